@@ -1,0 +1,55 @@
+"""dala: real-time GPU compute and media for Python.
+
+    compute:  kernel function → IR → plan (fused passes) → code (LLVM) → device
+
+    errors     every exception            language   what a kernel is written in
+    ir         what a kernel becomes      plan       how stages are fused
+    backends   where passes run           kernels    the catalogue
+    compute    what a user holds
+
+``import dala`` loads NumPy and nothing heavier; everything else is loaded on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from dala import errors
+from dala._version import __version__
+from dala.errors import DalaError
+
+if TYPE_CHECKING:
+    from dala import compute
+    from dala.compute.devices import device, devices, use
+    from dala.language.decorator import kernel
+    from dala.language.parameter import Param, param, static
+
+__all__ = [
+    "DalaError", "Param", "__version__", "compute", "device", "devices", "errors", "kernel", "param",
+    "static", "use",
+]  # fmt: skip
+
+_HOMES = {
+    "device": "dala.compute.devices",
+    "devices": "dala.compute.devices",
+    "use": "dala.compute.devices",
+    "kernel": "dala.language.decorator",
+    "Param": "dala.language.parameter",
+    "param": "dala.language.parameter",
+    "static": "dala.language.parameter",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "compute":
+        return importlib.import_module("dala.compute")
+    if name in _HOMES:
+        if name == "kernel":  # the catalogue's names must be known before a user's are entered
+            importlib.import_module("dala.kernels")
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'dala' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,78 @@
+"""The contract between dala and a device.
+
+prepare   a traced program, adapted to the device (contraction, say) before it is planned
+allocate, upload, download   arrays on the device
+compile   a Plan → an Executable
+launch    an Executable on arrays with parameter values; returns when the results are there
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from dala.errors import UnsupportedError
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import BUFFER_DTYPES, DType
+from dala.ir.graph import Program
+from dala.plan.planner import Plan
+
+Array = npt.NDArray[Any]
+
+
+class Storage(ABC):
+    """An array on a device. Freed with its last reference."""
+
+    type: ArrayType
+
+
+class Executable(ABC):
+    """A compiled plan."""
+
+    plan: Plan
+
+    @abstractmethod
+    def launch(self, slots: Sequence[Storage | None], params: Sequence[float | int]) -> None:
+        """Run on the arrays of the pipeline's slots (None for scratch) and wait for the result."""
+
+
+class Device(ABC):
+    """One place where kernels run."""
+
+    name: str
+    backend: str
+    is_gpu: bool = False
+    dtypes: tuple[DType, ...] = BUFFER_DTYPES
+
+    @abstractmethod
+    def describe(self) -> dict[str, object]:
+        """Name, limits and features, for device_info()."""
+
+    @abstractmethod
+    def prepare(self, program: Program) -> Program:
+        """The program as this device wants to compute it; must be a pure function of it."""
+
+    @abstractmethod
+    def allocate(self, type_: ArrayType, zero: bool = False) -> Storage:
+        """A new array: zeros, or whatever was in memory."""
+
+    @abstractmethod
+    def upload(self, storage: Storage, data: Array) -> None:
+        """Copy a C-contiguous host array of the same type into the storage."""
+
+    @abstractmethod
+    def download(self, storage: Storage, out: Array) -> None:
+        """Copy the storage into a C-contiguous host array of the same type."""
+
+    @abstractmethod
+    def compile(self, plan: Plan) -> Executable:
+        """Machine code for a plan."""
+
+    def require_dtype(self, dtype: DType) -> None:
+        """Refuse an element type that this device does not have."""
+        if dtype not in self.dtypes:
+            has = " ".join(d.name for d in self.dtypes)
+            raise UnsupportedError(f"{self.name}: no {dtype} arrays here; it has {has}")

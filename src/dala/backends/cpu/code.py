@@ -1,0 +1,110 @@
+"""LLVM text being written: types, constants, fresh names, declarations."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from dala.ir.dtypes import DType
+
+_LLVM = {"f32": "float", "f64": "double", "s32": "i32", "s64": "i64", "u32": "i32", "u8": "i8"}
+_SUFFIX = {"f32": "f32", "f64": "f64", "s32": "i32", "s64": "i64", "u32": "i32", "u8": "i8"}
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """An element type, alone (``lanes`` 0) or as a vector."""
+
+    dtype: DType
+    lanes: int = 0
+
+    @property
+    def element(self) -> str:
+        return _LLVM.get(self.dtype.name, "i1")
+
+    @property
+    def suffix(self) -> str:
+        """The name intrinsics use for this type: ``v16f32``."""
+        scalar = _SUFFIX.get(self.dtype.name, "i1")
+        return f"v{self.lanes}{scalar}" if self.lanes else scalar
+
+    def __str__(self) -> str:
+        return f"<{self.lanes} x {self.element}>" if self.lanes else self.element
+
+
+class Names:
+    """Fresh names and the declarations a module needs, shared by all of its sections."""
+
+    def __init__(self, fma: bool = False) -> None:
+        self.fma = fma  # whether the machine multiplies and adds in one instruction
+        self.count = 0
+        self.declarations: dict[str, str] = {}
+        self.functions: dict[str, str] = {}
+
+    def fresh(self) -> str:
+        self.count += 1
+        return f"%v{self.count}"
+
+
+class Code:
+    """One section of text: lines are appended, values get fresh names.
+
+    A section is straight-line code without a store that its own loads could see, so the same text
+    is the same value: writing it once spares LLVM the work of finding out (its loop passes took a
+    third of the compile time).
+    """
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.lines: list[str] = []
+        self._known: dict[str, str] = {}
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+
+    def op(self, text: str) -> str:
+        """``%fresh = text``, or the name that already has this value."""
+        name = self._known.get(text)
+        if name is None:
+            name = self._known[text] = self.names.fresh()
+            self.lines.append(f"  {name} = {text}")
+        return name
+
+    def select(self, t: Type, condition: str, yes: str, no: str) -> str:
+        mask = f"<{t.lanes} x i1>" if t.lanes else "i1"
+        return self.op(f"select {mask} {condition}, {t} {yes}, {t} {no}")
+
+    def constant(self, t: Type, value: float | int | bool) -> str:
+        """A literal, repeated over the lanes."""
+        literal = literal_text(t.dtype, value)
+        if not t.lanes:
+            return literal
+        return "<" + ", ".join([f"{t.element} {literal}"] * t.lanes) + ">"
+
+    def call(self, result: Type, name: str, operand: Type, args: list[str]) -> str:
+        types = ", ".join([str(operand)] * len(args))
+        self.names.declarations[name] = f"declare {result} @{name}({types})"
+        listed = ", ".join(f"{operand} {a}" for a in args)
+        return self.op(f"call {result} @{name}({listed})")
+
+    def intrinsic(self, name: str, t: Type, args: list[str]) -> str:
+        """An LLVM intrinsic whose operands and result have one type."""
+        return self.call(t, f"llvm.{name}.{t.suffix}", t, args)
+
+    def splat(self, t: Type, scalar: str) -> str:
+        """A scalar repeated over the lanes of ``t``."""
+        single = self.op(f"insertelement {t} poison, {t.element} {scalar}, i64 0")
+        return self.op(f"shufflevector {t} {single}, {t} poison, <{t.lanes} x i32> zeroinitializer")
+
+
+def literal_text(dtype: DType, value: float | int | bool) -> str:
+    """A number as LLVM writes it; floats in hexadecimal, so that no bit is lost."""
+    if dtype.is_float:
+        number = struct.unpack("<f", struct.pack("<f", value))[0] if dtype.bytes == 4 else value
+        return "0x" + struct.pack(">d", float(number)).hex().upper()
+    if dtype.kind == "b":
+        return "true" if value else "false"
+    return str(int(value))

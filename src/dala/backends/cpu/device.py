@@ -1,0 +1,53 @@
+"""The CPU device: passes compiled by LLVM, whole-array ops by NumPy and BLAS."""
+
+from __future__ import annotations
+
+from dala.backends.cpu.contract import contract_program
+from dala.backends.cpu.emit import emit_pass
+from dala.backends.cpu.jit import CodeCache, detect_host
+from dala.backends.cpu.launch import PassLauncher, thread_count
+from dala.backends.host import HostDevice, HostExecutable
+from dala.backends.library import RunPass, whole_pass
+from dala.ir.dtypes import DType
+from dala.ir.graph import Program, walk
+from dala.plan.melt import FusedPass
+from dala.plan.planner import Plan
+
+
+class CpuDevice(HostDevice):
+    """SIMD machine code for this very processor, on all of its cores."""
+
+    name = "cpu"
+    backend = "llvm"
+
+    def __init__(self) -> None:
+        self.code = CodeCache()
+
+    def describe(self) -> dict[str, object]:
+        host = detect_host()
+        return {
+            "name": f"CPU ({host.name})",
+            "threads": thread_count(),
+            "vector_bits": host.vector_bytes * 8,
+            "fma": host.fma,
+        }
+
+    def prepare(self, program: Program) -> Program:
+        return contract_program(program) if detect_host().fma else program
+
+    def compile(self, plan: Plan) -> HostExecutable:
+        return HostExecutable(plan, [self._compile_pass(p) for p in plan.passes])
+
+    def _compile_pass(self, work: object) -> RunPass:
+        if not isinstance(work, FusedPass):
+            return whole_pass(work)  # type: ignore[arg-type]
+        host = detect_host()
+        native = emit_pass(work, host.vector_bytes, host.fma)
+        params: dict[int, DType] = {
+            n.attr: n.dtype
+            for b in work.bodies
+            for n in walk(b.roots)
+            if n.op == "param" and isinstance(n.attr, int)
+        }
+        types = [params.get(i) for i in range(max(params, default=-1) + 1)]
+        return PassLauncher(work, native, self.code.get(native.text), types)

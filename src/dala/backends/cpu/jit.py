@@ -1,0 +1,113 @@
+"""LLVM text → machine code, cached by content.
+
+llvmlite is imported on first use, so that ``import dala`` stays light. Its calls release the GIL.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import platform
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+CACHED_PASSES = 256  # compiled passes kept; the oldest unused one is freed beyond that
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The machine the code is for."""
+
+    name: str
+    features: str
+    vector_bytes: int
+    fma: bool
+
+
+@functools.cache
+def detect_host() -> Host:
+    """The CPU's name, features and the widest vectors worth using."""
+    binding = _binding()
+    name = binding.get_host_cpu_name()
+    found: dict[str, bool] = dict(binding.get_host_cpu_features())
+    features = ",".join(("+" if on else "-") + feature for feature, on in sorted(found.items()))
+    if platform.machine().lower() in ("arm64", "aarch64"):
+        return Host(name, features, 16, fma=True)
+    wide = 64 if found.get("avx512f") and found.get("avx512bw") and found.get("avx512vl") else 0
+    width = wide or (32 if found.get("avx2") else 16)
+    return Host(name, features, width, fma=bool(found.get("fma")))
+
+
+class Compiled:
+    """Machine code of one pass. Dropping the last reference frees it."""
+
+    def __init__(self, text: str) -> None:
+        binding = _binding()
+        with _compiling:
+            module = binding.parse_assembly(text)
+            module.triple = _machine().triple
+            module.data_layout = str(_machine().target_data)
+            self._engine: Any = binding.create_mcjit_compiler(module, _new_machine())
+            self._engine.finalize_object()
+            address = self._engine.get_function_address("dala_pass")
+        # CFUNCTYPE releases the GIL for the whole native call
+        prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+        self.call = prototype(address)
+
+    def assembly(self) -> str:
+        """The machine code as text, for people."""
+        raise NotImplementedError
+
+
+class CodeCache:
+    """Compiled passes by the hash of their text, least recently used ones dropped."""
+
+    def __init__(self, limit: int = CACHED_PASSES) -> None:
+        self.limit = limit
+        self.compiled = 0  # how many were compiled, for tests and explain()
+        self._passes: OrderedDict[bytes, Compiled] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, text: str) -> Compiled:
+        """The machine code for ``text``, compiled at most once while it stays in the cache."""
+        key = hashlib.sha256(text.encode()).digest()
+        with self._lock:
+            found = self._passes.get(key)
+            if found is not None:
+                self._passes.move_to_end(key)
+                return found
+        fresh = Compiled(text)
+        with self._lock:
+            self.compiled += 1
+            kept = self._passes.setdefault(key, fresh)
+            while len(self._passes) > self.limit:
+                self._passes.popitem(last=False)
+        return kept
+
+
+_compiling = threading.Lock()  # LLVM's global context is not for several threads at once
+
+
+@functools.cache
+def _binding() -> Any:
+    import llvmlite.binding as binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+def _new_machine() -> Any:
+    host = detect_host()
+    target = _binding().Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=host.name, features=host.features, opt=2, reloc="default", codemodel="jitdefault"
+    )
+
+
+@functools.cache
+def _machine() -> Any:
+    return _new_machine()

@@ -1,0 +1,228 @@
+"""One body's expressions, on vectors of neighbouring pixels or elements.
+
+Every node has a rate: uniform (the same for the whole pass: computed once, as a scalar), row (the
+same along a row) or lane (a vector). Only lane values are in the inner loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dala.backends.cpu.code import Code, Type
+from dala.backends.cpu.spelling import spell
+from dala.ir.dtypes import F32, S32, S64, U8, DType
+from dala.ir.graph import Access, Extent, Gather, Node, walk
+from dala.ir.rewrite import INVERSE_255
+
+UNIFORM, ROW, LANE = 0, 1, 2
+
+
+class Sources:
+    """What a body reads from: the pass's geometry and memory, as names in the text (see emit.py)."""
+
+    def param(self, index: int, dtype: DType) -> str:
+        raise NotImplementedError
+
+    def extent(self, extent: Extent) -> str:
+        """The i64 name of a size."""
+        raise NotImplementedError
+
+    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
+        """The position along an axis and its rate."""
+        raise NotImplementedError
+
+    def load(self, code: Code, access: Access) -> str:
+        """The vector of f32 (image) or elements (tensor) at an offset."""
+        raise NotImplementedError
+
+    def gather(self, code: Code, gather: Gather, indices: Sequence[str]) -> str:
+        raise NotImplementedError
+
+
+class LaneWriter:
+    """Writes one body: uniform values into ``uniform``, row values into ``row``, the rest into ``lane``."""
+
+    def __init__(self, sources: Sources, lanes: int, uniform: Code, row: Code, lane: Code) -> None:
+        self.sources = sources
+        self.lanes = lanes
+        self.sections = (uniform, row, lane)
+        self.names: dict[int, str] = {}
+        self.rates: dict[int, int] = {}
+        self.vectors: dict[int, str] = {}
+
+    def write(self, roots: Sequence[Node]) -> None:
+        """Write every node once."""
+        for node in walk(roots):
+            if id(node) not in self.names:
+                self._write_node(node)
+
+    def vector(self, node: Node) -> str:
+        """The node's value on all lanes."""
+        if node.op == "const":
+            return self.sections[LANE].constant(Type(node.dtype, self.lanes), _number(node))
+        if self.rates[id(node)] == LANE:
+            return self.names[id(node)]
+        if id(node) not in self.vectors:
+            section = self.sections[self.rates[id(node)]]
+            self.vectors[id(node)] = section.splat(
+                Type(node.dtype, self.lanes), self.names[id(node)]
+            )
+        return self.vectors[id(node)]
+
+    def _write_node(self, node: Node) -> None:
+        name, rate = self._leaf(node) if not node.args else self._operation(node)
+        self.names[id(node)] = name
+        self.rates[id(node)] = rate
+
+    def _leaf(self, node: Node) -> tuple[str, int]:
+        uniform, row, lane = self.sections
+        attr = node.attr
+        match node.op:
+            case "const":
+                return uniform.constant(Type(node.dtype), _number(node)), UNIFORM
+            case "param":
+                assert isinstance(attr, int)
+                return self.sources.param(attr, node.dtype), UNIFORM
+            case "extent":
+                assert isinstance(attr, Extent)
+                return uniform.op(f"trunc i64 {self.sources.extent(attr)} to i32"), UNIFORM
+            case "coord":
+                assert isinstance(attr, int)
+                return self.sources.coord(attr, row, lane)
+        assert node.op == "load"
+        assert isinstance(attr, Access)
+        return self.sources.load(lane, attr), LANE
+
+    def _operation(self, node: Node) -> tuple[str, int]:
+        if node.op == "gather":
+            assert isinstance(node.attr, Gather)
+            indices = [self.vector(a) for a in node.args]
+            return self.sources.gather(self.sections[LANE], node.attr, indices), LANE
+        rate = max(self.rates[id(a)] for a in node.args)
+        lanes = self.lanes if rate == LANE else 0
+        if rate == LANE:
+            args = [self.vector(a) for a in node.args]
+        else:
+            args = [self.names[id(a)] for a in node.args]
+        result, operand = Type(node.dtype, lanes), Type(node.args[0].dtype, lanes)
+        return spell(self.sections[rate], node.op, result, operand, args), rate
+
+
+def _number(node: Node) -> float | int | bool:
+    assert isinstance(node.attr, int | float)
+    return node.attr
+
+
+class Format:
+    """How an array's elements lie in memory, and how vectors of them are read and written."""
+
+    def __init__(self, dtype: DType, channels: int, image: bool, lanes: int) -> None:
+        self.dtype, self.channels, self.image, self.lanes = dtype, channels, image, lanes
+        self.pixel_bytes = dtype.bytes * channels
+        self.bytes = self.pixel_bytes * lanes  # of one whole vector
+
+    def load(self, code: Code, pointer: str) -> list[str]:
+        """One vector per channel: f32 in 0..1 for images, the elements themselves for tensors."""
+        f32, i32 = Type(F32, self.lanes), Type(S32, self.lanes)
+        if not self.image or (self.dtype == F32 and self.channels == 1):
+            return [code.op(f"load {Type(self.dtype, self.lanes)}, ptr {pointer}, align 1")]
+        if self.dtype == F32:
+            whole = Type(F32, self.lanes * 4)
+            block = code.op(f"load {whole}, ptr {pointer}, align 1")
+            return [_every_fourth(code, block, c, self.lanes) for c in range(4)]
+        if self.channels == 1:
+            small = code.op(f"load {Type(U8, self.lanes)}, ptr {pointer}, align 1")
+            return [_normalize(code, code.op(f"zext {Type(U8, self.lanes)} {small} to {i32}"), f32)]
+        return split_pixels(code, code.op(f"load {i32}, ptr {pointer}, align 1"), self.lanes)
+
+    def store(self, code: Code, pointer: str, values: Sequence[str]) -> None:
+        """Write one vector per channel; u8 images arrive as levels 0..255 in f32."""
+        f32, i32 = Type(F32, self.lanes), Type(S32, self.lanes)
+        if not self.image or (self.dtype == F32 and self.channels == 1):
+            code.line(f"store {Type(self.dtype, self.lanes)} {values[0]}, ptr {pointer}, align 1")
+        elif self.dtype == F32:
+            block = _interleave(code, values, self.lanes)
+            code.line(f"store {Type(F32, self.lanes * 4)} {block}, ptr {pointer}, align 1")
+        elif self.channels == 1:
+            whole = code.op(f"fptosi {f32} {values[0]} to {i32}")
+            small = code.op(f"trunc {i32} {whole} to {Type(U8, self.lanes)}")
+            code.line(f"store {Type(U8, self.lanes)} {small}, ptr {pointer}, align 1")
+        else:
+            pixels = ""
+            for channel, value in enumerate(values):
+                part = code.op(f"fptosi {f32} {value} to {i32}")
+                if channel:
+                    part = code.op(f"shl {i32} {part}, {code.constant(i32, 8 * channel)}")
+                    part = code.op(f"or {i32} {pixels}, {part}")
+                pixels = part
+            code.line(f"store {i32} {pixels}, ptr {pointer}, align 1")
+
+    def gather(self, code: Code, base: str, index: str, wide: bool) -> list[str]:
+        """One vector per channel at computed element (pixel) numbers; ``wide`` indices are i64."""
+        f32, i32 = Type(F32, self.lanes), Type(S32, self.lanes)
+        number = Type(S64 if wide else S32, self.lanes)
+        if not self.image or self.channels == 1:
+            element = Type(self.dtype, self.lanes)
+            values = _gather(code, base, element, number, index)
+            if self.image and self.dtype == U8:
+                return [_normalize(code, code.op(f"zext {element} {values} to {i32}"), f32)]
+            return [values]
+        if self.dtype == U8:
+            return split_pixels(code, _gather(code, base, i32, number, index), self.lanes)
+        first = code.op(f"shl {number} {index}, {code.constant(number, 2)}")
+        found = []
+        for channel in range(4):
+            place = code.op(f"add {number} {first}, {code.constant(number, channel)}")
+            found.append(_gather(code, base, f32, number, place))
+        return found
+
+
+def split_pixels(code: Code, pixels: str, lanes: int) -> list[str]:
+    """Packed RGBA words → four f32 vectors in 0..1."""
+    f32, i32 = Type(F32, lanes), Type(S32, lanes)
+    channels = []
+    for channel in range(4):
+        part = pixels
+        if channel:
+            part = code.op(f"lshr {i32} {part}, {code.constant(i32, 8 * channel)}")
+        if channel < 3:
+            part = code.op(f"and {i32} {part}, {code.constant(i32, 255)}")
+        channels.append(_normalize(code, part, f32))
+    return channels
+
+
+def _normalize(code: Code, level: str, f32: Type) -> str:
+    number = code.op(f"sitofp {Type(S32, f32.lanes)} {level} to {f32}")
+    return code.op(f"fmul {f32} {number}, {code.constant(f32, INVERSE_255)}")
+
+
+def _every_fourth(code: Code, block: str, channel: int, lanes: int) -> str:
+    mask = ", ".join(f"i32 {4 * i + channel}" for i in range(lanes))
+    whole = Type(F32, lanes * 4)
+    return code.op(f"shufflevector {whole} {block}, {whole} poison, <{lanes} x i32> <{mask}>")
+
+
+def _interleave(code: Code, values: Sequence[str], lanes: int) -> str:
+    t, double = Type(F32, lanes), Type(F32, lanes * 2)
+    join = ", ".join(f"i32 {i}" for i in range(lanes * 2))
+    shape = f"<{lanes * 2} x i32> <{join}>"
+    first = code.op(f"shufflevector {t} {values[0]}, {t} {values[1]}, {shape}")
+    second = code.op(f"shufflevector {t} {values[2]}, {t} {values[3]}, {shape}")
+    order = ", ".join(f"i32 {c * lanes + i}" for i in range(lanes) for c in range(4))
+    return code.op(
+        f"shufflevector {double} {first}, {double} {second}, <{lanes * 4} x i32> <{order}>"
+    )
+
+
+def _gather(code: Code, base: str, element: Type, number: Type, index: str) -> str:
+    lanes = element.lanes
+    pointers = code.op(f"getelementptr {element.element}, ptr {base}, {number} {index}")
+    name = f"llvm.masked.gather.{element.suffix}.v{lanes}p0"
+    mask = f"<{lanes} x i1>"
+    declaration = f"declare {element} @{name}(<{lanes} x ptr>, i32, {mask}, {element})"
+    code.names.declarations[name] = declaration
+    every = "<" + ", ".join(["i1 true"] * lanes) + ">"
+    return code.op(
+        f"call {element} @{name}(<{lanes} x ptr> {pointers}, i32 1, {mask} {every}, "
+        f"{element} poison)"
+    )

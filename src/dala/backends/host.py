@@ -1,0 +1,100 @@
+"""Arrays in main memory, shared by the two host devices."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.base import Device, Executable, Storage
+from dala.errors import OutOfMemoryError
+from dala.ir.arrays import ArrayType
+from dala.plan.melt import Place
+from dala.plan.planner import Plan
+
+Array = npt.NDArray[Any]
+ALIGNMENT = 64
+TEMPORARY_SETS = 4  # sets of temporaries kept per executable for the next launches
+
+
+class HostArray(Storage):
+    """A 64-byte aligned NumPy array and its address (asking NumPy for it each time is slow)."""
+
+    __slots__ = ("address", "array", "type")
+
+    def __init__(self, type_: ArrayType, zero: bool = False) -> None:
+        # Refused before asking: Linux hands out memory it does not have and kills whoever uses it.
+        if type_.nbytes > physical_memory():
+            raise _too_large(type_)
+        try:
+            make = np.zeros if zero else np.empty
+            raw = make(type_.nbytes + ALIGNMENT, np.uint8)
+        except (MemoryError, ValueError) as error:
+            raise _too_large(type_) from error
+        skip = -raw.ctypes.data % ALIGNMENT
+        flat = raw[skip : skip + type_.nbytes]
+        self.type = type_
+        self.array: Array = flat.view(type_.dtype.numpy).reshape(type_.shape)
+        self.address = int(self.array.ctypes.data)
+
+
+def _too_large(type_: ArrayType) -> OutOfMemoryError:
+    return OutOfMemoryError(
+        f"an array of {type_.shape} {type_.dtype} needs {type_.nbytes / 2**20:,.0f} MiB, more than "
+        f"this machine's {physical_memory() / 2**20:,.0f} MiB"
+    )
+
+
+@functools.cache
+def physical_memory() -> int:
+    """Bytes of main memory; without a way to tell, no limit of ours."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 62
+
+
+class HostDevice(Device):
+    """Memory handling of a device whose arrays are host memory."""
+
+    def allocate(self, type_: ArrayType, zero: bool = False) -> HostArray:
+        return HostArray(type_, zero)
+
+    def upload(self, storage: Storage, data: Array) -> None:
+        assert isinstance(storage, HostArray)
+        np.copyto(storage.array, data)
+
+    def download(self, storage: Storage, out: Array) -> None:
+        assert isinstance(storage, HostArray)
+        np.copyto(out, storage.array)
+
+
+class HostExecutable(Executable):
+    """A list of passes to run one after the other on host arrays."""
+
+    def __init__(self, plan: Plan, passes: Sequence[Callable[..., None]]) -> None:
+        self.plan = plan
+        self._passes = list(zip(plan.passes, passes, strict=True))
+        self._spare: list[list[HostArray]] = []
+
+    def launch(self, slots: Sequence[Storage | None], params: Sequence[float | int]) -> None:
+        temps: list[HostArray] = []
+        if self.plan.temps:
+            try:
+                temps = self._spare.pop()
+            except IndexError:
+                temps = [HostArray(t) for t in self.plan.temps]
+
+        def find(place: Place) -> HostArray:
+            array = temps[place.number] if place.kind == "temp" else slots[place.number]
+            assert isinstance(array, HostArray)
+            return array
+
+        for work, run in self._passes:
+            run([find(a.place) for a in work.reads], [find(a.place) for a in work.writes], params)
+        if temps and len(self._spare) < TEMPORARY_SETS:
+            self._spare.append(temps)

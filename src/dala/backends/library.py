@@ -1,0 +1,38 @@
+"""Whole-array passes on host memory: library ops and copies, through NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dala.backends.host import HostArray
+from dala.ir.library import LIBRARY
+from dala.plan.planner import WholePass
+from dala.plan.steps import Copy
+
+RunPass = Callable[[Sequence[HostArray], Sequence[HostArray], Sequence[float | int]], None]
+
+
+def whole_pass(work: WholePass) -> RunPass:
+    """A function that runs one library op or copy."""
+    if isinstance(work.work, Copy):
+        return _copy
+    op = LIBRARY[work.work.op]
+    options = dict(work.work.options)
+
+    def run(
+        reads: Sequence[HostArray], writes: Sequence[HostArray], params: Sequence[float | int]
+    ) -> None:
+        target = writes[0].array
+        inputs = [r.array.copy() if r is writes[0] else r.array for r in reads]
+        op.numpy(inputs, options, target)
+
+    return run
+
+
+def _copy(
+    reads: Sequence[HostArray], writes: Sequence[HostArray], params: Sequence[float | int]
+) -> None:
+    source, target = reads[0].array, writes[0].array
+    np.copyto(target.reshape(-1).view(np.uint8), source.reshape(-1).view(np.uint8))

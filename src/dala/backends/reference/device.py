@@ -1,0 +1,36 @@
+"""The reference device."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from dala.backends.host import HostDevice, HostExecutable
+from dala.backends.library import whole_pass
+from dala.backends.reference.interpret import interpret_pass
+from dala.ir.graph import Program
+from dala.plan.melt import FusedPass
+from dala.plan.planner import Plan
+
+
+class ReferenceDevice(HostDevice):
+    """NumPy, one whole array per operation: the definition of every result."""
+
+    name = "reference"
+    backend = "numpy"
+
+    def describe(self) -> dict[str, object]:
+        return {"name": f"reference (NumPy {np.__version__})", "threads": 1}
+
+    def prepare(self, program: Program) -> Program:
+        return program
+
+    def compile(self, plan: Plan) -> HostExecutable:
+        return HostExecutable(
+            plan,
+            [
+                functools.partial(interpret_pass, p) if isinstance(p, FusedPass) else whole_pass(p)
+                for p in plan.passes
+            ],
+        )

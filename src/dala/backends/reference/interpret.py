@@ -1,0 +1,111 @@
+"""A FusedPass on whole NumPy arrays: what every program means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.host import HostArray
+from dala.ir.dtypes import F32, U8, DType
+from dala.ir.graph import OUTPUT, Access, Extent, Gather, Node, walk
+from dala.ir.ops import OPS, cast_array
+from dala.ir.rewrite import INVERSE_255
+from dala.plan.melt import FusedPass
+
+Array = npt.NDArray[Any]
+
+
+def interpret_pass(
+    work: FusedPass,
+    reads: Sequence[HostArray],
+    writes: Sequence[HostArray],
+    params: Sequence[float | int],
+) -> None:
+    """Compute every body on whole arrays, then write what is to be stored."""
+    image = work.domain == "image"
+    sources = [_channels(r.array, image) for r in reads]
+    shapes = [r.array.shape for r in reads]
+    shape = work.shape[:2] if image else work.shape
+    results: list[tuple[int, list[Array]]] = []
+    for body in work.bodies:
+        values = _evaluate(body.roots, shape, sources, shapes, params)
+        sources.append([values[id(n)] for n in body.held])
+        results += [(s.write, [values[id(n)] for n in s.values]) for s in body.stores]
+    for write, channels in results:  # only now: a pass may overwrite what it has read
+        _store(writes[write].array, channels, image)
+
+
+def _channels(array: Array, image: bool) -> list[Array]:
+    """An array as the values a kernel sees: f32 channels in 0..1 for an image."""
+    if not image:
+        return [array]
+    planes = [array[..., c] for c in range(array.shape[2])] if array.ndim == 3 else [array]
+    if array.dtype == np.uint8:
+        return [p.astype(np.float32) * np.float32(INVERSE_255) for p in planes]
+    return [p.astype(np.float32) for p in planes]
+
+
+def _store(target: Array, channels: list[Array], image: bool) -> None:
+    if not image:
+        target[...] = channels[0]
+        return
+    planes = [target[..., c] for c in range(target.shape[2])] if target.ndim == 3 else [target]
+    for plane, values in zip(planes, channels, strict=True):
+        plane[...] = cast_array(values, U8 if target.dtype == np.uint8 else F32)
+
+
+def _evaluate(
+    roots: Sequence[Node],
+    shape: tuple[int, ...],
+    sources: Sequence[Sequence[Array]],
+    shapes: Sequence[tuple[int, ...]],
+    params: Sequence[float | int],
+) -> dict[int, Array]:
+    values: dict[int, Array] = {}
+    for node in walk(roots):
+        args = [values[id(a)] for a in node.args]
+        match node.op, node.attr:
+            case "const", value:
+                result = np.full(shape, value, node.dtype.numpy)
+            case "param", int(index):
+                result = np.full(shape, _number(params[index], node.dtype), node.dtype.numpy)
+            case "coord", int(axis):
+                result = np.broadcast_to(_positions(shape, axis), shape)
+            case "extent", Extent(source, axis):
+                size = shape[axis] if source == OUTPUT else shapes[source][axis]
+                result = np.full(shape, size, np.int32)
+            case "load", Access(source, channel, dx, dy):
+                result = _shifted(sources[source][channel], dx, dy, shape)
+            case "gather", Gather(source, channel):
+                plane = sources[source][channel]
+                where = [np.clip(i, 0, n - 1) for i, n in zip(args, plane.shape, strict=True)]
+                result = plane[tuple(where)]
+            case "cast", _:
+                result = cast_array(args[0], node.dtype)
+            case op, _:
+                meaning = OPS[op].numpy
+                assert meaning is not None
+                result = meaning(*args)
+        values[id(node)] = np.asarray(result, node.dtype.numpy)
+    return values
+
+
+def _number(value: float | int, dtype: DType) -> Any:
+    with np.errstate(over="ignore"):
+        return dtype.numpy.type(value)
+
+
+def _positions(shape: tuple[int, ...], axis: int) -> Array:
+    line = np.arange(shape[axis], dtype=np.int32)
+    return line.reshape([-1 if a == axis else 1 for a in range(len(shape))])
+
+
+def _shifted(plane: Array, dx: int, dy: int, shape: tuple[int, ...]) -> Array:
+    if dx == 0 and dy == 0:
+        return plane.reshape(shape)
+    rows = np.clip(np.arange(shape[0]) + dy, 0, shape[0] - 1)
+    columns = np.clip(np.arange(shape[1]) + dx, 0, shape[1] - 1)
+    return plane[rows[:, None], columns[None, :]]

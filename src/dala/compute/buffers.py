@@ -1,0 +1,199 @@
+"""Buffers: arrays that live on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.base import Storage
+from dala.compute.commands import Command, submit_command
+from dala.errors import BufferFreedError, DTypeError, PipelineError, ShapeError
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import parse_dtype
+
+if TYPE_CHECKING:
+    from dala.compute.engine import Engine
+
+Array = npt.NDArray[Any]
+MAX_AXIS = 2**31 - 1  # positions are 32-bit on every device
+MAX_RANK = 8
+
+
+class Buffer:
+    """An array on a device.
+
+    >>> from dala import compute
+    >>> b = compute.buffer([1.0, 2.0, 3.0])
+    >>> b.shape, b.dtype, b.size
+    ((3,), 'f32', 12)
+    """
+
+    __slots__ = ("__weakref__", "_storage", "engine", "readers", "type", "writer")
+
+    def __init__(self, engine: Engine, type_: ArrayType, storage: Storage) -> None:
+        self.engine = engine
+        self.type = type_
+        self._storage: Storage | None = storage
+        self.writer: Command | None = None
+        self.readers: list[Command] = []
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> str:
+        """The element type: ``"f32"``, ``"u8"``, …"""
+        return self.type.dtype.name
+
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
+        return self.type.nbytes
+
+    @property
+    def device(self) -> str:
+        """The name of the device it lives on."""
+        return self.engine.device.name
+
+    @property
+    def freed(self) -> bool:
+        """Whether free() was called."""
+        return self._storage is None
+
+    def __repr__(self) -> str:
+        state = ", freed" if self.freed else ""
+        return f"<dala buffer {self.shape} {self.dtype} on {self.device}{state}>"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def storage(self) -> Storage:
+        """What holds the data; refuses once freed."""
+        if self._storage is None:
+            raise BufferFreedError(f"this buffer of {self.shape} {self.dtype} has been freed")
+        return self._storage
+
+    def read(self, out: Array | None = None) -> Array:
+        """The content as a NumPy array, after all writes submitted so far.
+
+        >>> from dala import compute
+        >>> compute.buffer([5, 7], dtype="s32").read()
+        array([5, 7], dtype=int32)
+        """
+        storage = self.storage()
+        target = self._check_out(out)
+        submit_command(
+            "read",
+            lambda: self.engine.device.download(storage, target),
+            reads=[self],
+            writes=[],
+            stream=None,
+            inline=True,
+        )
+        return target
+
+    def _check_out(self, out: Array | None) -> Array:
+        if out is None:
+            return np.empty(self.shape, self.type.dtype.numpy)
+        if not isinstance(out, np.ndarray):
+            raise DTypeError(f"read: out must be a NumPy array, got {type(out).__name__}")
+        if out.shape != self.shape:
+            raise ShapeError(f"read: out must have shape {self.shape}, got {out.shape}")
+        if out.dtype != self.type.dtype.numpy:
+            raise DTypeError(f"read: out must be {self.type.dtype.numpy}, got {out.dtype}")
+        if not out.flags.writeable:
+            raise ShapeError("read: out is read-only")
+        return out
+
+    def write(self, data: object) -> None:
+        """Replace the content by ``data`` of the same shape; ordered after every use so far."""
+        from dala.compute.interop import as_host_array
+
+        array = as_host_array(data, self.type.shape, self.type.dtype)
+        storage = self.storage()
+        submit_command(
+            "write",
+            lambda: self.engine.device.upload(storage, array),
+            reads=[],
+            writes=[self],
+            stream=None,
+            inline=True,
+        )
+
+    def free(self) -> None:
+        """Give the memory back. Commands under way keep theirs; freeing twice does nothing."""
+        self._storage = None
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
+        if copy is False:
+            raise ValueError("a dala buffer's content is always copied; drop copy=False")
+        array = self.read()
+        return array if dtype is None else array.astype(np.dtype(dtype))  # type: ignore[call-overload]
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.read().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # host memory: what is exported is a copy
+
+
+class Scratch:
+    """A buffer that exists only inside a pipeline, and perhaps not even there."""
+
+    __slots__ = ("__weakref__", "type")
+
+    def __init__(self, type_: ArrayType) -> None:
+        self.type = type_
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.type.shape
+
+    @property
+    def dtype(self) -> str:
+        return self.type.dtype.name
+
+    @property
+    def size(self) -> int:
+        return self.type.nbytes
+
+    def __repr__(self) -> str:
+        return f"<dala scratch {self.shape} {self.dtype}>"
+
+    def read(self, out: Array | None = None) -> Array:
+        """Refused: a scratch buffer may never exist."""
+        raise PipelineError(
+            "a scratch buffer lives only inside a pipeline and may never exist; "
+            "give the stage a real buffer to read its result"
+        )
+
+    def free(self) -> None:
+        """Nothing to free."""
+
+
+def check_shape(shape: object) -> tuple[int, ...]:
+    """A shape as a tuple of positive whole numbers, or a ShapeError."""
+    if isinstance(shape, int | np.integer) and not isinstance(shape, bool):
+        shape = (shape,)
+    if not isinstance(shape, Sequence) or isinstance(shape, str | bytes):
+        raise ShapeError(f"a shape is a tuple of whole numbers, got {shape!r}")
+    result = []
+    for length in shape:
+        if isinstance(length, bool) or not isinstance(length, int | np.integer):
+            raise ShapeError(f"a shape is a tuple of whole numbers, got {tuple(shape)!r}")
+        if not 1 <= int(length) <= MAX_AXIS:
+            raise ShapeError(f"every axis must have 1..{MAX_AXIS} elements, got {tuple(shape)!r}")
+        result.append(int(length))
+    if not 1 <= len(result) <= MAX_RANK:
+        raise ShapeError(f"a shape has 1 to {MAX_RANK} axes, got {tuple(shape)!r}")
+    return tuple(result)
+
+
+def array_type(shape: object, dtype: object) -> ArrayType:
+    """A checked ArrayType."""
+    return ArrayType(check_shape(shape), parse_dtype(dtype))

@@ -1,0 +1,59 @@
+"""The process's default device, and how to choose another."""
+
+from __future__ import annotations
+
+from dala.backends.auto import SPECS, choose_auto, open_device
+from dala.backends.base import Device
+from dala.compute.engine import Engine, engine_for
+
+_default: list[Engine] = []  # the process default, once somebody needs or sets it
+
+
+def device(spec: str = "auto") -> Device:
+    """The device of that name: ``"auto"``, ``"cpu"`` or ``"reference"``.
+
+    >>> import dala
+    >>> dala.device("cpu").backend
+    'llvm'
+    """
+    return open_device(spec)
+
+
+def devices() -> list[str]:
+    """The names of the devices that can be used here, best first.
+
+    >>> import dala
+    >>> "cpu" in dala.devices()
+    True
+    """
+    best = choose_auto()[0]
+    return sorted((s for s in SPECS if s != "auto"), key=lambda s: s != best)
+
+
+def default_engine() -> Engine:
+    """Where buffers go and kernels run unless told otherwise."""
+    if not _default:
+        _default.append(engine_for(open_device("auto")))
+    return _default[0]
+
+
+class use:
+    """Make a device the process's default; as a context manager, only for a while.
+
+    >>> import dala
+    >>> with dala.use("reference"):
+    ...     dala.compute.device_info()["backend"]
+    'numpy'
+    """
+
+    def __init__(self, spec: str) -> None:
+        engine = engine_for(open_device(spec))
+        self._before = default_engine()
+        self.device = engine.device
+        _default[:] = [engine]
+
+    def __enter__(self) -> Device:
+        return self.device
+
+    def __exit__(self, *exc: object) -> None:
+        _default[:] = [self._before]

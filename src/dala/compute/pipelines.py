@@ -1,0 +1,168 @@
+"""Pipelines: stages planned together, so that a chain costs little more than one pass over memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dala.compute.buffers import Buffer, Scratch
+from dala.compute.commands import Command
+from dala.compute.engine import Engine, Prepared, Stream
+from dala.compute.stages import Stage, parse_stage
+from dala.errors import ArgumentError, DeviceError, PipelineError, ShapeError
+from dala.plan.explain import explain_plan
+
+
+class Pipeline:
+    """A list of stages that are fused and run as one.
+
+    >>> import numpy as np
+    >>> from dala import compute
+    >>> photo = compute.from_array(np.full((4, 4, 4), 100, np.uint8))
+    >>> soft, out = compute.scratch((4, 4, 4), "u8"), compute.buffer_zeros((4, 4, 4), "u8")
+    >>> p = compute.pipeline()
+    >>> p = p.add({"kernel": "blur", "inputs": [photo], "output": soft, "params": {"radius": 1}})
+    >>> p = p.add({"kernel": "invert", "inputs": [soft], "output": out})
+    >>> p.run()
+    >>> out.read()[0, 0].tolist()
+    [155, 155, 155, 100]
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._stages: list[Stage] = []
+        self._ready: Prepared | None = None
+        self._freed = False
+
+    @property
+    def stages(self) -> list[dict[str, object]]:
+        """The stages as specs, in order."""
+        return [_as_spec(stage) for stage in self._stages]
+
+    @property
+    def stage_count(self) -> int:
+        """How many stages there are."""
+        return len(self._stages)
+
+    def __len__(self) -> int:
+        return len(self._stages)
+
+    def __repr__(self) -> str:
+        return f"<dala pipeline: {' → '.join(s.label for s in self._stages) or 'empty'}>"
+
+    def add(self, spec: object) -> Pipeline:
+        """Append a stage and return the pipeline. A wrong stage is refused and changes nothing."""
+        self._require_alive()
+        stage = parse_stage(spec, allow_scratch=True)
+        written = {id(s.output) for s in self._stages}
+        for number, source in enumerate(stage.inputs):
+            if isinstance(source, Scratch) and id(source) not in written:
+                raise PipelineError(
+                    f"stage {len(self._stages)} ({stage.label}): input {number} is a scratch buffer "
+                    "that no earlier stage writes"
+                )
+        self._stages.append(stage)
+        self._ready = None
+        return self
+
+    def set_params(self, stage: int, **params: object) -> Pipeline:
+        """Change parameters of one stage; run-time parameters cost nothing and never recompile."""
+        self._require_alive()
+        if not isinstance(stage, int) or not -len(self._stages) <= stage < len(self._stages):
+            raise PipelineError(f"there is no stage {stage!r}; there are {len(self._stages)}")
+        old = self._stages[stage]
+        if old.kernel is None:
+            raise PipelineError(f"stage {stage} ({old.label}) has no parameters")
+        values = old.kernel.bind({**old.values, **params})
+        assert old.output is not None
+        assert old.special is not None
+        special = old.kernel.specialize([b.type for b in old.inputs], old.output.type, values)
+        self._stages[stage] = replace(old, values=values, special=special)
+        if self._ready is not None and special.work is old.special.work:  # only numbers changed
+            numbers = [n for s in self._stages if s.special is not None for n in s.special.values]
+            self._ready = replace(self._ready, numbers=tuple(numbers))
+        else:
+            self._ready = None
+        return self
+
+    def run(self, *, buffers: Mapping[Buffer, Buffer] | None = None) -> None:
+        """Run all stages and wait. ``buffers`` puts others of the same type in place for this run."""
+        self._launch(buffers, None, inline=True)
+
+    def submit(
+        self, *, stream: Stream | None = None, buffers: Mapping[Buffer, Buffer] | None = None
+    ) -> Command:
+        """Start all stages and return at once."""
+        return self._launch(buffers, stream, inline=False)
+
+    def explain(self) -> str:
+        """The plan in words: passes, what was melted, and the reason for every cut."""
+        self._require_alive()
+        return explain_plan(self._prepared().executable.plan, self.engine.device.name)
+
+    def free(self) -> None:
+        """Drop the stages; the buffers are the caller's. Freeing twice does nothing."""
+        self._stages = []
+        self._ready = None
+        self._freed = True
+
+    def _require_alive(self) -> None:
+        if self._freed:
+            raise PipelineError("this pipeline has been freed; make a new one")
+
+    def _prepared(self) -> Prepared:
+        if self._ready is None:
+            self._ready = self.engine.prepare(self._stages)
+        return self._ready
+
+    def _launch(
+        self, buffers: Mapping[Buffer, Buffer] | None, stream: Stream | None, *, inline: bool
+    ) -> Command:
+        self._require_alive()
+        ready = self._prepared()
+        if buffers:
+            ready = self._exchange(ready, buffers)
+        return self.engine.launch(ready, stream=stream, inline=inline)
+
+    def _exchange(self, ready: Prepared, buffers: Mapping[Buffer, Buffer]) -> Prepared:
+        """The same run on other buffers. The plan holds as long as they are as distinct as before."""
+        for old, new in buffers.items():
+            _check_stand_in(old, new, ready)
+        slots = [buffers.get(b, b) if isinstance(b, Buffer) else b for b in ready.buffers]
+        if len(set(map(id, slots))) < len(slots):
+            return self.engine.prepare([_on_other_buffers(s, buffers) for s in self._stages])
+        return replace(
+            ready,
+            buffers=slots,
+            reads=[buffers.get(b, b) for b in ready.reads],
+            writes=[buffers.get(b, b) for b in ready.writes],
+        )
+
+
+def _check_stand_in(old: object, new: object, ready: Prepared) -> None:
+    if not isinstance(new, Buffer) or not isinstance(old, Buffer):
+        raise ArgumentError(f"expected a buffer in place of {old}, got {type(new).__name__}")
+    if not any(old is b for b in ready.buffers):
+        raise PipelineError(f"{old} is not part of this pipeline")
+    if new.type != old.type:
+        raise ShapeError(f"{new} cannot stand in for {old}: shape and dtype must be the same")
+    if new.engine is not old.engine:
+        raise DeviceError(f"{new} cannot stand in for {old}: they are on different devices")
+
+
+def _on_other_buffers(stage: Stage, buffers: Mapping[Buffer, Buffer]) -> Stage:
+    def swap(old: Buffer | Scratch) -> Buffer | Scratch:
+        return buffers.get(old, old) if isinstance(old, Buffer) else old
+
+    output = None if stage.output is None else swap(stage.output)
+    return replace(stage, inputs=tuple(swap(b) for b in stage.inputs), output=output)
+
+
+def _as_spec(stage: Stage) -> dict[str, object]:
+    spec: dict[str, object] = {"op": stage.op}
+    if stage.kernel is not None:
+        spec["kernel"] = stage.kernel.name
+    if stage.output is not None:
+        spec["inputs"], spec["output"] = list(stage.inputs), stage.output
+        spec["params"] = dict(stage.values)
+    return spec

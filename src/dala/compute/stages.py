@@ -1,0 +1,121 @@
+"""Stage specs: dicts from users, checked once, here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dala.compute.buffers import Buffer, Scratch
+from dala.errors import ArgumentError, PipelineError, ShapeError, suggest
+from dala.language.kernel import Kernel, Specialized
+from dala.language.parameter import ParamValue
+from dala.language.registry import find_kernel
+
+OPS = ("run_kernel", "copy_buffer", "barrier")
+KEYS = ("op", "kernel", "inputs", "output", "params")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One checked stage."""
+
+    op: str
+    kernel: Kernel | None = None
+    inputs: tuple[Buffer | Scratch, ...] = ()
+    output: Buffer | Scratch | None = None
+    values: Mapping[str, ParamValue] = field(default_factory=dict)
+    special: Specialized | None = None
+
+    @property
+    def label(self) -> str:
+        return self.kernel.name if self.kernel is not None else self.op
+
+
+def parse_stage(spec: object, *, allow_scratch: bool) -> Stage:
+    """A Stage from a dict such as ``{"kernel": "blur", "inputs": [a], "output": b, "params": {}}``."""
+    if not isinstance(spec, Mapping):
+        raise ArgumentError(f"a stage is a dict, got {type(spec).__name__}")
+    for key in spec:
+        if key not in KEYS:
+            raise PipelineError(
+                f"unknown key {key!r} in a stage; expected {', '.join(KEYS)}{suggest(str(key), KEYS)}"
+            )
+    op = spec.get("op", "run_kernel")
+    if op not in OPS:
+        raise PipelineError(f"unknown op {op!r}; expected {', '.join(OPS)}{suggest(str(op), OPS)}")
+    if op == "barrier":
+        return _barrier(spec)
+    if "output" not in spec:
+        raise PipelineError(f"a {op} stage needs an 'output'")
+    if op == "copy_buffer":
+        return _copy(spec, allow_scratch)
+    if "kernel" not in spec:
+        raise PipelineError("a run_kernel stage needs a 'kernel'")
+    return kernel_stage(
+        spec["kernel"],
+        spec.get("inputs", ()),
+        spec["output"],
+        spec.get("params"),
+        allow_scratch=allow_scratch,
+    )
+
+
+def kernel_stage(
+    name: object, inputs: object, output: object, params: object, *, allow_scratch: bool
+) -> Stage:
+    """The stage that runs one kernel; arrays and parameters are checked here, before any work."""
+    kernel = find_kernel(name)
+    if params is not None and not isinstance(params, Mapping):
+        raise ArgumentError(f"{kernel.name}: params must be a dict, got {type(params).__name__}")
+    sources = _buffers(kernel.name, inputs, allow_scratch)
+    target = _buffer(kernel.name, "output", output, allow_scratch)
+    if len(sources) != kernel.inputs:
+        raise ShapeError(f"{kernel.name}: expected {kernel.inputs} inputs, got {len(sources)}")
+    values = kernel.bind(params)
+    special = kernel.specialize([b.type for b in sources], target.type, values)
+    return Stage("run_kernel", kernel, sources, target, values, special)
+
+
+def _barrier(spec: Mapping[object, object]) -> Stage:
+    extra = [k for k in ("kernel", "inputs", "output", "params") if spec.get(k)]
+    if extra:
+        raise PipelineError(f"a barrier takes nothing else, got {', '.join(extra)}")
+    return Stage("barrier")
+
+
+def _copy(spec: Mapping[object, object], allow_scratch: bool) -> Stage:
+    if spec.get("kernel") or spec.get("params"):
+        raise PipelineError("a copy_buffer stage takes 'inputs' and 'output' only")
+    sources = _buffers("copy_buffer", spec.get("inputs", ()), allow_scratch)
+    if len(sources) != 1:
+        raise ShapeError(f"copy_buffer: expected 1 input, got {len(sources)}")
+    target = _buffer("copy_buffer", "output", spec["output"], allow_scratch)
+    source = sources[0]
+    if source.type.dtype != target.type.dtype or source.type.count != target.type.count:
+        raise ShapeError(
+            f"copy_buffer: {source.shape} {source.dtype} does not fit into "
+            f"{target.shape} {target.dtype}; both need as many elements of one dtype"
+        )
+    return Stage("copy_buffer", None, sources, target)
+
+
+def _buffers(who: str, inputs: object, allow_scratch: bool) -> tuple[Buffer | Scratch, ...]:
+    if isinstance(inputs, Buffer | Scratch):
+        raise ArgumentError(f"{who}: inputs is a list of buffers; put brackets around it")
+    if not isinstance(inputs, Sequence) or isinstance(inputs, str | bytes):
+        raise ArgumentError(f"{who}: inputs is a list of buffers, got {type(inputs).__name__}")
+    return tuple(_buffer(who, f"input {i}", b, allow_scratch) for i, b in enumerate(inputs))
+
+
+def _buffer(who: str, role: str, value: object, allow_scratch: bool) -> Buffer | Scratch:
+    if isinstance(value, Scratch):
+        if not allow_scratch:
+            raise PipelineError(f"{who}: {role} is a scratch buffer; those only work in a pipeline")
+        return value
+    if not isinstance(value, Buffer):
+        raise ArgumentError(
+            f"{who}: {role} must be a buffer, got {type(value).__name__}; "
+            "make one with compute.from_array(x)"
+        )
+    value.storage()  # refuses a freed one
+    return value

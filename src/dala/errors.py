@@ -1,0 +1,103 @@
+"""Every exception dala raises.
+
+    DalaError
+    ├── ShapeError            (ValueError)    sizes, ranks or element counts do not fit
+    ├── DTypeError            (TypeError)     an element type is unknown or does not fit
+    ├── ArgumentError         (TypeError)     something else was given where a buffer belongs
+    ├── ParameterError        (ValueError)    a kernel parameter is missing, unknown or out of range
+    ├── KernelError           (ValueError)    a kernel's own code is wrong; quotes the line
+    │   └── KernelSyntaxError                 kernel text uses something outside the language
+    ├── KernelNotFoundError   (LookupError)   no kernel of that name; suggests the nearest
+    ├── BufferFreedError      (RuntimeError)  a buffer was used after free()
+    ├── PipelineError         (ValueError)    a stage spec or the order of stages is wrong
+    ├── CommandError          (RuntimeError)  a command failed, or its id is unknown
+    │   └── CommandTimeoutError (TimeoutError) it did not finish in the given time; it goes on
+    ├── DeviceError           (RuntimeError)  a device cannot be found, made or used
+    │   └── UnsupportedError                  the device lacks a feature or an element type
+    ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
+    └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
+
+Each message says what was expected, what came, and how to fix it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DalaError(Exception):
+    """Root of all errors raised by dala.
+
+    >>> import dala
+    >>> issubclass(dala.errors.ShapeError, dala.DalaError)
+    True
+    """
+
+
+class ShapeError(DalaError, ValueError):
+    """Sizes, ranks or element counts do not fit."""
+
+
+class DTypeError(DalaError, TypeError):
+    """An element type is unknown or does not fit."""
+
+
+class ArgumentError(DalaError, TypeError):
+    """Something else was given where a buffer, a dict or a kernel belongs."""
+
+
+class ParameterError(DalaError, ValueError):
+    """A kernel parameter is missing, unknown or out of range."""
+
+
+class KernelError(DalaError, ValueError):
+    """A kernel's own code is wrong. The message quotes the offending line."""
+
+
+class KernelSyntaxError(KernelError):
+    """Kernel text uses a construct outside the kernel language."""
+
+
+class KernelNotFoundError(DalaError, LookupError):
+    """No kernel has the given name."""
+
+
+class BufferFreedError(DalaError, RuntimeError):
+    """A buffer was used after it was freed."""
+
+
+class PipelineError(DalaError, ValueError):
+    """A stage spec, or the order of stages, is wrong."""
+
+
+class CommandError(DalaError, RuntimeError):
+    """A command failed or is unknown."""
+
+
+class CommandTimeoutError(CommandError, TimeoutError):
+    """A command did not finish in the given time. It goes on."""
+
+
+class DeviceError(DalaError, RuntimeError):
+    """A device cannot be found, made or used."""
+
+
+class UnsupportedError(DeviceError):
+    """The device lacks a feature or an element type."""
+
+
+class OutOfMemoryError(DalaError, MemoryError):
+    """An allocation is larger than the device can give."""
+
+
+class VerificationError(DalaError, AssertionError):
+    """An IR program is malformed. Always a defect of dala, never of the user."""
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'blur'?"`` or the empty string, to end an error message with."""
+    close = difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.55)
+    if not close:
+        return ""
+    return "; did you mean " + " or ".join(repr(c) for c in close) + "?"

@@ -1,0 +1,9 @@
+"""The intermediate representation: small, typed, immutable, scalar.
+
+dtypes.py    the six element types (and bool)
+ops.py       THE op table: arity, type rule, NumPy meaning, tolerance
+graph.py     Node, Stage, Program
+rewrite.py   the ordered list of exact rewrites: fold, simplify, share
+verify.py    what a well-formed program is
+printer.py   the stable text form
+"""

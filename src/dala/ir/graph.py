@@ -1,0 +1,157 @@
+"""Node, Stage, Program: what a kernel is once it has been traced.
+
+A Node is one scalar operation on values of one output element. Nodes form a graph without cycles;
+identity is the node itself, so a shared sub-expression is computed once. A Stage computes the
+components of one image or tensor; a Program is the stages of one kernel in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from dala.errors import DTypeError
+from dala.ir.dtypes import DType
+from dala.ir.ops import OPS
+
+Domain = Literal["image", "tensor"]
+OUTPUT = -1  # the source number that means "the array being written"
+
+
+class Access(NamedTuple):
+    """Where a load reads: ``source`` at an offset from the output position. Tensors use no offset."""
+
+    source: int
+    channel: int = 0
+    dx: int = 0
+    dy: int = 0
+
+
+class Extent(NamedTuple):
+    """The size of one axis of a source (or of the output)."""
+
+    source: int
+    axis: int
+
+
+class Gather(NamedTuple):
+    """Which source a gather reads; its position is in the node's arguments, slowest axis first."""
+
+    source: int
+    channel: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """One operation. ``attr`` holds what is not a value: a constant, a parameter number, an Access."""
+
+    op: str
+    dtype: DType
+    args: tuple[Node, ...] = ()
+    attr: Hashable = None
+
+    def key(self) -> tuple[Hashable, ...]:
+        """Equal keys (over shared arguments) mean equal values."""
+        # repr tells 0.0 from -0.0 and 1 from True, which Python's == does not.
+        attr = repr(self.attr) if self.op == "const" else self.attr
+        return (self.op, self.dtype.name, attr, *map(id, self.args))
+
+
+def make(op: str, *args: Node) -> Node:
+    """A checked operation node; the op table's type rule decides the type or refuses."""
+    row = OPS[op]
+    assert row.arity == len(args), f"{op} takes {row.arity} operands, got {len(args)}"
+    result = row.types([a.dtype for a in args])
+    if isinstance(result, str):
+        raise DTypeError(f"'{op}' {result}")
+    return Node(op, result, args)
+
+
+def const(value: float | int | bool, dtype: DType) -> Node:
+    """A constant, held as the Python number nearest to what the type can represent."""
+    with np.errstate(over="ignore"):  # 1e300 as f32 is inf, by the policy
+        return Node("const", dtype, (), dtype.numpy.type(value).item())
+
+
+def cast(value: Node, dtype: DType) -> Node:
+    """``value`` converted to ``dtype`` by the cast policy of the op table."""
+    return value if value.dtype == dtype else Node("cast", dtype, (value,))
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One image or tensor computed element by element: ``body`` has one node per channel.
+
+    Sources 0 … inputs-1 are the kernel's inputs; source ``inputs + k`` is the result of stage k.
+    """
+
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeParam:
+    """A value handed over at launch; changing it never recompiles."""
+
+    name: str
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A traced kernel: its stages in order; the last one is the result."""
+
+    kernel: str
+    domain: Domain
+    inputs: int
+    params: tuple[RuntimeParam, ...]
+    stages: tuple[Stage, ...]
+
+    def map_bodies(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> Program:
+        """The program with every stage's body rewritten by ``change``."""
+        return replace(self, stages=tuple(Stage(change(s.body)) for s in self.stages))
+
+
+def walk(roots: Iterable[Node]) -> Iterator[Node]:
+    """Every node once, arguments before users. Iterative: graphs may be deeper than Python's stack."""
+    seen: set[int] = set()
+    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((arg, False) for arg in reversed(node.args) if id(arg) not in seen)
+
+
+def map_nodes(roots: Sequence[Node], change: Callable[[Node], Node]) -> tuple[Node, ...]:
+    """Rebuild the graph bottom-up; ``change`` sees each node once, its arguments already changed."""
+    done: dict[int, Node] = {}
+    for node in walk(roots):
+        args = tuple([done[id(a)] for a in node.args])
+        if any(new is not old for new, old in zip(args, node.args, strict=True)):
+            done[id(node)] = change(Node(node.op, node.dtype, args, node.attr))
+        else:
+            done[id(node)] = change(node)
+    return tuple(done[id(root)] for root in roots)
+
+
+def accesses(roots: Iterable[Node]) -> Iterator[Access]:
+    """Every distinct load of the graph."""
+    seen: set[Access] = set()
+    for node in walk(roots):
+        if node.op == "load":
+            access = node.attr
+            assert isinstance(access, Access)
+            if access not in seen:
+                seen.add(access)
+                yield access
+
+
+def gathered_sources(roots: Iterable[Node]) -> set[int]:
+    """The sources read at computed positions."""
+    return {n.attr.source for n in walk(roots) if n.op == "gather" and isinstance(n.attr, Gather)}

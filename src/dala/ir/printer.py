@@ -1,0 +1,45 @@
+"""The stable text form of a program: one line per node, numbered in evaluation order."""
+
+from __future__ import annotations
+
+from dala.ir.graph import Access, Extent, Gather, Node, Program, walk
+
+
+def print_program(program: Program) -> str:
+    """A program as text, the same on every machine; golden tests compare it."""
+    params = ", ".join(f"{p.name}: {p.dtype}" for p in program.params)
+    lines = [f"{program.domain} {program.kernel}(inputs={program.inputs}; {params})"]
+    for number, stage in enumerate(program.stages):
+        lines.append(f"stage {program.inputs + number}:")
+        lines.extend("  " + line for line in print_body(stage.body))
+    return "\n".join(lines) + "\n"
+
+
+def print_body(body: tuple[Node, ...]) -> list[str]:
+    """The lines of one expression graph, ending in what it returns."""
+    names: dict[int, str] = {}
+    lines: list[str] = []
+    for node in walk(body):
+        if node.op == "const":
+            names[id(node)] = f"{node.attr!r}:{node.dtype}"
+            continue
+        names[id(node)] = f"%{len(lines)}"
+        operands = [names[id(a)] for a in node.args]
+        text = " ".join([node.op, *_attributes(node), *operands])
+        lines.append(f"{names[id(node)]} = {text} : {node.dtype}")
+    lines.append("return " + " ".join(names[id(n)] for n in body))
+    return lines
+
+
+def _attributes(node: Node) -> list[str]:
+    match node.attr:
+        case None:
+            return []
+        case Access(source, channel, dx, dy):
+            return [f"@{source}.{channel}[{dx:+d},{dy:+d}]"]
+        case Gather(source, channel):
+            return [f"@{source}.{channel}"]
+        case Extent(source, axis):
+            return ["out" if source < 0 else f"@{source}", f"axis{axis}"]
+        case other:
+            return [f"${other}"]

@@ -1,0 +1,122 @@
+"""Exact rewrites of a program: none of them may change a single bit of any result.
+
+``PASSES`` is the whole optimiser, in order. Whatever could change rounding (contraction of a
+multiply and an add, say) belongs to a backend's own preparation of a stage, before fusion, so that
+fused and unfused code round alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+import numpy as np
+
+from dala.ir.graph import Node, Program, const, make, map_nodes
+from dala.ir.ops import LEAVES, OPS, cast_array
+from dala.ir.verify import verify
+
+COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "eq", "ne"})
+INVERSE_255 = float(np.float32(1 / 255))
+
+
+def optimize(program: Program) -> Program:
+    """Run every pass, verifying the program after each one."""
+    verify(program)
+    for rewrite in PASSES:
+        program = program.map_bodies(rewrite)
+        verify(program)
+    return program
+
+
+def fold_constants(body: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Compute what is known now, through the op table's own NumPy meaning."""
+
+    def fold(node: Node) -> Node:
+        if node.op in LEAVES or any(a.op != "const" for a in node.args):
+            return node
+        if node.op == "cast":
+            value = cast_array(np.asarray(node.args[0].attr, node.args[0].dtype.numpy), node.dtype)
+        else:
+            meaning = OPS[node.op].numpy
+            assert meaning is not None
+            value = meaning(*(a.dtype.numpy.type(a.attr) for a in node.args))
+        return const(np.asarray(value).item(), node.dtype)
+
+    return map_nodes(body, fold)
+
+
+def simplify(body: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Drop operations that change nothing, for every value including NaN, inf and -0.0."""
+    return map_nodes(body, _simplify_node)
+
+
+def share_common(body: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Common sub-expressions become one node."""
+    known: dict[tuple[Hashable, ...], Node] = {}
+
+    def share(node: Node) -> Node:
+        if node.op in COMMUTATIVE:
+            swapped = (node.args[1], node.args[0])
+            found = known.get(Node(node.op, node.dtype, swapped, node.attr).key())
+            if found is not None:
+                return found
+        return known.setdefault(node.key(), node)
+
+    return map_nodes(body, share)
+
+
+PASSES: tuple[Callable[[tuple[Node, ...]], tuple[Node, ...]], ...] = (
+    fold_constants,
+    simplify,
+    share_common,
+)
+
+
+def _is(node: Node, value: float) -> bool:
+    return node.op == "const" and node.attr == value and repr(node.attr) != "-0.0"
+
+
+def _simplify_node(node: Node) -> Node:
+    a = node.args[0] if node.args else node
+    b = node.args[1] if len(node.args) > 1 else node
+    integer = node.dtype.is_int
+    match node.op:
+        case "mul" if _is(b, 1) or (integer and _is(b, 0)):
+            return a if _is(b, 1) else b
+        case "mul" if _is(a, 1) or (integer and _is(a, 0)):
+            return b if _is(a, 1) else a
+        case "div" if _is(b, 1):
+            return a
+        case "floordiv" if integer and _is(b, 1):
+            return a
+        case "sub" if _is(b, 0):
+            return a
+        case "add" if integer and (_is(a, 0) or _is(b, 0)):  # not for floats: -0.0 + 0.0 is 0.0
+            return a if _is(b, 0) else b
+        case "neg" | "not" if a.op == node.op:
+            return a.args[0]
+        case "abs" if a.op == "abs":
+            return a
+        case "min" | "max" | "and" | "or" if a is b:
+            return a
+        case "floor" | "ceil" | "round" | "trunc" if a.op in ("floor", "ceil", "round", "trunc"):
+            return a
+        case "select" if node.args[1] is node.args[2]:
+            return node.args[1]
+        case "select" if a.op == "const":
+            return node.args[1] if a.attr else node.args[2]
+        case "cast" if a.dtype == node.dtype:
+            return a
+        case "level" if _is_whole_level(a):
+            return a.args[0]
+    return node
+
+
+def _is_whole_level(node: Node) -> bool:
+    """``level(v) * (1/255)``: storing such a value again gives the same level, for all 256 of them."""
+    return node.op == "mul" and node.args[0].op == "level" and _is(node.args[1], INVERSE_255)
+
+
+def normalized_level(value: Node) -> Node:
+    """What a reader sees of ``value`` once a u8 image has stored it."""
+    return make("mul", make("level", value), const(INVERSE_255, value.dtype))

@@ -1,0 +1,66 @@
+"""What a well-formed program is. Runs after every rewrite; a failure is a defect of dala."""
+
+from __future__ import annotations
+
+from dala.errors import VerificationError
+from dala.ir.dtypes import F32, S32
+from dala.ir.graph import Access, Extent, Gather, Node, Program, walk
+from dala.ir.ops import LEAVES, OPS
+
+
+def verify(program: Program) -> None:
+    """Raise VerificationError unless types, arities and sources are right everywhere."""
+    for number, stage in enumerate(program.stages):
+        sources = program.inputs + number
+        verify_body(stage.body, sources, len(program.params), f"{program.kernel}[{number}]")
+        if program.domain == "image":
+            _require(
+                len(stage.body) in (1, 4), program.kernel, "an image stage has 1 or 4 channels"
+            )
+            _require(
+                all(n.dtype == F32 for n in stage.body), program.kernel, "image channels are f32"
+            )
+        else:
+            _require(len(stage.body) == 1, program.kernel, "a tensor stage has one component")
+
+
+def verify_body(body: tuple[Node, ...], sources: int, params: int, where: str) -> None:
+    """Check one expression graph that may read ``sources`` sources and ``params`` parameters."""
+    for node in walk(body):
+        row = OPS.get(node.op)
+        if row is None:
+            raise VerificationError(f"{where}: unknown op {node.op!r}")
+        if node.op in LEAVES:
+            _verify_leaf(node, sources, params, where)
+        elif node.op == "cast":
+            _require(len(node.args) == 1, where, "cast takes one operand")
+        else:
+            _require(len(node.args) == row.arity, where, f"{node.op} takes {row.arity} operands")
+            result = row.types([a.dtype for a in node.args])
+            _require(result == node.dtype, where, f"{node.op} is {node.dtype}, expected {result}")
+
+
+def _verify_leaf(node: Node, sources: int, params: int, where: str) -> None:
+    attr = node.attr
+    match node.op:
+        case "const":
+            _require(isinstance(attr, int | float | bool), where, f"const holds {attr!r}")
+        case "param":
+            _require(isinstance(attr, int) and 0 <= attr < params, where, f"no parameter {attr!r}")
+        case "coord":
+            _require(isinstance(attr, int) and attr >= 0, where, f"coord of axis {attr!r}")
+            _require(node.dtype == S32, where, "coord is s32")
+        case "extent":
+            _require(isinstance(attr, Extent) and attr.source < sources, where, f"extent {attr!r}")
+        case "load":
+            ok = isinstance(attr, Access) and 0 <= attr.source < sources and 0 <= attr.channel < 4
+            _require(ok, where, f"load of {attr!r}")
+        case "gather":
+            ok = isinstance(attr, Gather) and 0 <= attr.source < sources and len(node.args) > 0
+            _require(ok, where, f"gather of {attr!r}")
+            _require(all(a.dtype == S32 for a in node.args), where, "gather positions are s32")
+
+
+def _require(condition: bool, where: str, what: str) -> None:
+    if not condition:
+        raise VerificationError(f"{where}: {what}")

@@ -1,0 +1,26 @@
+"""How a built-in kernel enters the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dala.ir.graph import Domain
+from dala.language.kernel import Kernel, ShapeRule, make_kernel
+from dala.language.parameter import Param
+from dala.language.registry import add_builtin
+
+
+def builtin(
+    domain: Domain, *, shape_rule: ShapeRule | None = None
+) -> Callable[[Callable[..., object]], Kernel]:
+    """Enter the decorated function under its own name."""
+
+    def enter(function: Callable[..., object]) -> Kernel:
+        return add_builtin(make_kernel(function, domain=domain, shape_rule=shape_rule))
+
+    return enter
+
+
+def library_kernel(name: str, inputs: int, params: Sequence[Param], doc: str) -> Kernel:
+    """Enter a whole-array op of ir/library.py."""
+    return add_builtin(Kernel(name, None, inputs, params, doc=doc, library=name))

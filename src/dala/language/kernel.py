@@ -1,0 +1,371 @@
+"""Kernel: a declared function, and its specialisation for given arrays.
+
+@kernel / register  →  Kernel  →  specialize(array types, parameters)  →  Program or LibraryCall
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dala.errors import DalaError, DTypeError, KernelError, ShapeError
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import F32, U8
+from dala.ir.graph import Domain, Program, RuntimeParam, accesses
+from dala.ir.library import LIBRARY, LibraryCall
+from dala.language.parameter import (
+    REQUIRED,
+    Param,
+    ParamType,
+    ParamValue,
+    bind_params,
+    declared,
+)
+from dala.language.text import TextFunction, parse_kernel
+from dala.language.trace import SourceType, call_traced, trace_kernel
+from dala.language.values import DomainMismatch, Image, Tensor, current_trace
+
+SPECIALISATIONS = 256  # traced programs kept per kernel
+ShapeRule = Callable[
+    [Sequence[ArrayType], ArrayType, Mapping[str, ParamValue]], "tuple[int, ...] | None"
+]  # the output shape a kernel wants, or None where any will do
+
+
+@dataclass(frozen=True, slots=True)
+class Specialized:
+    """A kernel made ready for given arrays: what to run, and the run-time values in its order."""
+
+    work: Program | LibraryCall
+    values: tuple[float | int, ...]
+
+
+class Kernel:
+    """A kernel: one output element as a function of its inputs.
+
+    Made by ``@dala.kernel`` or ``dala.compute.register``; run by name or as itself.
+
+    >>> import dala
+    >>> @dala.kernel
+    ... def negative(src):
+    ...     p = src[0, 0]
+    ...     return (1 - p.rgb).with_alpha(p.a)
+    >>> negative.domain, negative.inputs
+    ('image', 1)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., object] | None,
+        inputs: int,
+        params: Sequence[Param] = (),
+        *,
+        domain: Domain | None = None,
+        doc: str = "",
+        shape_rule: ShapeRule | None = None,
+        library: str | None = None,
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.inputs = inputs
+        self.params = tuple(params)
+        self.doc = doc
+        self.library = library
+        self._shape_rule = shape_rule
+        self._programs: OrderedDict[Hashable, Program] = OrderedDict()  # by kinds of arrays
+        self._checked: OrderedDict[Hashable, Program | LibraryCall] = OrderedDict()  # by arrays
+        self._lock = threading.Lock()
+        self.domain: Domain = domain or ("tensor" if library else self._infer_domain())
+
+    def __repr__(self) -> str:
+        params = ", ".join(p.name for p in self.params)
+        return f"<dala {self.domain} kernel {self.name}({self.inputs} inputs; {params})>"
+
+    def __call__(self, *inputs: object, **params: object) -> object:
+        """Inline this kernel into the one being traced."""
+        if current_trace() is None or not all(isinstance(i, Image | Tensor) for i in inputs):
+            raise KernelError(
+                f"{self.name} is a kernel: inside another kernel call it with that kernel's inputs; "
+                f"outside, run it with dala.compute.run_kernel({self.name!r}, [input], output)"
+            )
+        if self.function is None:
+            raise KernelError(f"{self.name} works on whole tensors and cannot be part of a kernel")
+        if len(inputs) != self.inputs:
+            raise KernelError(f"{self.name} takes {self.inputs} inputs, got {len(inputs)}")
+        constant = {k: v for k, v in params.items() if isinstance(v, int | float | str | None)}
+        symbols = {k: v for k, v in params.items() if k not in constant}
+        known = [p for p in self.params if p.name not in symbols]
+        values: dict[str, object] = {**bind_params(self.name, known, constant), **symbols}
+        return call_traced(self.name, self.function, inputs, values)
+
+    def bind(self, params: Mapping[str, object] | None) -> dict[str, ParamValue]:
+        """Every declared parameter with its checked value."""
+        return bind_params(self.name, self.params, params)
+
+    def specialize(
+        self, inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
+    ) -> Specialized:
+        """Check the arrays, then give the program for them (checked and traced once per kind)."""
+        fixed = tuple([values[p.name] if p.static else values[p.name] is None for p in self.params])
+        key = (tuple(inputs), output, fixed)
+        work = self._checked.get(key)
+        if work is None:
+            work = self._check(inputs, output, values, fixed)
+            with self._lock:
+                self._checked[key] = work
+                while len(self._checked) > SPECIALISATIONS:
+                    self._checked.popitem(last=False)
+        if isinstance(work, LibraryCall):
+            return Specialized(work, ())
+        runtime = [p for p in self.params if not p.static and values[p.name] is not None]
+        slots = zip(runtime, work.params, strict=True)
+        return Specialized(work, tuple([self._number(p, values[p.name], s) for p, s in slots]))
+
+    def _check(
+        self,
+        inputs: Sequence[ArrayType],
+        output: ArrayType,
+        values: Mapping[str, ParamValue],
+        fixed: tuple[ParamValue, ...],
+    ) -> Program | LibraryCall:
+        if len(inputs) != self.inputs:
+            raise ShapeError(f"{self.name}: expected {self.inputs} inputs, got {len(inputs)}")
+        if self.library is not None:
+            options = tuple((p.name, values[p.name]) for p in self.params)
+            LIBRARY[self.library].check(self.name, inputs, output, dict(options))
+            return LibraryCall(self.library, self.name, options)
+        if self.domain == "image":
+            sources, target = self._image_types(inputs, output)
+        else:
+            sources = [SourceType(a.dtype, rank=len(a.shape)) for a in inputs]
+            target = SourceType(output.dtype, rank=len(output.shape))
+        program = self._program(sources, target, values, fixed)
+        self._check_shapes(program, inputs, output, values)
+        return program
+
+    def _program(
+        self,
+        sources: list[SourceType],
+        target: SourceType,
+        values: Mapping[str, ParamValue],
+        fixed: tuple[ParamValue, ...],
+    ) -> Program:
+        key = (tuple(sources), target, fixed)
+        with self._lock:
+            program = self._programs.get(key)
+            if program is not None:
+                self._programs.move_to_end(key)
+                return program
+        assert self.function is not None
+        program = trace_kernel(
+            self.name, self.function, self.domain, sources, target, self.params, values
+        )
+        with self._lock:
+            self._programs[key] = program
+            while len(self._programs) > SPECIALISATIONS:
+                self._programs.popitem(last=False)
+        return program
+
+    def _number(self, param: Param, value: ParamValue, slot: RuntimeParam) -> float | int:
+        assert isinstance(value, int | float)
+        dtype = slot.dtype
+        if dtype.is_float or self.domain == "image":
+            return value
+        info_min, info_max = _integer_range(dtype.bytes * 8, dtype.kind == "s")
+        if value != value or value in (float("inf"), float("-inf")) or value != int(value):
+            raise DTypeError(
+                f"{self.name}: {param.name}={value!r} is not a whole number, and the buffers are "
+                f"{dtype}; round it or use f32 buffers"
+            )
+        if not info_min <= int(value) <= info_max:
+            raise DTypeError(
+                f"{self.name}: {param.name}={value!r} does not fit into {dtype} "
+                f"({info_min}..{info_max})"
+            )
+        return int(value)
+
+    def _image_types(
+        self, inputs: Sequence[ArrayType], output: ArrayType
+    ) -> tuple[list[SourceType], SourceType]:
+        for role, array in [*(("input", a) for a in inputs), ("output", output)]:
+            if array.dtype not in (U8, F32):
+                raise DTypeError(
+                    f"{self.name}: expected a u8 or f32 {role} image, got {array.dtype}; convert it first"
+                )
+            if array.channels not in (1, 4) or len(array.shape) not in (2, 3):
+                raise ShapeError(
+                    f"{self.name}: expected an {role} of shape (H, W, 4), (H, W, 1) or (H, W), "
+                    f"got {array.shape}; {_shape_hint(array.shape)}"
+                )
+        # u8 and f32 images trace alike (values are 0..1), so they share one program
+        kinds = [SourceType(F32, channels=a.channels) for a in inputs]
+        return kinds, SourceType(F32, channels=output.channels)
+
+    def _check_shapes(
+        self,
+        program: Program,
+        inputs: Sequence[ArrayType],
+        output: ArrayType,
+        values: Mapping[str, ParamValue],
+    ) -> None:
+        if self._shape_rule is not None:
+            wanted = self._shape_rule(inputs, output, values)
+            if wanted is not None and tuple(output.shape[: len(wanted)]) != wanted:
+                raise ShapeError(f"{self.name}: expected an output of {wanted}, got {output.shape}")
+            return
+        read = {a.source for s in program.stages for a in accesses(s.body)}
+        keep = 2 if self.domain == "image" else len(output.shape)
+        for number, array in enumerate(inputs):
+            same_rank = self.domain == "image" or len(array.shape) == len(output.shape)
+            if number in read and (not same_rank or array.shape[:keep] != output.shape[:keep]):
+                raise ShapeError(
+                    f"{self.name}: input {number} is {array.shape} but the output is "
+                    f"{output.shape}; they must have one {'size' if keep == 2 else 'shape'}"
+                )
+
+    def _infer_domain(self) -> Domain:
+        """Trace once with the defaults: this also reports a wrong kernel when it is defined."""
+        values = {p.name: _trial_value(p) for p in self.params}
+        pixel, element = SourceType(F32, channels=4), SourceType(F32, rank=2)
+        assert self.function is not None
+        try:
+            trace_kernel(
+                self.name, self.function, "image", [pixel] * self.inputs, pixel, self.params, values
+            )
+        except DomainMismatch as error:
+            try:
+                trace_kernel(
+                    self.name, self.function, "tensor", [element] * self.inputs, element,
+                    self.params, values,
+                )  # fmt: skip
+            except DomainMismatch as other:
+                raise KernelError(str(other)) from error
+            return "tensor"
+        return "image"
+
+
+def make_kernel(
+    source: Callable[..., object] | str,
+    *,
+    name: str | None = None,
+    inputs: int | None = None,
+    params: Sequence[Param | str] = (),
+    domain: Domain | None = None,
+    shape_rule: ShapeRule | None = None,
+) -> Kernel:
+    """A Kernel from a function or from text; the signature tells inputs from parameters."""
+    if isinstance(source, str):
+        function: Callable[..., object] = parse_kernel(source)
+        arguments = _text_arguments(function)
+    elif callable(source):
+        function = source
+        arguments = _function_arguments(source)
+    else:
+        raise KernelError(f"expected a function or text, got {type(source).__name__}")
+    kernel_name = name or str(getattr(function, "name", None) or getattr(function, "__name__", ""))
+    given = {p if isinstance(p, str) else p.name: p for p in params}
+    if inputs is None:
+        inputs = sum(1 for a in arguments if _is_input(a) and a.name not in given)
+    if not 0 <= inputs <= 16 or inputs > len(arguments):
+        names = ", ".join(a.name for a in arguments) or "nothing"
+        raise KernelError(f"kernel {kernel_name!r}: {inputs} inputs declared, but it takes {names}")
+    if domain is None and any(a.annotation == "Tensor" for a in arguments[:inputs]):
+        domain = "tensor"
+    declared_params = [
+        _complete(kernel_name, a, given.pop(a.name, None)) for a in arguments[inputs:]
+    ]
+    if given:
+        missing = ", ".join(given)
+        raise KernelError(f"kernel {kernel_name!r} has no argument for parameter {missing}")
+    doc = getattr(function, "doc", None) or inspect.getdoc(source) or ""
+    return Kernel(
+        kernel_name,
+        function,
+        inputs,
+        declared_params,
+        domain=domain,
+        doc="" if isinstance(source, str) and not getattr(function, "doc", "") else str(doc),
+        shape_rule=shape_rule,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _ArgumentView:
+    name: str
+    annotation: str | None
+    default: object
+
+
+def _text_arguments(function: Callable[..., object]) -> list[_ArgumentView]:
+    assert isinstance(function, TextFunction)
+    return [_ArgumentView(a.name, a.annotation, a.default) for a in function.arguments]
+
+
+def _function_arguments(function: Callable[..., object]) -> list[_ArgumentView]:
+    found = []
+    for p in inspect.signature(function).parameters.values():
+        if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
+            raise KernelError(
+                f"kernel {getattr(function, '__name__', '?')!r}: *args and **kwargs are not allowed"
+            )
+        annotation = p.annotation
+        if annotation is inspect.Parameter.empty:
+            word = None
+        else:
+            word = (
+                annotation if isinstance(annotation, str) else getattr(annotation, "__name__", None)
+            )
+            word = word or str(annotation)
+        default = REQUIRED if p.default is inspect.Parameter.empty else p.default
+        found.append(_ArgumentView(p.name, word.split("|")[0].strip() if word else None, default))
+    return found
+
+
+def _is_input(argument: _ArgumentView) -> bool:
+    if argument.annotation in ("Image", "Tensor"):
+        return True
+    return argument.annotation is None and argument.default is REQUIRED
+
+
+_TYPES: dict[str, ParamType] = {"float": "float", "int": "int", "bool": "bool", "str": "str"}
+
+
+def _complete(kernel: str, argument: _ArgumentView, given: Param | str | None) -> Param:
+    """One parameter from its declaration, its annotation and its default."""
+    if isinstance(given, Param):
+        return given
+    word = argument.annotation or ""
+    is_static = word.startswith("Static[")
+    type_ = _TYPES.get(word.removeprefix("Static[").removesuffix("]"))
+    draft = declared(argument.default)
+    try:
+        if draft is not None:
+            return draft.complete(argument.name, type_)
+        default: Any = argument.default
+        if type_ is None and isinstance(default, bool | str):
+            type_ = "bool" if isinstance(default, bool) else "str"
+        return Param(argument.name, type_ or "float", default, static=is_static)
+    except DalaError as error:
+        raise KernelError(f"kernel {kernel!r}: {error}") from error
+
+
+def _trial_value(param: Param) -> ParamValue:
+    if not param.required:
+        return param.default
+    if param.type == "str":
+        return param.choices[0] if param.choices else ""
+    return {"bool": False, "int": int(param.min or 1)}.get(param.type, 1.0)
+
+
+def _shape_hint(shape: tuple[int, ...]) -> str:
+    if len(shape) == 3 and shape[2] == 3:
+        return "add an alpha channel"
+    return "add a channel axis" if len(shape) < 3 else "one image at a time"
+
+
+def _integer_range(bits: int, signed: bool) -> tuple[int, int]:
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)

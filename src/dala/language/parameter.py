@@ -1,0 +1,199 @@
+"""Declared parameters: type, default, range and one line of help.
+
+The CLI, the docs and every other face of a kernel are derived from these declarations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from dala.errors import ParameterError, suggest
+
+ParamType = Literal["float", "int", "bool", "str"]
+ParamValue = float | int | bool | str | None
+REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One parameter of a kernel.
+
+    ``static`` parameters are compile-time values: each value is its own specialisation. All others
+    are run-time values, and changing them never recompiles. A default of None means "derived": the
+    kernel computes it from the other parameters.
+
+    >>> Param("strength", "float", 0.5, min=0, max=1, help="How much.").check("demo", 0.7)
+    0.7
+    """
+
+    name: str
+    type: ParamType = "float"
+    default: ParamValue = REQUIRED
+    min: float | None = None
+    max: float | None = None
+    help: str = ""
+    static: bool = False
+    choices: tuple[str, ...] = ()
+    finite: bool = True
+
+    def __post_init__(self) -> None:
+        if self.type not in ("float", "int", "bool", "str"):
+            raise ParameterError(
+                f"{self.name}: type must be float, int, bool or str, got {self.type!r}"
+            )
+        if self.type in ("bool", "str") and not self.static:
+            object.__setattr__(self, "static", True)  # they steer the tracing, so they must be
+        if not self.name.isidentifier():
+            raise ParameterError(f"a parameter's name must be an identifier, got {self.name!r}")
+        if self.default is not REQUIRED and self.default is not None:
+            object.__setattr__(self, "default", self.check("default of", self.default))
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+    def check(self, kernel: str, value: object) -> ParamValue:
+        """``value`` as this parameter's Python type, or a ParameterError that says what fits."""
+        if value is None and self.default is None:
+            return None
+        if self.type == "str":
+            if not isinstance(value, str) or (self.choices and value not in self.choices):
+                raise self._refuse(kernel, value)
+            return value
+        if self.type == "bool":
+            if not isinstance(value, bool | np.bool_):
+                raise self._refuse(kernel, value)
+            return bool(value)
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+            raise self._refuse(kernel, value)
+        if isinstance(value, np.complexfloating):
+            raise self._refuse(kernel, value)
+        return self._check_number(kernel, value.item() if isinstance(value, np.number) else value)
+
+    def _check_number(self, kernel: str, number: float) -> float | int:
+        if not math.isfinite(number) and (self.finite or self.type == "int"):
+            raise self._refuse(kernel, number)
+        if self.type == "int" and number != int(number):
+            raise self._refuse(kernel, number)
+        below = self.min is not None and not number >= self.min
+        above = self.max is not None and not number <= self.max
+        if below or above:
+            raise self._refuse(kernel, number)
+        return int(number) if self.type == "int" else number
+
+    def _refuse(self, kernel: str, value: object) -> ParameterError:
+        shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
+        return ParameterError(f"{kernel}: {self.name} must be {self.describe()}, got {shown}")
+
+    def describe(self) -> str:
+        """What fits, in words: ``a whole number in 0..100``."""
+        if self.choices:
+            return "one of " + ", ".join(repr(c) for c in self.choices)
+        words = {
+            "float": "a number",
+            "int": "a whole number",
+            "bool": "True or False",
+            "str": "text",
+        }
+        low, high = self.min, self.max
+        if low is not None and high is not None:
+            return f"{words[self.type]} in {low:g}..{high:g}"
+        if low is not None:
+            return f"{words[self.type]} from {low:g} up"
+        if high is not None:
+            return f"{words[self.type]} up to {high:g}"
+        return (
+            ("a finite number" if self.finite else "a number")
+            if self.type == "float"
+            else words[self.type]
+        )
+
+
+def param(
+    default: ParamValue = REQUIRED,
+    *,
+    min: float | None = None,
+    max: float | None = None,
+    help: str = "",
+    finite: bool = True,
+) -> Any:
+    """Declare a run-time parameter, as the default of a kernel function's argument.
+
+    >>> import dala
+    >>> @dala.kernel
+    ... def dim(src, amount: float = dala.param(0.5, min=0, max=1, help="How dark.")):
+    ...     p = src[0, 0]
+    ...     return (p.rgb * (1 - amount)).with_alpha(p.a)
+    >>> dim.params[0].max
+    1
+    """
+    return _Declared(Param("declared", "float", default, min, max, help, finite=finite))
+
+
+def static(
+    default: ParamValue = REQUIRED,
+    *,
+    min: float | None = None,
+    max: float | None = None,
+    help: str = "",
+    choices: Sequence[str] = (),
+) -> Any:
+    """Declare a compile-time parameter: each value is a specialisation of its own.
+
+    >>> import dala
+    >>> @dala.kernel
+    ... def shift(src, by: int = dala.static(1, min=0, max=64, help="Columns.")):
+    ...     return src[by, 0]
+    >>> shift.params[0].static
+    True
+    """
+    kind: ParamType = "str" if choices or isinstance(default, str) else "float"
+    return _Declared(
+        Param("declared", kind, default, min, max, help, static=True, choices=tuple(choices))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """What param() and static() return; the decorator completes it with name and type."""
+
+    draft: Param
+
+    def complete(self, name: str, type_: ParamType | None) -> Param:
+        if type_ is None or self.draft.type == "str":
+            return replace(self.draft, name=name)
+        return replace(self.draft, name=name, type=type_)
+
+
+def declared(default: object) -> _Declared | None:
+    """The declaration behind an argument's default, if it is one."""
+    return default if isinstance(default, _Declared) else None
+
+
+def bind_params(
+    kernel: str, params: Sequence[Param], given: Mapping[str, object] | None
+) -> dict[str, ParamValue]:
+    """Every parameter with its checked value or default; unknown and missing ones are refused."""
+    given = given or {}
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"{kernel}: params must be a dict, got {type(given).__name__}")
+    known = {p.name for p in params}
+    for name in given:
+        if name not in known:
+            listed = ", ".join(p.name for p in params) or "none"
+            hint = suggest(str(name), known)
+            raise ParameterError(f"{kernel}: unknown parameter {name!r}; it takes: {listed}{hint}")
+    bound: dict[str, ParamValue] = {}
+    for p in params:
+        if p.name in given:
+            bound[p.name] = p.check(kernel, given[p.name])
+        elif p.required:
+            raise ParameterError(f"{kernel}: parameter {p.name!r} is missing; give {p.describe()}")
+        else:
+            bound[p.name] = p.default
+    return bound

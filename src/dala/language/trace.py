@@ -1,0 +1,147 @@
+"""Running a kernel's function once, on symbols, to get its Program.
+
+The function is ordinary Python: loops over compile-time ranges unroll, helpers are called, other
+kernels are inlined. Whatever goes wrong inside is reported at the user's own line.
+"""
+
+from __future__ import annotations
+
+import linecache
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dala.errors import DalaError, KernelError
+from dala.ir.dtypes import F32, S32, DType
+from dala.ir.graph import Domain, Node, Program, RuntimeParam, Stage
+from dala.ir.rewrite import optimize
+from dala.language.parameter import Param, ParamValue
+from dala.language.text import TextFunction, quote_line
+from dala.language.values import DomainMismatch, Image, Scalar, Tensor, Trace, as_body
+from dala.language.vocabulary import VOCABULARY
+
+
+@dataclass(frozen=True, slots=True)
+class SourceType:
+    """What tracing needs to know of an array: its element type and its channels or rank."""
+
+    dtype: DType
+    channels: int = 4
+    rank: int = 1
+
+
+def trace_kernel(
+    name: str,
+    function: Callable[..., object],
+    domain: Domain,
+    sources: Sequence[SourceType],
+    output: SourceType,
+    params: Sequence[Param],
+    values: Mapping[str, ParamValue],
+) -> Program:
+    """The optimised program of ``function`` for inputs of these types."""
+    runtime = [p for p in params if not p.static and values[p.name] is not None]
+    slots = tuple(RuntimeParam(p.name, _param_dtype(p, domain, output.dtype)) for p in runtime)
+    with Trace(len(sources)) as trace:
+        symbols = {s.name: Scalar(Node("param", s.dtype, (), i)) for i, s in enumerate(slots)}
+        arguments = {p.name: symbols.get(p.name, values[p.name]) for p in params}
+        inputs = [_input_symbol(domain, number, s) for number, s in enumerate(sources)]
+        result = call_traced(name, function, inputs, arguments)
+        try:
+            body = _result_body(result, domain, sources, output)
+        except DomainMismatch as error:
+            raise DomainMismatch(f"kernel {name!r}: {error}") from error
+        except DalaError as error:
+            raise KernelError(f"kernel {name!r}: {error}") from error
+    stages = (*trace.stages, Stage(body))
+    return optimize(Program(name, domain, len(sources), slots, stages))
+
+
+def call_traced(
+    name: str,
+    function: Callable[..., object],
+    inputs: Sequence[object],
+    arguments: Mapping[str, object],
+) -> object:
+    """Call a kernel's function on symbols; errors come back quoting the user's line."""
+    if isinstance(function, TextFunction):
+        return function(*inputs, **arguments)
+    try:
+        return with_vocabulary(function)(*inputs, **arguments)
+    except DomainMismatch as error:
+        raise DomainMismatch(_at_users_line(name, function, error)) from error
+    except RecursionError as error:
+        raise KernelError(f"kernel {name!r} calls itself without end") from error
+    except Exception as error:
+        raise KernelError(_at_users_line(name, function, error)) from error
+
+
+def with_vocabulary(function: Callable[..., object]) -> Callable[..., object]:
+    """The function, seeing the language's words behind its own module's names."""
+    if not isinstance(function, types.FunctionType):
+        return function
+    names = {**VOCABULARY, "__builtins__": __builtins__, **function.__globals__}
+    twin = types.FunctionType(
+        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+    )
+    twin.__kwdefaults__ = function.__kwdefaults__
+    return twin
+
+
+def _at_users_line(name: str, function: Callable[..., object], error: Exception) -> str:
+    text = str(error) if isinstance(error, DalaError) else f"{type(error).__name__}: {error}"
+    code = getattr(function, "__code__", None)
+    frame, line = error.__traceback__, None
+    while code is not None and frame is not None:
+        if frame.tb_frame.f_code is code:
+            line = frame.tb_lineno
+        frame = frame.tb_next
+    if line is None or text.startswith("kernel "):  # an inner kernel has quoted its line already
+        return text if text.startswith("kernel ") else f"kernel {name!r}: {text}"
+    source = linecache.getline(code.co_filename, line) if code is not None else ""
+    return quote_line(name, line, source, None, text)
+
+
+def _input_symbol(domain: Domain, number: int, source: SourceType) -> Image | Tensor:
+    if domain == "image":
+        return Image(number, source.channels)
+    return Tensor(number, source.dtype, source.rank)
+
+
+def _param_dtype(param: Param, domain: Domain, element: DType) -> DType:
+    if domain == "tensor":  # arithmetic is on the dtype of the buffers
+        return element
+    return F32 if param.type == "float" else S32
+
+
+def _result_body(
+    result: object, domain: Domain, sources: Sequence[SourceType], output: SourceType
+) -> tuple[Node, ...]:
+    if domain == "tensor":
+        return _tensor_body(result, output)
+    body = as_body(result)
+    if len(body) == output.channels:
+        return body
+    if len(body) == 1:  # a scalar painted into a colour image: grey and opaque
+        return (*body * 3, Node("const", F32, (), 1.0))
+    if all(s.channels == 1 for s in sources):  # grey in, grey out: the colours are all alike
+        return body[:1]
+    raise KernelError(
+        "it gives a pixel of 4 channels, but the output has 1; use an (H, W, 4) output, "
+        "or return a number such as luma(p)"
+    )
+
+
+def _tensor_body(result: object, output: SourceType) -> tuple[Node, ...]:
+    if isinstance(result, Image):
+        raise DomainMismatch("an image is not a number")
+    if isinstance(result, int | float) and not isinstance(result, bool):
+        return (Node("const", output.dtype, (), output.dtype.numpy.type(result).item()),)
+    if not isinstance(result, Scalar) or hasattr(result, "parts"):
+        raise KernelError(f"a tensor kernel returns one number, got {type(result).__name__}")
+    if result.node.dtype != output.dtype:
+        raise KernelError(
+            f"it computes {result.node.dtype}, but the output is {output.dtype}; "
+            f"convert the result with {output.dtype}(…) or use an output of {result.node.dtype}"
+        )
+    return (result.node,)

@@ -1,0 +1,206 @@
+"""One group of steps becomes one FusedPass.
+
+A value read only at its own position melts into its reader. A value read at other positions gets a
+body of its own whose rows are held for the readers. A ``u8`` value is rounded and clamped exactly
+where an unfused run would have stored it: fusion never changes a byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import U8
+from dala.ir.graph import Access, Domain, Extent, Gather, Node, accesses, make, map_nodes, walk
+from dala.ir.rewrite import PASSES, normalized_level
+from dala.plan.group import Group
+from dala.plan.steps import Value
+
+CHEAP = 12  # a shared value of so few operations is computed twice rather than held
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an array of a pass lives: a slot of the pipeline, or a temporary of the plan."""
+
+    kind: str  # "slot" or "temp"
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class PassArray:
+    """An array in memory that a pass reads or writes."""
+
+    place: Place
+    type: ArrayType
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What a body writes to memory: levels 0..255 for a u8 image, else the values themselves."""
+
+    write: int  # index into FusedPass.writes
+    values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Expressions computed together, one row at a time; ``held`` rows are kept for later bodies."""
+
+    label: str
+    held: tuple[Node, ...]
+    stores: tuple[Store, ...]
+
+    @property
+    def roots(self) -> tuple[Node, ...]:
+        return (*self.held, *(node for store in self.stores for node in store.values))
+
+
+@dataclass(frozen=True, slots=True)
+class FusedPass:
+    """One sweep over memory. Source ``k`` is ``reads[k]``; beyond those, the held rows of a body."""
+
+    domain: Domain
+    labels: tuple[str, ...]
+    shape: tuple[int, ...]
+    reads: tuple[PassArray, ...]
+    writes: tuple[PassArray, ...]
+    bodies: tuple[Body, ...]
+    melted: tuple[str, ...]
+
+
+def melt_group(group: Group, values: list[Value], place: Callable[[Value], Place]) -> FusedPass:
+    """Melt, hold, share: the pass for one group."""
+    return _Melting(group, values, place).build()
+
+
+class _Melting:
+    def __init__(self, group: Group, values: list[Value], place: Callable[[Value], Place]) -> None:
+        self.group = group
+        self.values = values
+        self.place = place
+        self.bodies = {s.output: s.work for s in group.steps if isinstance(s.work, tuple)}
+        self.reads: dict[int, int] = {}  # value → index of a read
+        self.held = self._choose_held()
+        self.views: dict[tuple[int, bool], tuple[Node, ...]] = {}
+
+    def build(self) -> FusedPass:
+        group, values = self.group, self.values
+        for value in sorted(group.reads):
+            self.reads[value] = len(self.reads)
+        for step in group.steps:  # in order, so that long chains do not nest deep
+            self._view(step.output)
+        stored = [s.output for s in group.steps if values[s.output].stored]
+        held = [s.output for s in group.steps if s.output in self.held]
+        writes = tuple(PassArray(self.place(values[v]), values[v].type) for v in stored)
+        bodies = []
+        for value in held:
+            stores = [Store(stored.index(value), self._levels(value))] if value in stored else []
+            bodies.append(self._body([value], self._view(value), stores))
+        rest = [v for v in stored if v not in self.held]
+        if rest:
+            stores = [Store(stored.index(v), self._levels(v)) for v in rest]
+            bodies.append(self._body(rest, (), stores))
+        first = group.steps[0]
+        return FusedPass(
+            domain="image" if first.domain == "image" else "tensor",
+            labels=tuple(s.label for s in group.steps),
+            shape=values[first.output].type.shape,
+            reads=tuple(PassArray(self.place(values[v]), values[v].type) for v in self.reads),
+            writes=writes,
+            bodies=tuple(bodies),
+            melted=tuple(
+                values[s.output].label
+                for s in group.steps
+                if s.output not in self.held and s.output not in rest[-1:]
+            ),
+        )
+
+    def _choose_held(self) -> dict[int, int]:
+        """The values whose rows must be kept, numbered in the order of their bodies."""
+        moved = {a.source for body in self.bodies.values() for a in accesses(body) if a.dx or a.dy}
+        held = {s.output for s in self.group.steps if s.output in moved}
+        roots: dict[int, set[int]] = {}  # value → bodies it would melt into; -1 is the last body
+        for step in reversed(self.group.steps):
+            value = step.output
+            if value in held:
+                roots[value] = {value}
+                continue
+            owners = {r for s in self.group.steps if value in s.inputs for r in roots[s.output]}
+            if self.values[value].stored:
+                owners.add(-1)
+            expensive = sum(1 for _ in walk(self.bodies[value])) > CHEAP
+            if len(owners) > 1 and expensive:
+                held.add(value)
+                owners = {value}
+            roots[value] = owners
+        order = [s.output for s in self.group.steps if s.output in held]
+        return {value: index for index, value in enumerate(order)}
+
+    def _body(self, computed: list[int], held: tuple[Node, ...], stores: list[Store]) -> Body:
+        nodes = (*held, *(n for s in stores for n in s.values))
+        for rewrite in PASSES:
+            nodes = rewrite(nodes)
+        rest = list(nodes[len(held) :])
+        renewed = []
+        for store in stores:
+            count = len(store.values)
+            renewed.append(replace(store, values=tuple(rest[:count])))
+            del rest[:count]
+        label = " + ".join(self.values[v].label for v in computed)
+        return Body(label, nodes[: len(held)], tuple(renewed))
+
+    def _expression(self, value: int) -> tuple[Node, ...]:
+        """The value's own expression with every melted input put in."""
+        return self._cached(value, False, lambda: map_nodes(self.bodies[value], self._resolve))
+
+    def _view(self, value: int) -> tuple[Node, ...]:
+        """What a reader of the value sees: rounded and clamped if it is a u8 image."""
+
+        def view() -> tuple[Node, ...]:
+            expression = self._expression(value)
+            if self._is_u8_image(value):
+                return tuple(normalized_level(n) for n in expression)
+            return expression
+
+        return self._cached(value, True, view)
+
+    def _cached(
+        self, value: int, view: bool, build: Callable[[], tuple[Node, ...]]
+    ) -> tuple[Node, ...]:
+        key = (value, view)
+        if key not in self.views:
+            self.views[key] = build()
+        return self.views[key]
+
+    def _levels(self, value: int) -> tuple[Node, ...]:
+        """What memory receives."""
+        if value in self.held:  # the rounding is shared with what the rows hold
+            views = self._view(value)
+            return tuple(n.args[0] for n in views) if self._is_u8_image(value) else views
+        expression = self._expression(value)
+        if self._is_u8_image(value):
+            return tuple(make("level", n) for n in expression)
+        return expression
+
+    def _is_u8_image(self, value: int) -> bool:
+        return self.group.steps[0].domain == "image" and self.values[value].type.dtype == U8
+
+    def _resolve(self, node: Node) -> Node:
+        match node.attr:
+            case Access(source, channel, dx, dy):
+                if source in self.reads or source not in self.bodies:
+                    return replace(node, attr=node.attr._replace(source=self.reads[source]))
+                if source in self.held:
+                    number = len(self.reads) + self.held[source]
+                    return replace(node, attr=node.attr._replace(source=number))
+                assert (dx, dy) == (0, 0), "only values read at their own position melt"
+                return self._view(source)[channel]
+            case Gather(source, _):
+                return replace(node, attr=node.attr._replace(source=self.reads[source]))
+            case Extent(source, axis) if source >= 0:
+                if source in self.reads:
+                    return replace(node, attr=Extent(self.reads[source], axis))
+                return replace(node, attr=Extent(-1, axis))  # made in this pass: the same size
+        return node

@@ -1,0 +1,99 @@
+"""The planner: one ordered list from calls to a Plan.
+
+lower_calls → group_steps → melt_group (per group) → Plan
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dala.ir.arrays import ArrayType
+from dala.ir.library import LibraryCall
+from dala.plan.group import group_steps, overwrites_its_input
+from dala.plan.melt import FusedPass, PassArray, Place, melt_group
+from dala.plan.steps import Call, Copy, Slot, Value, lower_calls
+
+
+@dataclass(frozen=True, slots=True)
+class WholePass:
+    """A library op or a copy: arrays in, one array out, nothing to fuse."""
+
+    work: LibraryCall | Copy
+    labels: tuple[str, ...]
+    reads: tuple[PassArray, ...]
+    writes: tuple[PassArray, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Passes in order, the temporaries they need, and the reason why each pass begins."""
+
+    passes: tuple[FusedPass | WholePass, ...]
+    temps: tuple[ArrayType, ...]
+    reasons: tuple[str, ...]
+    dropped: tuple[str, ...]
+    stages: int
+
+
+def plan_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Plan:
+    """The fused plan for a pipeline's calls."""
+    lowered = lower_calls(calls, slots)
+    groups = group_steps(lowered, list(slots))
+    temps: list[ArrayType] = []
+    homes: dict[int, Place] = {}
+
+    def new_temp(type_: ArrayType) -> Place:
+        temps.append(type_)
+        return Place("temp", len(temps) - 1)
+
+    def place(value: Value) -> Place:
+        if value.number not in homes:
+            slot = value.slot
+            in_memory = slot is not None and not slots[slot].scratch
+            homes[value.number] = (
+                Place("slot", slot) if in_memory and slot is not None else new_temp(value.type)
+            )
+        return homes[value.number]
+
+    passes: list[FusedPass | WholePass] = []
+    reasons: list[str] = []
+    for group in groups:
+        step = group.steps[0]
+        reasons.append(group.reason)
+        if isinstance(step.work, LibraryCall | Copy):
+            inputs = tuple(
+                PassArray(place(lowered.values[v]), lowered.values[v].type) for v in step.inputs
+            )
+            output = PassArray(place(lowered.values[step.output]), lowered.values[step.output].type)
+            passes.append(WholePass(step.work, (step.label,), inputs, (output,)))
+            continue
+        moved: list[tuple[Place, Place, ArrayType]] = []
+        if overwrites_its_input(group, lowered.values):
+            moved = _through_temporaries(group.makes, lowered.values, homes, new_temp)
+        passes.append(melt_group(group, lowered.values, place))
+        for source, target, type_ in moved:
+            reasons.append("it overwrites its own input, so the result is copied back")
+            passes.append(
+                WholePass(
+                    Copy(), ("copy back",), (PassArray(source, type_),), (PassArray(target, type_),)
+                )
+            )
+    return Plan(
+        tuple(passes), tuple(temps), tuple(reasons), tuple(reversed(lowered.dropped)), len(calls)
+    )
+
+
+def _through_temporaries(
+    made: set[int], values: list[Value], homes: dict[int, Place], new_temp: object
+) -> list[tuple[Place, Place, ArrayType]]:
+    """Send what the pass stores into temporaries first; later readers find it in the buffer."""
+    assert callable(new_temp)
+    moved = []
+    for number in sorted(made):
+        value = values[number]
+        if value.stored and value.slot is not None:
+            target = Place("slot", value.slot)
+            homes[number] = new_temp(value.type)
+            moved.append((homes[number], target, value.type))
+    return moved
