@@ -16,9 +16,10 @@ from dala.errors import KernelError, KernelSyntaxError
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Node
 from dala.ir.printer import print_body
-from dala.language import text as language
+from dala.language.interpret import MAX_STEPS, Argument
 from dala.language.parameter import REQUIRED
-from dala.language.text import Argument, parse_kernel, quote_line
+from dala.language.quote import quote_line
+from dala.language.text import parse_kernel
 from dala.language.values import DomainMismatch, Image, Scalar, Tensor, Trace, Vec, as_body
 from dala.language.vocabulary import clamp, index, luma, mix, pi, rgba, s32, where, width, x, y
 from dala.language.vocabulary import max as vmax
@@ -654,9 +655,7 @@ def test_a_shared_graph_is_no_bomb() -> None:
 
 
 def test_steps_are_counted() -> None:
-    with pytest.raises(
-        KernelError, match=f"line 2: the kernel takes too many steps .{language.MAX_STEPS}"
-    ):
+    with pytest.raises(KernelError, match=f"line 2: the kernel takes too many steps .{MAX_STEPS}"):
         call("def f(src):\n for i in range(10**9): pass\n return 1")
 
 

@@ -21,7 +21,7 @@ from dala.errors import DalaError
 
 if TYPE_CHECKING:
     from dala import compute
-    from dala.compute.devices import device, devices, use
+    from dala.compute.default import device, devices, use
     from dala.language.decorator import kernel
     from dala.language.parameter import Param, param, static
 
@@ -31,9 +31,9 @@ __all__ = [
 ]  # fmt: skip
 
 _HOMES = {
-    "device": "dala.compute.devices",
-    "devices": "dala.compute.devices",
-    "use": "dala.compute.devices",
+    "device": "dala.compute.default",
+    "devices": "dala.compute.default",
+    "use": "dala.compute.default",
     "kernel": "dala.language.decorator",
     "Param": "dala.language.parameter",
     "param": "dala.language.parameter",

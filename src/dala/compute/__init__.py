@@ -3,7 +3,7 @@
     buffers.py    arrays on a device            interop.py    NumPy, DLPack, PIL, lists
     stages.py     stage specs, checked          commands.py   what runs when
     pipelines.py  stages planned together       engine.py     stages → executable → command
-    devices.py    the default device
+    default.py    the default device
 
 The functions here are the API of the seeds; each delegates to a method of an object.
 """
@@ -27,7 +27,7 @@ from dala.compute.commands import (
     wait_command,
     wait_for_all,
 )
-from dala.compute.devices import default_engine, device, devices, use
+from dala.compute.default import default_engine, device, devices, use
 from dala.compute.engine import Stream
 from dala.compute.interop import as_host_array, from_any
 from dala.compute.interop import to_array as _to_array
@@ -38,7 +38,8 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType, parse_dtype
 from dala.language.decorator import kernel, register, unregister
 from dala.language.kernel import Kernel
-from dala.language.registry import find_kernel, kernel_names
+from dala.language.registry import find_kernel as _find_kernel
+from dala.language.registry import kernel_names
 
 __all__ = [
     "Buffer", "Command", "Kernel", "Pipeline", "Scratch", "Stream", "add", "buffer",
@@ -119,6 +120,16 @@ def supported_dtypes() -> list[str]:
     return [d.name for d in default_engine().device.dtypes]
 
 
+def find_kernel(name: str | Kernel) -> Kernel:
+    """The kernel of that name, with its parameters and its text; suggests the nearest if there is none.
+
+    >>> from dala import compute
+    >>> [p.name for p in compute.find_kernel("blur").params]
+    ['radius', 'sigma']
+    """
+    return _find_kernel(name)
+
+
 def kernels() -> list[str]:
     """The names of all kernels, built-in and registered.
 
@@ -189,34 +200,34 @@ def scratch(shape: object, dtype: object = "u8") -> Scratch:
     return Scratch(array_type(shape, dtype))
 
 
-def shape(b: Buffer) -> tuple[int, ...]:
+def shape(b: Buffer | Scratch) -> tuple[int, ...]:
     """The shape of a buffer.
 
     >>> from dala import compute
     >>> compute.shape(compute.buffer_zeros((2, 3)))
     (2, 3)
     """
-    return b.shape
+    return _as_any_buffer(b, "shape").shape
 
 
-def dtype(b: Buffer) -> str:
+def dtype(b: Buffer | Scratch) -> str:
     """The element type of a buffer.
 
     >>> from dala import compute
     >>> compute.dtype(compute.buffer_zeros((2,), "s64"))
     's64'
     """
-    return b.dtype
+    return _as_any_buffer(b, "dtype").dtype
 
 
-def size(b: Buffer) -> int:
+def size(b: Buffer | Scratch) -> int:
     """The size of a buffer in bytes.
 
     >>> from dala import compute
     >>> compute.size(compute.buffer_zeros((640, 480, 4), "u8"))
     1228800
     """
-    return b.size
+    return _as_any_buffer(b, "size").size
 
 
 def read(b: Buffer, out: Array | None = None) -> Array:
@@ -249,7 +260,7 @@ def read_binary(b: Buffer) -> bytes:
     return _as_buffer(b, "read_binary").read().tobytes()
 
 
-def free(b: Buffer) -> None:
+def free(b: Buffer | Scratch) -> None:
     """Give a buffer's memory back; freeing twice does nothing.
 
     >>> from dala import compute
@@ -257,17 +268,22 @@ def free(b: Buffer) -> None:
     >>> compute.free(b); compute.free(b); b.freed
     True
     """
-    _as_buffer(b, "free").free()
+    _as_any_buffer(b, "free").free()
 
 
-def free_many(buffers: Iterable[Buffer]) -> None:
+def free_many(buffers: Iterable[Buffer | Scratch]) -> None:
     """Free several buffers.
 
     >>> from dala import compute
     >>> compute.free_many([compute.buffer_zeros((4,)), compute.buffer_zeros((4,))])
     """
-    for b in buffers:
-        free(b)
+    if not isinstance(buffers, Iterable):
+        raise ArgumentError(
+            f"free_many: expected several buffers, got {type(buffers).__name__}; "
+            "put brackets around it"
+        )
+    for b in [_as_any_buffer(b, "free_many") for b in buffers]:
+        b.free()
 
 
 def from_array(x: object) -> Buffer:
@@ -405,7 +421,7 @@ def pipeline_add(p: Pipeline, stage: Mapping[str, object]) -> Pipeline:
     >>> compute.pipeline_add(compute.pipeline(), {"op": "barrier"}).stage_count
     1
     """
-    return p.add(stage)
+    return _as_pipeline(p, "pipeline_add").add(stage)
 
 
 def pipeline_run(p: Pipeline) -> None:
@@ -414,7 +430,7 @@ def pipeline_run(p: Pipeline) -> None:
     >>> from dala import compute
     >>> compute.pipeline_run(compute.pipeline())
     """
-    p.run()
+    _as_pipeline(p, "pipeline_run").run()
 
 
 def free_pipeline(p: Pipeline) -> None:
@@ -423,7 +439,7 @@ def free_pipeline(p: Pipeline) -> None:
     >>> from dala import compute
     >>> compute.free_pipeline(compute.pipeline())
     """
-    p.free()
+    _as_pipeline(p, "free_pipeline").free()
 
 
 # -- shorthands --------------------------------------------------------------------------------
@@ -500,3 +516,13 @@ def _as_buffer(b: object, who: str) -> Buffer:
     if not isinstance(b, Buffer):
         raise ArgumentError(f"{who}: expected a buffer, got {type(b).__name__}")
     return b
+
+
+def _as_any_buffer(b: object, who: str) -> Buffer | Scratch:
+    return b if isinstance(b, Scratch) else _as_buffer(b, who)
+
+
+def _as_pipeline(p: object, who: str) -> Pipeline:
+    if not isinstance(p, Pipeline):
+        raise ArgumentError(f"{who}: expected a pipeline, got {type(p).__name__}")
+    return p

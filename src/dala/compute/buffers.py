@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dala.backends.base import Storage
 from dala.compute.commands import Command, submit_command
-from dala.errors import BufferFreedError, DTypeError, PipelineError, ShapeError
+from dala.errors import ArgumentError, BufferFreedError, DTypeError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import parse_dtype
 
@@ -101,17 +101,24 @@ class Buffer:
         if out is None:
             return np.empty(self.shape, self.type.dtype.numpy)
         if not isinstance(out, np.ndarray):
-            raise DTypeError(f"read: out must be a NumPy array, got {type(out).__name__}")
+            raise ArgumentError(f"read: out must be a NumPy array, got {type(out).__name__}")
         if out.shape != self.shape:
             raise ShapeError(f"read: out must have shape {self.shape}, got {out.shape}")
         if out.dtype != self.type.dtype.numpy:
             raise DTypeError(f"read: out must be {self.type.dtype.numpy}, got {out.dtype}")
         if not out.flags.writeable:
-            raise ShapeError("read: out is read-only")
+            raise ArgumentError("read: out is read-only")
         return out
 
     def write(self, data: object) -> None:
-        """Replace the content by ``data`` of the same shape; ordered after every use so far."""
+        """Replace the content by ``data`` of the same shape; ordered after every use so far.
+
+        >>> from dala import compute
+        >>> b = compute.buffer_zeros((2,), "u8")
+        >>> b.write([3, 4])
+        >>> b.read()
+        array([3, 4], dtype=uint8)
+        """
         from dala.compute.interop import as_host_array
 
         array = as_host_array(data, self.type.shape, self.type.dtype)
@@ -143,7 +150,13 @@ class Buffer:
 
 
 class Scratch:
-    """A buffer that exists only inside a pipeline, and perhaps not even there."""
+    """A buffer that exists only inside a pipeline, and perhaps not even there.
+
+    >>> from dala import compute
+    >>> between = compute.scratch((480, 640, 4), "u8")
+    >>> between.shape, between.dtype, between.size
+    ((480, 640, 4), 'u8', 1228800)
+    """
 
     __slots__ = ("__weakref__", "type")
 
@@ -182,6 +195,8 @@ def check_shape(shape: object) -> tuple[int, ...]:
         shape = (shape,)
     if not isinstance(shape, Sequence) or isinstance(shape, str | bytes):
         raise ShapeError(f"a shape is a tuple of whole numbers, got {shape!r}")
+    if not 1 <= len(shape) <= MAX_RANK:
+        raise ShapeError(f"a shape has 1 to {MAX_RANK} axes, got {len(shape)}")
     result = []
     for length in shape:
         if isinstance(length, bool) or not isinstance(length, int | np.integer):
@@ -189,8 +204,6 @@ def check_shape(shape: object) -> tuple[int, ...]:
         if not 1 <= int(length) <= MAX_AXIS:
             raise ShapeError(f"every axis must have 1..{MAX_AXIS} elements, got {tuple(shape)!r}")
         result.append(int(length))
-    if not 1 <= len(result) <= MAX_RANK:
-        raise ShapeError(f"a shape has 1 to {MAX_RANK} axes, got {tuple(shape)!r}")
     return tuple(result)
 
 

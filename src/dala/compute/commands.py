@@ -4,17 +4,23 @@ A command starts when everything it depends on has finished: the command before 
 the last writer of what it reads, the last writer and the readers of what it writes. A stream is
 therefore only a chain of commands and needs no thread of its own; ready commands run on a small
 shared pool, or at once on the caller's thread if the caller is going to wait anyway.
+
+A command that fails leaves what it writes without content: whoever reads that fails too, until
+somebody writes it again. Order alone (a stream, a write after a read) passes no failure on.
 """
 
 from __future__ import annotations
 
 import asyncio
+import copy
 import functools
 import itertools
 import os
+import sys
 import threading
+import traceback
 import weakref
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, Protocol
@@ -63,8 +69,11 @@ class Command:
         self.error: BaseException | None = None
         self._run: Callable[[], None] | None = run
         self._waits_for = 0
+        self._writers: list[Command] = []  # whose results it reads
+        self._origin = ""  # of its failure, if that was somebody else's first
         self._dependents: list[Command] = []
         self._callbacks: list[Callable[[], None]] = []
+        self._event: threading.Event | None = None
         self._done = False
 
     def __repr__(self) -> str:
@@ -84,15 +93,23 @@ class Command:
 
     def wait(self, timeout: float | None = None) -> None:
         """Block until the command is done; raises its error if it failed."""
-        if not self._done:
-            done = threading.Event()
-            self._when_done(done.set)
-            if not done.wait(timeout):
-                raise CommandTimeoutError(
-                    f"command {self.id} ({self.label}) is not done after {timeout:g} s"
-                )
+        if not self._wait_until_done(timeout):
+            raise CommandTimeoutError(
+                f"command {self.id} ({self.label}) is not done after {timeout:g} s"
+            )
         if self.error is not None:
-            raise self.error
+            raise _renewed(self.error)
+
+    def _wait_until_done(self, timeout: float | None) -> bool:
+        if self._done:
+            return True
+        with _lock:
+            if self._event is None:
+                self._event = threading.Event()
+                if self._done:
+                    self._event.set()
+            event = self._event
+        return event.wait(None if timeout is None else min(timeout, threading.TIMEOUT_MAX))
 
     def __await__(self) -> Generator[object, None, None]:
         loop = asyncio.get_running_loop()
@@ -111,7 +128,11 @@ class Command:
         self._when_done(wake)
         yield from future.__await__()
         if self.error is not None:
-            raise self.error
+            raise _renewed(self.error)
+
+    def _failure(self) -> str:
+        """What went wrong first; the same text for everything that depends on it."""
+        return self._origin or f"command {self.id} ({self.label}) failed: {self.error}"
 
     def _when_done(self, callback: Callable[[], None]) -> None:
         with _lock:
@@ -120,38 +141,85 @@ class Command:
                 return
         callback()
 
-    def _execute(self) -> None:
+    def _execute(self) -> list[Command]:
+        """Do the work; returns the commands that can start now."""
         run, self._run = self._run, None
+        writers, self._writers = self._writers, []
         assert run is not None
         error: BaseException | None = None
-        try:
-            if self.error is None:
+        self._origin = next((w._failure() for w in writers if w.error is not None), "")
+        if self._origin:
+            error = CommandError(f"{self.label}: its input was never written: {self._origin}")
+        else:
+            handled = sys.exc_info()[1]  # what the caller is dealing with: none of our business
+            try:
                 run()
-        except BaseException as raised:
-            error = raised
+            except BaseException as raised:
+                error = _detached(raised, handled)
         del run  # it holds the buffers
-        self._finish(error)
+        return self._finish(error)
 
-    def _finish(self, error: BaseException | None) -> None:
+    def _finish(self, error: BaseException | None) -> list[Command]:
         with _lock:
-            self.error = error or self.error
+            self.error = error
             self._done = True
             _pending.pop(self.id, None)
-            if self.error is not None:
-                _failures[self.id] = self.error
+            if error is not None:
+                _failures[self.id] = error
                 while len(_failures) > REMEMBERED_FAILURES:
                     _failures.popitem(last=False)
             dependents, self._dependents = self._dependents, []
             callbacks, self._callbacks = self._callbacks, []
+            if self._event is not None:
+                self._event.set()
             ready = []
             for command in dependents:
                 command._waits_for -= 1
                 if command._waits_for == 0:
                     ready.append(command)
-        for command in ready:
-            _runners().submit(command._execute)
         for callback in callbacks:
             callback()
+        return ready
+
+
+def _detached(error: BaseException, handled: BaseException | None) -> BaseException:
+    """An error to remember: without the arrays its frames were working on, and without what the
+    caller was handling when it started the command."""
+    seen: BaseException | None = error
+    while seen is not None and seen is not handled:
+        if seen.__context__ is handled:
+            seen.__context__ = None
+        traceback.clear_frames(seen.__traceback__)
+        seen = seen.__cause__ or seen.__context__
+    inner = error.__traceback__
+    return error.with_traceback(inner and inner.tb_next)  # our own frame refers to the error
+
+
+def _renewed(error: BaseException) -> BaseException:
+    """The error to raise: a copy, because raising adds the frames (and so the buffers) of whoever
+    waits to the exception, and the original is remembered for others who ask."""
+    try:
+        fresh = copy.copy(error)
+    except Exception:  # an exception with a constructor of its own kind
+        return error
+    fresh.__cause__, fresh.__context__ = error.__cause__, error.__context__
+    fresh.__suppress_context__ = error.__suppress_context__
+    return fresh.with_traceback(error.__traceback__)
+
+
+def _start(ready: Iterable[Command]) -> None:
+    """Hand commands to the pool; while the interpreter shuts down, run them and theirs here."""
+    waiting = deque(ready)
+    while waiting:
+        command = waiting.popleft()
+        try:
+            _runners().submit(_execute_and_start, command)
+        except RuntimeError:
+            waiting.extend(command._execute())
+
+
+def _execute_and_start(command: Command) -> None:
+    _start(command._execute())
 
 
 def submit_command(
@@ -172,13 +240,11 @@ def submit_command(
         reads, writes = list(reads), list(writes)
         for tracked in reads:
             writer = tracked.writer
-            if writer is not None and not writer._done:
-                needs[writer.id] = writer
-            elif writer is not None and writer.error is not None and command.error is None:
-                command.error = CommandError(
-                    f"{label}: its input was never written: command {writer.id} "
-                    f"({writer.label}) failed: {writer.error}"
-                )
+            if writer is not None:
+                if not writer._done:
+                    needs[writer.id] = writer
+                if not writer._done or writer.error is not None:
+                    command._writers.append(writer)
         for tracked in writes:
             for other in (tracked.writer, *tracked.readers):
                 if other is not None and not other._done:
@@ -199,9 +265,9 @@ def submit_command(
         _known[command.id] = command
     if not needs:
         if inline:
-            command._execute()
+            _execute_and_start(command)
         else:
-            _runners().submit(command._execute)
+            _start([command])
     if inline:
         command.wait()
     return command
@@ -232,8 +298,8 @@ def wait_command(command: Command | int, timeout: float | None = None) -> None:
     found = find_command(command)
     if isinstance(found, Command):
         found.wait(timeout)
-    elif found in _failures:
-        raise _failures[found]
+    elif (error := _failures.get(found)) is not None:
+        raise _renewed(error)
 
 
 def wait_for_all() -> None:
@@ -241,9 +307,20 @@ def wait_for_all() -> None:
     with _lock:
         waiting = list(_pending.values())
     for command in waiting:
-        done = threading.Event()
-        command._when_done(done.set)
-        done.wait()
+        command._wait_until_done(None)
+
+
+def _begin_in_child() -> None:
+    """A forked process has none of its parent's threads: new pool, nothing under way."""
+    global _lock
+    _lock = threading.Lock()
+    _runners.cache_clear()
+    for command in list(_pending.values()):
+        command._finish(CommandError(f"{command.label}: the process was forked meanwhile"))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_in_child)
 
 
 @functools.cache

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dala.backends.base import Device, Executable
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command, submit_command
-from dala.compute.stages import Stage
+from dala.compute.stages import Stage, parse_stage
 from dala.errors import DeviceError
 from dala.ir.graph import Program
 from dala.ir.library import LibraryCall
@@ -40,8 +40,6 @@ class Stream:
 
     def submit(self, spec: object) -> Command:
         """Queue one stage spec on this stream."""
-        from dala.compute.stages import parse_stage
-
         stage = parse_stage(spec, allow_scratch=False)
         return self.engine.run([stage], stream=self, inline=False)
 
@@ -108,7 +106,7 @@ class Engine:
                     reads[id(b)] = b
             if isinstance(stage.output, Buffer):
                 writes[id(stage.output)] = stage.output
-        self._check_devices([*reads.values(), *writes.values()])
+        self.check_devices(buffers)
         slots = [Slot(b.type, isinstance(b, Scratch)) for b in buffers]
         executable = self._executable(calls, slots)
         label = " → ".join(s.label for s in stages) if len(stages) < 4 else f"{len(stages)} stages"
@@ -161,9 +159,10 @@ class Engine:
                 self._executables.popitem(last=False)
         return kept
 
-    def _check_devices(self, buffers: Sequence[Buffer]) -> None:
+    def check_devices(self, buffers: Iterable[Buffer | Scratch | None]) -> None:
+        """Refuse buffers of another device."""
         for buffer in buffers:
-            if buffer.engine is not self:
+            if isinstance(buffer, Buffer) and buffer.engine is not self:
                 raise DeviceError(
                     f"a buffer on {buffer.device} cannot be used on {self.device.name}; "
                     "copy it over with compute.buffer(other.read())"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dala.errors import DTypeError, ShapeError
+from dala.errors import ArgumentError, DTypeError, ShapeError
 from dala.ir.dtypes import BUFFER_DTYPES, DType, parse_dtype
 from dala.ir.ops import cast_array
 
@@ -22,10 +23,8 @@ def as_host_array(data: object, shape: tuple[int, ...] | None, dtype: DType) -> 
     if array.size == 0:
         raise ShapeError("a buffer has at least one element, got none")
     wanted = array.shape or (1,) if shape is None else shape
-    if array.size != int(np.prod(wanted, dtype=np.int64)):
-        raise ShapeError(
-            f"shape {wanted} needs {int(np.prod(wanted, dtype=np.int64))} values, got {array.size}"
-        )
+    if array.size != math.prod(wanted):
+        raise ShapeError(f"shape {wanted} needs {math.prod(wanted)} values, got {array.size}")
     return np.ascontiguousarray(_convert(array, dtype)).reshape(wanted)
 
 
@@ -49,7 +48,7 @@ def from_any(data: object) -> tuple[Array, DType]:
 def to_array(array: Array, shape: tuple[int, ...] | None, dtype: DType | None) -> Array:
     """A host array in another shape or dtype (converted by the cast policy)."""
     if shape is not None:
-        if int(np.prod(shape, dtype=np.int64)) != array.size:
+        if math.prod(shape) != array.size:
             raise ShapeError(f"{array.size} elements do not fill shape {shape}")
         array = array.reshape(shape)
     if dtype is not None and dtype.numpy != array.dtype:
@@ -60,24 +59,40 @@ def to_array(array: Array, shape: tuple[int, ...] | None, dtype: DType | None) -
 def _to_numpy(data: object) -> Array:
     if isinstance(data, np.ndarray):
         return data
-    if type(data).__module__.startswith("PIL."):
+    if any(base.__module__.startswith("PIL.") for base in type(data).__mro__):
         return _from_pil(data)
     if isinstance(data, memoryview | bytearray | bytes):
         view = memoryview(data)
         return np.asarray(view)
     if hasattr(data, "__dlpack__") and not isinstance(data, np.generic):
-        return np.from_dlpack(data)
+        return _from_dlpack(data)
     try:
         return np.asarray(data)
     except ValueError as error:  # ragged lists
         raise ShapeError(f"the rows of {_name(data)} have different lengths") from error
 
 
+def _from_dlpack(data: Any) -> Array:
+    try:
+        return np.from_dlpack(data)
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"{_name(data)}: its memory cannot be read from here ({error}); "
+            "move it to the host first, e.g. x.cpu()"
+        ) from error
+
+
 def _from_pil(image: Any) -> Array:
     """A PIL image: grey stays (H, W), everything else becomes RGBA."""
-    if image.mode in ("L", "F", "I"):
+    mode = image.mode
+    if mode in ("L", "F", "I"):
         return np.asarray(image)
-    return np.asarray(image if image.mode == "RGBA" else image.convert("RGBA"))
+    if mode.startswith("I;16"):  # as RGBA it would be clipped to 8 bits
+        return np.asarray(image).astype(np.int32)
+    try:
+        return np.asarray(image if mode == "RGBA" else image.convert("RGBA"))
+    except ValueError as error:
+        raise DTypeError(f"no buffer holds a PIL image of mode {mode}; convert it first") from error
 
 
 def _convert(array: Array, dtype: DType) -> Array:
@@ -87,9 +102,12 @@ def _convert(array: Array, dtype: DType) -> Array:
         with np.errstate(over="ignore"):
             return array.astype(dtype.numpy)
     info = np.iinfo(dtype.numpy)
-    fits = (array >= info.min) & (array <= info.max)
     if array.dtype.kind == "f":
-        fits &= array == np.floor(array)
+        # the largest integer may not be a float; the power of two above it always is
+        exact = array.astype(np.float64) if array.dtype.itemsize < 8 else array
+        fits = (exact >= info.min) & (exact < float(info.max + 1)) & (exact == np.floor(exact))
+    else:
+        fits = (array >= info.min) & (array <= info.max)
     if not fits.all():
         wrong = array[~fits].flat[0]
         raise DTypeError(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command
 from dala.compute.engine import Engine, Prepared, Stream
-from dala.compute.stages import Stage, parse_stage
+from dala.compute.stages import Stage, is_known, parse_stage
 from dala.errors import ArgumentError, DeviceError, PipelineError, ShapeError
 from dala.plan.explain import explain_plan
 
@@ -54,6 +54,7 @@ class Pipeline:
         """Append a stage and return the pipeline. A wrong stage is refused and changes nothing."""
         self._require_alive()
         stage = parse_stage(spec, allow_scratch=True)
+        self.engine.check_devices([*stage.inputs, stage.output])
         written = {id(s.output) for s in self._stages}
         for number, source in enumerate(stage.inputs):
             if isinstance(source, Scratch) and id(source) not in written:
@@ -65,10 +66,20 @@ class Pipeline:
         self._ready = None
         return self
 
-    def set_params(self, stage: int, **params: object) -> Pipeline:
-        """Change parameters of one stage; run-time parameters cost nothing and never recompile."""
+    def set_params(self, stage: int, /, **params: object) -> Pipeline:
+        """Change parameters of one stage; run-time parameters cost nothing and never recompile.
+
+        >>> from dala import compute
+        >>> a = compute.buffer([1.0, 2.0])
+        >>> spec = {"kernel": "scalar_mul", "inputs": [a], "output": a, "params": {"scalar": 2}}
+        >>> compute.pipeline().add(spec).set_params(0, scalar=10).run()
+        >>> compute.read_list(a)
+        [10.0, 20.0]
+        """
         self._require_alive()
-        if not isinstance(stage, int) or not -len(self._stages) <= stage < len(self._stages):
+        if isinstance(stage, bool) or not isinstance(stage, int):
+            raise PipelineError(f"a stage is named by its number, got {stage!r}")
+        if not -len(self._stages) <= stage < len(self._stages):
             raise PipelineError(f"there is no stage {stage!r}; there are {len(self._stages)}")
         old = self._stages[stage]
         if old.kernel is None:
@@ -119,6 +130,10 @@ class Pipeline:
         self, buffers: Mapping[Buffer, Buffer] | None, stream: Stream | None, *, inline: bool
     ) -> Command:
         self._require_alive()
+        if not isinstance(stream, Stream | None):
+            raise ArgumentError(f"submit: expected a stream, got {type(stream).__name__}")
+        if not isinstance(buffers, Mapping | None):
+            raise ArgumentError(f"buffers is a dict of buffers, got {type(buffers).__name__}")
         ready = self._prepared()
         if buffers:
             ready = self._exchange(ready, buffers)
@@ -140,7 +155,9 @@ class Pipeline:
 
 
 def _check_stand_in(old: object, new: object, ready: Prepared) -> None:
-    if not isinstance(new, Buffer) or not isinstance(old, Buffer):
+    if not isinstance(old, Buffer):
+        raise ArgumentError(f"buffers names a {type(old).__name__}; only buffers can be replaced")
+    if not isinstance(new, Buffer):
         raise ArgumentError(f"expected a buffer in place of {old}, got {type(new).__name__}")
     if not any(old is b for b in ready.buffers):
         raise PipelineError(f"{old} is not part of this pipeline")
@@ -160,8 +177,8 @@ def _on_other_buffers(stage: Stage, buffers: Mapping[Buffer, Buffer]) -> Stage:
 
 def _as_spec(stage: Stage) -> dict[str, object]:
     spec: dict[str, object] = {"op": stage.op}
-    if stage.kernel is not None:
-        spec["kernel"] = stage.kernel.name
+    if stage.kernel is not None:  # by name, unless the name means another kernel by now
+        spec["kernel"] = stage.kernel.name if is_known(stage.kernel) else stage.kernel
     if stage.output is not None:
         spec["inputs"], spec["output"] = list(stage.inputs), stage.output
         spec["params"] = dict(stage.values)

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dala.compute.buffers import Buffer, Scratch
-from dala.errors import ArgumentError, PipelineError, ShapeError, suggest
+from dala.errors import (
+    ArgumentError,
+    KernelNotFoundError,
+    PipelineError,
+    ShapeError,
+    suggest,
+)
 from dala.language.kernel import Kernel, Specialized
 from dala.language.parameter import ParamValue
 from dala.language.registry import find_kernel
@@ -76,8 +82,18 @@ def kernel_stage(
     return Stage("run_kernel", kernel, sources, target, values, special)
 
 
+def is_known(kernel: Kernel) -> bool:
+    """Whether the kernel's name leads back to it."""
+    try:
+        return find_kernel(kernel.name) is kernel
+    except KernelNotFoundError:
+        return False
+
+
 def _barrier(spec: Mapping[object, object]) -> Stage:
-    extra = [k for k in ("kernel", "inputs", "output", "params") if spec.get(k)]
+    given = {k: spec.get(k) for k in KEYS[1:]}
+    empty = [k for k, v in given.items() if isinstance(v, list | tuple | Mapping) and not v]
+    extra = [k for k, v in given.items() if v is not None and k not in empty]
     if extra:
         raise PipelineError(f"a barrier takes nothing else, got {', '.join(extra)}")
     return Stage("barrier")

@@ -148,7 +148,7 @@ _ROWS = [
     Op("mul", 2, _number, _quiet(np.multiply)),
     Op("div", 2, _float, _quiet(np.divide)),
     Op("floordiv", 2, _number, _quiet(_floordiv)),
-    Op("mod", 2, _number, _quiet(_mod), 1e-6),
+    Op("mod", 2, _number, _quiet(_mod)),
     Op("neg", 1, _number, _quiet(np.negative)),
     Op("abs", 1, _number, _quiet(np.abs)),
     Op("min", 2, _number, _quiet(lambda a, b: np.where(np.less(a, b), a, b))),

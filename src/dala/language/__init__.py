@@ -3,8 +3,11 @@
 values.py      Scalar, Vec, Image, Tensor: the symbols a kernel computes with
 vocabulary.py  floor, where, mix, x, y, … : the words a kernel may use
 parameter.py   declared parameters: type, default, range, one line of help
+quote.py       diagnostics: what is wrong, and the user's own line
+text.py        kernel text: parsed and checked, never executed
+interpret.py   kernel text: one walk over the checked tree, on symbols
 trace.py       running a kernel's function once, on symbols
-text.py        kernel text: parsed and interpreted, never executed
-kernel.py      Kernel, the decorator, specialisation for given arrays
+kernel.py      Kernel: a declared function, specialised for given arrays
 registry.py    kernels by name
+decorator.py   @kernel and register: how a function or text enters
 """

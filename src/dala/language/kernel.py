@@ -17,6 +17,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Domain, Program, RuntimeParam, accesses
 from dala.ir.library import LIBRARY, LibraryCall
+from dala.language.interpret import TextFunction
 from dala.language.parameter import (
     REQUIRED,
     Param,
@@ -25,7 +26,7 @@ from dala.language.parameter import (
     bind_params,
     declared,
 )
-from dala.language.text import TextFunction, parse_kernel
+from dala.language.text import parse_kernel
 from dala.language.trace import SourceType, call_traced, trace_kernel
 from dala.language.values import DomainMismatch, Image, Tensor, current_trace
 

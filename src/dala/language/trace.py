@@ -15,8 +15,9 @@ from dala.errors import DalaError, KernelError
 from dala.ir.dtypes import F32, S32, DType
 from dala.ir.graph import Domain, Node, Program, RuntimeParam, Stage
 from dala.ir.rewrite import optimize
+from dala.language.interpret import TextFunction
 from dala.language.parameter import Param, ParamValue
-from dala.language.text import TextFunction, quote_line
+from dala.language.quote import quote_line
 from dala.language.values import DomainMismatch, Image, Scalar, Tensor, Trace, as_body
 from dala.language.vocabulary import VOCABULARY
 

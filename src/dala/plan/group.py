@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dala.ir.graph import accesses, gathered_sources, walk
-from dala.plan.steps import Barrier, Lowered, Slot, Step, Value
+from dala.plan.steps import Barrier, Lowered, Step, Value
 
 MAX_NODES = 8_000  # a fused pass beyond this compiles too slowly to be worth it
 MAX_HALO_ROWS = 160  # rows computed twice at each border between two bands
@@ -24,7 +24,7 @@ class Group:
     makes: set[int] = field(default_factory=set)  # values computed inside
 
 
-def group_steps(lowered: Lowered, slots: list[Slot]) -> list[Group]:
+def group_steps(lowered: Lowered) -> list[Group]:
     """Greedy, in order: a step joins the open group unless there is a reason not to."""
     groups: list[Group] = []
     reason = ""
@@ -55,7 +55,8 @@ def _why_not(group: Group | None, step: Step, values: list[Value]) -> str:
     first = group.steps[0]
     shape, open_shape = values[step.output].type.shape, values[first.output].type.shape
     if step.domain != first.domain:
-        return f"{step.label} is a {step.domain} kernel, {first.label} an {first.domain} kernel"
+        kinds = {"image": "an image kernel", "tensor": "a tensor kernel"}
+        return f"{step.label} is {kinds[step.domain]}, {first.label} {kinds[first.domain]}"
     same = shape[:2] == open_shape[:2] if step.domain == "image" else shape == open_shape
     if not same:
         return f"{step.label} writes {shape}, the pass so far {open_shape}"

@@ -113,7 +113,7 @@ class _Melting:
             melted=tuple(
                 values[s.output].label
                 for s in group.steps
-                if s.output not in self.held and s.output not in rest[-1:]
+                if s.output not in self.held and s.output not in stored
             ),
         )
 

@@ -39,7 +39,7 @@ class Plan:
 def plan_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Plan:
     """The fused plan for a pipeline's calls."""
     lowered = lower_calls(calls, slots)
-    groups = group_steps(lowered, list(slots))
+    groups = group_steps(lowered)
     temps: list[ArrayType] = []
     homes: dict[int, Place] = {}
 
@@ -50,10 +50,7 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Plan:
     def place(value: Value) -> Place:
         if value.number not in homes:
             slot = value.slot
-            in_memory = slot is not None and not slots[slot].scratch
-            homes[value.number] = (
-                Place("slot", slot) if in_memory and slot is not None else new_temp(value.type)
-            )
+            homes[value.number] = new_temp(value.type) if slot is None else Place("slot", slot)
         return homes[value.number]
 
     passes: list[FusedPass | WholePass] = []
@@ -87,7 +84,7 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Plan:
 def _through_temporaries(
     made: set[int], values: list[Value], homes: dict[int, Place], new_temp: object
 ) -> list[tuple[Place, Place, ArrayType]]:
-    """Send what the pass stores into temporaries first; later readers find it in the buffer."""
+    """Send what the pass stores into temporaries first; a copy then puts it into the buffers."""
     assert callable(new_temp)
     moved = []
     for number in sorted(made):

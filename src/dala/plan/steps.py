@@ -48,7 +48,7 @@ class Value:
 
     number: int
     type: ArrayType
-    slot: int | None  # whose content it is; None for an intermediate
+    slot: int | None  # the user's buffer whose content it is; None for an intermediate or scratch
     label: str
     stored: bool = False  # must be in memory once its pass is over
     readers: list[Step] = field(default_factory=list)
@@ -83,6 +83,8 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
     first_param = 0
 
     def new_value(type_: ArrayType, slot: int | None, label: str) -> int:
+        if slot is not None and slots[slot].scratch:  # each content is a temporary of its own
+            slot = None
         values.append(Value(len(values), type_, slot, label))
         return values[-1].number
 

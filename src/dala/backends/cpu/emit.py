@@ -249,7 +249,7 @@ class _PassEmitter(Sources):
             rest = self.tail_in.op(f"getelementptr i8, ptr {pointer}, i64 {skipped}")
             self._copy(self.tail_in, buffer, rest, form.pixel_bytes)
             column = code.op(f"mul i64 %b{self.number}.x, {form.pixel_bytes}")
-            direct = code.op(f"getelementptr i8, ptr {pointer}, i64 {column}")
+            direct = self._opaque(code, f"getelementptr i8, ptr {pointer}, i64 {column}")
             place = code.op(f"select i1 %b{self.number}.full, ptr {direct}, ptr {buffer}")
             self.loaded[key] = form.load(code, place)
         return self.loaded[key][access.channel]
@@ -359,7 +359,7 @@ class _PassEmitter(Sources):
         pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
         buffer = self._tail_buffer()
         column = self.lane.op(f"mul i64 %{p}.x, {form.pixel_bytes}")
-        direct = self.lane.op(f"getelementptr i8, ptr {pointer}, i64 {column}")
+        direct = self._opaque(self.lane, f"getelementptr i8, ptr {pointer}, i64 {column}")
         place = self.lane.op(f"select i1 {self.rest}, ptr {direct}, ptr {buffer}")
         form.store(self.lane, place, values)
         skipped = self.tail_out.op(f"mul i64 %{p}.fullend, {form.pixel_bytes}")

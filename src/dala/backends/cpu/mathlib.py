@@ -220,6 +220,7 @@ def _atan2(w: _Writer, y: str, x: str) -> str:
 def _pow(w: _Writer, x: str, y: str) -> str:
     size = w.call("fabs", x)
     magnitude = _exp(w, w.mul(y, _log(w, size)))
+    magnitude = w.pick(w.test("oeq", size, w.c(1.0)), w.c(1.0), magnitude)  # (-1) ** inf is 1
     negative = w.code.op(f"icmp slt {w.int} {w.bits(x)}, {w.i(0)}")
     whole = w.test("oeq", w.call("floor", y), y)
     half = w.mul(y, w.c(0.5))

@@ -48,12 +48,12 @@ class use:
 
     def __init__(self, spec: str) -> None:
         engine = engine_for(open_device(spec))
-        self._before = default_engine()
         self.device = engine.device
+        self._before = list(_default)  # perhaps none yet, and then none is made
         _default[:] = [engine]
 
     def __enter__(self) -> Device:
         return self.device
 
     def __exit__(self, *exc: object) -> None:
-        _default[:] = [self._before]
+        _default[:] = self._before

@@ -1,0 +1,269 @@
+"""Fusion never changes a byte; the CPU agrees with the reference.
+
+Pipelines are generated: any kernels, any wiring, any mix of named and scratch buffers, of u8 and f32,
+of colour and grey, on awkward sizes. Each is run fused, and again stage by stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import dala
+from dala import compute
+from dala.backends.cpu import device as cpu_device
+from dala.backends.cpu import launch
+from dala.backends.cpu.device import CpuDevice
+from dala.backends.cpu.jit import Host, detect_host
+from dala.compute import default
+from dala.compute.engine import Engine
+
+SIZES = [(1, 1), (1, 2), (2, 1), (1, 67), (45, 1), (2, 3), (5, 16), (7, 17), (16, 31), (33, 64), (45, 67)]
+TWO_INPUTS = """
+def probe_two(a, b, amount: float = 0.5):
+    p = a[0, 0]
+    q = b[1, -1] + b[-2, 0] - b[0, 1]
+    return (p.rgb * amount + q.rgb * (1 - amount)).with_alpha(max(p.a, q.a))
+"""
+POSITION = """
+def probe_position(src):
+    p = src[0, 2]
+    return (p.rgb * (x / width) + y / height * 0.25).with_alpha(p.a)
+"""
+WARP = """
+def probe_warp(src, shift: float = 1.5):
+    return src.sample(x + shift, y - shift * 0.5)
+"""
+COLUMN = """
+def probe_column(src):
+    return (src[0, -3] + src[0, -1] + src[0, 0] + src[0, 2]) * 0.25
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _probe_kernels() -> Iterator[None]:
+    probes = {
+        "probe_two": TWO_INPUTS,
+        "probe_position": POSITION,
+        "probe_warp": WARP,
+        "probe_column": COLUMN,
+    }
+    for name, text in probes.items():
+        compute.register(name, text)
+    yield
+    for name in probes:
+        compute.unregister(name)
+
+
+number = st.floats(-1, 1, width=32)
+IMAGE_STAGES = st.one_of(
+    st.tuples(st.just("blur"), st.fixed_dictionaries({"radius": st.integers(0, 5)})),
+    st.tuples(
+        st.just("blur"),
+        st.fixed_dictionaries({"radius": st.integers(1, 4), "sigma": st.floats(0.25, 8)}),
+    ),
+    st.tuples(st.just("sharpen"), st.fixed_dictionaries({"amount": st.floats(0, 3)})),
+    st.tuples(st.just("brightness"), st.fixed_dictionaries({"value": number})),
+    st.tuples(st.just("contrast"), st.fixed_dictionaries({"value": st.floats(-1, 3)})),
+    st.tuples(st.just("grayscale"), st.just({})),
+    st.tuples(st.just("invert"), st.just({})),
+    st.tuples(st.just("probe_two"), st.fixed_dictionaries({"amount": number})),
+    st.tuples(st.just("probe_position"), st.just({})),
+    st.tuples(st.just("probe_column"), st.just({})),
+    st.tuples(st.just("probe_warp"), st.fixed_dictionaries({"shift": st.floats(-4, 4)})),
+    st.tuples(st.just("resize"), st.sampled_from([{}, {"interpolation": "bicubic"}])),
+    st.tuples(st.just("generate_gradient"), st.just({})),
+)
+
+
+@st.composite
+def image_pipelines(draw: st.DrawFn) -> dict[str, object]:
+    count = draw(st.integers(1, 6))
+    channels = draw(st.sampled_from([4, 4, 4, 1]))
+    stages = []
+    for index in range(count):
+        kernel, params = draw(IMAGE_STAGES)
+        inputs = {"generate_gradient": 0, "probe_two": 2}.get(kernel, 1)
+        stages.append(
+            {
+                "kernel": kernel,
+                "params": params,
+                # mostly the stage before, so that chains are long
+                "inputs": [
+                    draw(st.one_of(st.just(index), st.integers(0, index))) for _ in range(inputs)
+                ],
+                "dtype": draw(st.sampled_from(["u8", "u8", "f32"])),
+                "named": draw(st.booleans()) or index == count - 1,
+            }
+        )
+    return {
+        "size": draw(st.sampled_from(SIZES)),
+        "channels": channels,
+        "dtype": draw(st.sampled_from(["u8", "u8", "f32"])),
+        "stages": stages,
+        "seed": draw(st.integers(0, 2**16)),
+    }
+
+
+def source_image(case: dict) -> np.ndarray:
+    rng = np.random.default_rng(case["seed"])
+    shape = (*case["size"], 4) if case["channels"] == 4 else case["size"]
+    if case["dtype"] == "u8":
+        return rng.integers(0, 256, shape, dtype=np.uint8)
+    return rng.normal(0.5, 0.5, shape).astype(np.float32)
+
+
+def run_fused(case: dict, source: np.ndarray) -> tuple[dict[int, np.ndarray], str]:
+    """All stages as one pipeline: the named results by stage."""
+    buffers: list = [compute.from_array(source)]
+    p = compute.pipeline()
+    for stage in case["stages"]:
+        make = compute.buffer_zeros if stage["named"] else compute.scratch
+        buffers.append(make(source.shape, stage["dtype"]))
+        p.add(
+            {
+                "kernel": stage["kernel"],
+                "inputs": [buffers[i] for i in stage["inputs"]],
+                "output": buffers[-1],
+                "params": stage["params"],
+            }
+        )
+    p.run()
+    named = [i for i, s in enumerate(case["stages"]) if s["named"]]
+    return {i: buffers[i + 1].read() for i in named}, p.explain()
+
+
+def run_apart(case: dict, source: np.ndarray) -> list[np.ndarray]:
+    """Every stage on its own."""
+    buffers = [compute.from_array(source)]
+    for stage in case["stages"]:
+        out = compute.buffer_zeros(source.shape, stage["dtype"])
+        inputs = [buffers[i] for i in stage["inputs"]]
+        compute.run_kernel(stage["kernel"], inputs, out, stage["params"])
+        buffers.append(out)
+    return [b.read() for b in buffers[1:]]
+
+
+def same_bytes(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=image_pipelines())
+def test_fused_is_unfused_byte_for_byte_on_the_cpu(case: dict) -> None:
+    source = source_image(case)
+    with dala.use("cpu"):
+        apart = run_apart(case, source)
+        fused, plan = run_fused(case, source)
+    for index, result in fused.items():
+        assert same_bytes(result, apart[index]), f"stage {index} differs\n{plan}"
+
+
+@pytest.mark.parametrize(("rows", "vector_bytes"), [(1, 64), (3, 32), (8, 16)])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=image_pipelines())
+def test_bands_and_vector_widths_change_nothing(rows: int, vector_bytes: int, case: dict) -> None:
+    """Many small bands on several threads, on narrower vectors: the same bytes."""
+    source = source_image(case)
+    with dala.use("cpu"):
+        apart = run_apart(case, source)
+    real = detect_host()
+    narrow = Host(real.name, real.features, vector_bytes, real.fma)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cpu_device, "detect_host", lambda: narrow)
+        patch.setattr(launch, "_band_rows", lambda *_: rows)
+        patch.setattr(launch, "thread_count", lambda: 4)
+        engine = Engine(CpuDevice())  # its own plans: these bands must not leak into other tests
+        patch.setattr(default, "_default", [engine])
+        fused, plan = run_fused(case, source)
+    for index, result in fused.items():
+        assert same_bytes(result, apart[index]), f"stage {index} differs\n{plan}"
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=image_pipelines())
+def test_fused_is_unfused_byte_for_byte_on_the_reference(case: dict) -> None:
+    source = source_image(case)
+    with dala.use("reference"):
+        apart = run_apart(case, source)
+        fused, plan = run_fused(case, source)
+    for index, result in fused.items():
+        assert same_bytes(result, apart[index]), f"stage {index} differs\n{plan}"
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=image_pipelines())
+def test_cpu_agrees_with_the_reference(case: dict) -> None:
+    """Stage by stage, on the reference's own intermediates: one level for u8, 1e-5 for f32."""
+    source = source_image(case)
+    with dala.use("reference"):
+        wanted = run_apart(case, source)
+    images = [source, *wanted]
+    with dala.use("cpu"):
+        for index, stage in enumerate(case["stages"]):
+            inputs = [compute.from_array(images[i]) for i in stage["inputs"]]
+            out = compute.buffer_zeros(source.shape, stage["dtype"])
+            compute.run_kernel(stage["kernel"], inputs, out, stage["params"])
+            got, want = out.read(), wanted[index]
+            if stage["dtype"] == "u8":
+                worst = np.abs(got.astype(int) - want.astype(int)).max()
+                assert worst <= 1, f"{stage['kernel']}: {worst} levels"
+            else:
+                scale = max(1.0, float(np.abs(want).max()))
+                np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * scale)
+
+
+TENSOR_STAGES = st.sampled_from(
+    [
+        ("elementwise_add", {}), ("elementwise_sub", {}), ("elementwise_mul", {}),
+        ("elementwise_div", {}), ("scalar_mul", {"scalar": 3}), ("scalar_add", {"scalar": 2}),
+        ("relu", {"slope": 0}), ("abs", {}), ("clip", {"min": 1, "max": 50}), ("reshape", {}),
+    ]
+)  # fmt: skip
+FLOAT_STAGES = st.sampled_from(
+    [("sigmoid", {}), ("tanh", {}), ("exp", {}), ("log", {}), ("sqrt", {}), ("softmax", {})]
+)
+
+
+@st.composite
+def tensor_pipelines(draw: st.DrawFn) -> dict[str, object]:
+    dtype = draw(st.sampled_from(["f32", "f64", "s32", "s64", "u32", "u8"]))
+    choice = st.one_of(TENSOR_STAGES, FLOAT_STAGES) if dtype in ("f32", "f64") else TENSOR_STAGES
+    count = draw(st.integers(1, 6))
+    stages = []
+    for index in range(count):
+        kernel, params = draw(choice)
+        inputs = 2 if kernel.startswith("elementwise") else 1
+        stages.append(
+            {
+                "kernel": kernel,
+                "params": params,
+                "inputs": [
+                    draw(st.one_of(st.just(index), st.integers(0, index))) for _ in range(inputs)
+                ],
+                "dtype": dtype,
+                "named": draw(st.booleans()) or index == count - 1,
+            }
+        )
+    shape = draw(st.sampled_from([(1,), (3,), (17,), (5, 7), (2, 3, 4), (1000,), (300, 61), (20000,)]))
+    return {"shape": shape, "dtype": dtype, "stages": stages, "seed": draw(st.integers(0, 99))}
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=tensor_pipelines())
+def test_fused_tensors_are_unfused_byte_for_byte(case: dict) -> None:
+    rng = np.random.default_rng(case["seed"])
+    numpy_type = {"f32": "f4", "f64": "f8", "s32": "i4", "s64": "i8", "u32": "u4", "u8": "u1"}
+    source = rng.integers(0, 200, case["shape"]).astype(numpy_type[case["dtype"]])
+    if case["dtype"] in ("f32", "f64"):
+        source = (source - 100) / 7
+        source = source.astype(numpy_type[case["dtype"]])
+    with dala.use("cpu"):
+        apart = run_apart(case, source)
+        fused, plan = run_fused(case, source)
+    for index, result in fused.items():
+        assert same_bytes(result, apart[index]), f"stage {index} differs\n{plan}"
