@@ -22,7 +22,19 @@ from dala.backends.cpu.jit import Host, detect_host
 from dala.compute import default
 from dala.compute.engine import Engine
 
-SIZES = [(1, 1), (1, 2), (2, 1), (1, 67), (45, 1), (2, 3), (5, 16), (7, 17), (16, 31), (33, 64), (45, 67)]
+SIZES = [
+    (1, 1),
+    (1, 2),
+    (2, 1),
+    (1, 67),
+    (45, 1),
+    (2, 3),
+    (5, 16),
+    (7, 17),
+    (16, 31),
+    (33, 64),
+    (45, 67),
+]
 TWO_INPUTS = """
 def probe_two(a, b, amount: float = 0.5):
     p = a[0, 0]
@@ -249,7 +261,9 @@ def tensor_pipelines(draw: st.DrawFn) -> dict[str, object]:
                 "named": draw(st.booleans()) or index == count - 1,
             }
         )
-    shape = draw(st.sampled_from([(1,), (3,), (17,), (5, 7), (2, 3, 4), (1000,), (300, 61), (20000,)]))
+    shape = draw(
+        st.sampled_from([(1,), (3,), (17,), (5, 7), (2, 3, 4), (1000,), (300, 61), (20000,)])
+    )
     return {"shape": shape, "dtype": dtype, "stages": stages, "seed": draw(st.integers(0, 99))}
 
 

@@ -56,7 +56,9 @@ def pairs(dtype: DType, arity: int) -> list[np.ndarray]:
     return [rng.permutation(np.tile(values, 40)) for _ in range(arity)]
 
 
-def run_program(device: object, program: Program, inputs: list[np.ndarray], out: DType) -> np.ndarray:
+def run_program(
+    device: object, program: Program, inputs: list[np.ndarray], out: DType
+) -> np.ndarray:
     assert isinstance(device, CpuDevice | ReferenceDevice)
     verify(program)
     shape = inputs[0].shape if inputs else (5,)
@@ -173,7 +175,9 @@ def test_level_of_every_value() -> None:
 
 
 @pytest.mark.parametrize("dtype", BUFFER_DTYPES, ids=str)
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 15, 16, 17, 63, 64, 65, 1000, 16_384, 16_385, 40_001])
+@pytest.mark.parametrize(
+    "count", [1, 2, 3, 7, 15, 16, 17, 63, 64, 65, 1000, 16_384, 16_385, 40_001]
+)
 def test_every_length_of_tensor(dtype: DType, count: int) -> None:
     """Whole vectors, partial ones, several pieces: nothing missed, nothing past the end."""
     load = Node("load", dtype, (), Access(0))
@@ -188,9 +192,7 @@ NARROW = [Host("x", "", 64, True), Host("x", "", 32, True), Host("x", "", 16, Fa
 
 @pytest.mark.parametrize("narrow", NARROW, ids=["512", "256", "128-nofma"])
 @pytest.mark.parametrize("name", ["exp", "pow", "tanh", "floordiv", "mod", "shr", "select", "min"])
-def test_other_vector_widths(
-    monkeypatch: pytest.MonkeyPatch, narrow: Host, name: str
-) -> None:
+def test_other_vector_widths(monkeypatch: pytest.MonkeyPatch, narrow: Host, name: str) -> None:
     host = detect_host()
     changed = Host(host.name, host.features, narrow.vector_bytes, narrow.fma and host.fma)
     monkeypatch.setattr(cpu_device, "detect_host", lambda: changed)

@@ -1,0 +1,119 @@
+"""What the CPU compiler writes: for other machines too, and without clamps in the inner loop."""
+
+from __future__ import annotations
+
+import re
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+
+from dala import compute
+from dala.backends.cpu.contract import contract_program
+from dala.backends.cpu.emit import NativePass, emit_pass
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import F32, F64, U8
+from dala.ir.graph import Program
+from dala.language.registry import find_kernel
+from dala.plan.melt import FusedPass
+from dala.plan.planner import plan_calls
+from dala.plan.steps import Call, Slot
+
+IMAGE = ArrayType((64, 64, 4), U8)
+
+
+def native(kernel: str, vector_bytes: int, *, fma: bool, type_: ArrayType = IMAGE) -> NativePass:
+    found = find_kernel(kernel)
+    special = found.specialize([type_] * found.inputs, type_, found.bind({}))
+    assert isinstance(special.work, Program)
+    program = contract_program(special.work) if fma else special.work
+    count = found.inputs
+    plan = plan_calls([Call(program, tuple(range(count)), count)], [Slot(type_)] * (count + 1))
+    work = plan.passes[0]
+    assert isinstance(work, FusedPass)
+    return emit_pass(work, vector_bytes, fma)
+
+
+def assembly(text: str, triple: str, cpu: str, features: str = "") -> str:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=2
+    )
+    module = llvm.parse_assembly(text)
+    module.triple = triple
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    return str(machine.emit_assembly(module))
+
+
+KERNELS = ["blur", "sharpen", "grayscale", "brightness", "resize", "generate_gradient"]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("triple", "cpu", "vector_bytes", "fma", "sign"),
+    [
+        ("aarch64-unknown-linux-gnu", "neoverse-n1", 16, True, r"\bv\d+\.4s\b"),
+        ("arm64-apple-macosx", "apple-m1", 16, True, r"\.4s\b"),
+        ("x86_64-unknown-linux-gnu", "x86-64", 16, False, "xmm"),
+        ("x86_64-unknown-linux-gnu", "haswell", 32, True, "ymm"),
+        ("x86_64-unknown-linux-gnu", "skylake-avx512", 64, True, "zmm"),
+        ("x86_64-pc-windows-msvc", "haswell", 32, True, "ymm"),
+    ],
+    ids=["neon", "m1", "sse2", "avx2", "avx512", "windows"],
+)
+def test_code_for_other_machines(
+    kernel: str, triple: str, cpu: str, vector_bytes: int, fma: bool, sign: str
+) -> None:
+    text = assembly(native(kernel, vector_bytes, fma=fma).text, triple, cpu)
+    assert re.search(sign, text), "no vector code"
+
+
+@pytest.mark.parametrize("dtype", [F32, F64])
+def test_mathematics_for_other_machines(dtype: object) -> None:
+    tensor = ArrayType((100,), dtype)  # type: ignore[arg-type]
+    for kernel in ("exp", "tanh", "sigmoid", "sqrt"):
+        code = native(kernel, 16, fma=True, type_=tensor)
+        assert "dala_pass" in assembly(code.text, "aarch64-unknown-linux-gnu", "neoverse-n1")
+
+
+def inner_loops(text: str) -> list[str]:
+    return re.findall(r"^b\d+\.loop:\n(.*?)^b\d+\.done:", text, re.S | re.M)
+
+
+@pytest.mark.parametrize("kernel", ["blur", "sharpen"])
+def test_inner_loops_of_stencils_have_no_clamps(kernel: str) -> None:
+    loops = inner_loops(native(kernel, 64, fma=True).text)
+    assert len(loops) >= 2
+    for loop in loops:
+        compared = re.findall(r"icmp \w+ .*", loop)
+        assert len(compared) == 2, "the loop's end and the partial vector, nothing else"
+        assert "gather" not in loop
+
+
+def test_blur_multiplies_and_adds_in_one_instruction() -> None:
+    loops = inner_loops(native("blur", 64, fma=True).text)
+    assert max(loop.count("@llvm.fma.v16f32") for loop in loops) == 24  # 6 of 7 taps, 4 channels
+    assert sum(loop.count("fadd") for loop in loops) == 0
+
+
+def test_code_does_not_depend_on_the_size() -> None:
+    small = native("blur", 64, fma=True, type_=ArrayType((8, 8, 4), U8))
+    large = native("blur", 64, fma=True, type_=ArrayType((2160, 3840, 4), U8))
+    assert small.text == large.text
+
+
+def test_ring_holds_as_many_rows_as_the_filter_reaches() -> None:
+    depths = [b.ring.depth for b in native("blur", 64, fma=True).bodies if b.ring is not None]
+    assert depths == [1, 7]  # the converted row, the rows blurred sideways
+
+
+def test_reading_stays_inside_the_buffer() -> None:
+    """Rows of every width next to memory that must not show up in the result."""
+    for width in range(1, 70):
+        image = np.full((3, width, 4), 10, np.uint8)
+        guarded = compute.from_array(image)
+        out = compute.buffer_zeros(image.shape, "u8")
+        compute.run_kernel("blur", [guarded], out, {"radius": 2})
+        assert (out.read() == 10).all(), width
