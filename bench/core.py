@@ -18,8 +18,6 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 
-from photo_chain import CHAIN, build_pipeline, run_apart
-
 from dala import compute
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.emit import emit_pass
@@ -27,6 +25,7 @@ from dala.backends.cpu.jit import Compiled, detect_host
 from dala.compute.engine import Engine
 from dala.plan.melt import FusedPass
 from dala.plan.planner import plan_calls
+from photo_chain import CHAIN, build_pipeline, run_apart
 
 
 def median_ms(run: Callable[[], object], repeats: int = 40) -> float:
@@ -67,7 +66,7 @@ def calls_of(pipeline: compute.Pipeline) -> tuple[list, list]:
     caught: list = []
     probe = Engine(CpuDevice())
     probe._executable = lambda calls, slots: caught.append((calls, slots)) or None  # type: ignore
-    probe._check_devices = lambda buffers: None  # type: ignore[method-assign]
+    probe.check_devices = lambda buffers: None  # type: ignore[method-assign]
     probe.prepare(pipeline._stages)
     return caught[0]
 

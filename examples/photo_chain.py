@@ -31,7 +31,9 @@ CHAIN: list[tuple[str, dict[str, float]]] = [
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("photo", nargs="?", type=Path, default=PHOTO)
     parser.add_argument("--out", type=Path, default=Path("demo_output"))
     options = parser.parse_args()

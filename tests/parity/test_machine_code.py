@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dala import compute
-from dala.backends.cpu.contract import contract_program
 from dala.backends.cpu.emit import NativePass, emit_pass
+from dala.backends.cpu.prepare import prepare_program
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, F64, U8
 from dala.ir.graph import Program
@@ -26,8 +26,8 @@ def native(kernel: str, vector_bytes: int, *, fma: bool, type_: ArrayType = IMAG
     found = find_kernel(kernel)
     special = found.specialize([type_] * found.inputs, type_, found.bind({}))
     assert isinstance(special.work, Program)
-    program = contract_program(special.work) if fma else special.work
     count = found.inputs
+    program = prepare_program(special.work, [type_] * count, type_, fma=fma)
     plan = plan_calls([Call(program, tuple(range(count)), count)], [Slot(type_)] * (count + 1))
     work = plan.passes[0]
     assert isinstance(work, FusedPass)
@@ -92,10 +92,18 @@ def test_inner_loops_of_stencils_have_no_clamps(kernel: str) -> None:
         assert "gather" not in loop
 
 
-def test_blur_multiplies_and_adds_in_one_instruction() -> None:
-    loops = inner_loops(native("blur", 64, fma=True).text)
+def test_blur_of_floats_multiplies_and_adds_in_one_instruction() -> None:
+    floats = ArrayType((64, 64, 4), F32)
+    loops = inner_loops(native("blur", 64, fma=True, type_=floats).text)
     assert max(loop.count("@llvm.fma.v16f32") for loop in loops) == 24  # 6 of 7 taps, 4 channels
     assert sum(loop.count("fadd") for loop in loops) == 0
+
+
+def test_blur_of_bytes_runs_in_16_bits() -> None:
+    code = native("blur", 64, fma=True)
+    text = assembly(code.text, "x86_64-unknown-linux-gnu", "znver4")
+    assert len(re.findall(r"vpmulhuw\s.*zmm", text)) == 8  # 4 pairs of taps, down and across
+    assert not re.search(r"vfmadd.*zmm", text)
 
 
 def test_code_does_not_depend_on_the_size() -> None:
@@ -105,8 +113,10 @@ def test_code_does_not_depend_on_the_size() -> None:
 
 
 def test_ring_holds_as_many_rows_as_the_filter_reaches() -> None:
-    depths = [b.ring.depth for b in native("blur", 64, fma=True).bodies if b.ring is not None]
-    assert depths == [1, 7]  # the converted row, the rows blurred sideways
+    floats = native("blur", 64, fma=True, type_=ArrayType((64, 64, 4), F32))
+    assert [b.ring.depth for b in floats.bodies if b.ring is not None] == [7, 1]
+    in_bytes = native("blur", 64, fma=True)  # reads its seven rows in place, holds one
+    assert [b.ring.depth for b in in_bytes.bodies if b.ring is not None] == [1]
 
 
 def test_reading_stays_inside_the_buffer() -> None:

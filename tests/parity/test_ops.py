@@ -20,7 +20,7 @@ from dala.backends.reference.device import ReferenceDevice
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import BOOL, BUFFER_DTYPES, F32, F64, S32, U8, DType
 from dala.ir.graph import Access, Node, Program, RuntimeParam, Stage
-from dala.ir.ops import LEAVES, OPS
+from dala.ir.ops import LEAVES, OPS, VARIADIC
 from dala.ir.verify import verify
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot
@@ -65,6 +65,8 @@ def run_program(
     by_numpy = {d.numpy: d for d in BUFFER_DTYPES}
     types = [ArrayType(a.shape, by_numpy[a.dtype]) for a in inputs] + [ArrayType(shape, out)]
     slots = [Slot(t) for t in types]
+    if program.stages[0].body[0].op == "average":  # the one op that a device spells out beforehand
+        program = device.prepare(program, types[:-1], types[-1])
     plan = plan_calls([Call(program, tuple(range(len(inputs))), len(inputs))], slots)
     arrays = [HostArray(t) for t in types]
     for array, data in zip(arrays, inputs, strict=False):
@@ -80,7 +82,8 @@ def tensor_program(body: Node, inputs: int, params: tuple[RuntimeParam, ...] = (
 def op_program(name: str, operand: DType) -> tuple[Program, DType, int] | None:
     """The op on loads of one type; booleans enter and leave as 0/1 of that type."""
     row = OPS[name]
-    loads = [Node("load", operand, (), Access(i)) for i in range(row.arity)]
+    arity = 6 if row.arity == VARIADIC else row.arity
+    loads = [Node("load", operand, (), Access(i)) for i in range(arity)]
     zero = Node("const", operand, (), 0.0 if operand.is_float else 0)
     one = Node("const", operand, (), 1.0 if operand.is_float else 1)
     args: list[Node] = list(loads)
@@ -94,7 +97,7 @@ def op_program(name: str, operand: DType) -> tuple[Program, DType, int] | None:
     body = Node(name, result, tuple(args))
     if result == BOOL:
         body = Node("select", operand, (body, one, zero))
-    return tensor_program(body, row.arity), operand, row.arity
+    return tensor_program(body, arity), operand, arity
 
 
 def assert_close(name: str, got: np.ndarray, want: np.ndarray, tolerance: float) -> None:
@@ -130,6 +133,8 @@ def test_op_agrees_with_its_meaning(name: str, dtype: DType) -> None:
     assert built is not None
     program, out, arity = built
     inputs = pairs(dtype, arity)
+    if name == "average":
+        inputs = [np.abs(value) + 1 for value in inputs]  # else cancellation, not rounding, decides
     want = run_program(ReferenceDevice(), program, inputs, out)
     got = run_program(CpuDevice(), program, inputs, out)
     tolerance = OPS[name].tolerance
@@ -148,7 +153,8 @@ def test_op_agrees_with_its_meaning(name: str, dtype: DType) -> None:
 
 def test_every_op_has_a_spelling() -> None:
     spelled = set(SPELLINGS) | SPELLED_APART
-    assert spelled >= {name for name in OPS if name not in LEAVES}
+    spelled_out_before = {"average"}
+    assert spelled | spelled_out_before >= {name for name in OPS if name not in LEAVES}
 
 
 @pytest.mark.parametrize("target", BUFFER_DTYPES, ids=str)

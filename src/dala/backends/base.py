@@ -52,8 +52,14 @@ class Device(ABC):
         """Name, limits and features, for device_info()."""
 
     @abstractmethod
-    def prepare(self, program: Program) -> Program:
-        """The program as this device wants to compute it; must be a pure function of it."""
+    def prepare(
+        self, program: Program, inputs: Sequence[ArrayType], output: ArrayType
+    ) -> Program:
+        """The program as this device wants to compute it for arrays of these kinds.
+
+        Whatever changes rounding happens here, to one kernel at a time, never after fusion; and it may
+        depend on element types and channels, not on sizes.
+        """
 
     @abstractmethod
     def allocate(self, type_: ArrayType, zero: bool = False) -> Storage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,7 @@ class Buffer:
         target = self._check_out(out)
         submit_command(
             "read",
-            lambda: self.engine.device.download(storage, target),
+            functools.partial(self.engine.device.download, storage, target),
             reads=[self],
             writes=[],
             stream=None,
@@ -125,7 +126,7 @@ class Buffer:
         storage = self.storage()
         submit_command(
             "write",
-            lambda: self.engine.device.upload(storage, array),
+            functools.partial(self.engine.device.upload, storage, array),
             reads=[],
             writes=[self],
             stream=None,
@@ -165,14 +166,17 @@ class Scratch:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
         return self.type.shape
 
     @property
     def dtype(self) -> str:
+        """The element type: ``"f32"``, ``"u8"``, …"""
         return self.type.dtype.name
 
     @property
     def size(self) -> int:
+        """The size in bytes it would have."""
         return self.type.nbytes
 
     def __repr__(self) -> str:
@@ -184,6 +188,9 @@ class Scratch:
             "a scratch buffer lives only inside a pipeline and may never exist; "
             "give the stage a real buffer to read its result"
         )
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
+        return self.read()
 
     def free(self) -> None:
         """Nothing to free."""

@@ -5,6 +5,7 @@ stages (kernels on buffers) → specialised programs → Plan → Executable (ca
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
@@ -68,7 +69,7 @@ class Engine:
         self.device = device
         self.default_stream = Stream(self)
         self._executables: OrderedDict[Hashable, Executable] = OrderedDict()
-        self._prepared: OrderedDict[Program, Program] = OrderedDict()
+        self._prepared: OrderedDict[Hashable, Program] = OrderedDict()
         self._lock = threading.Lock()
 
     def prepare(self, stages: Sequence[Stage]) -> Prepared:
@@ -99,7 +100,7 @@ class Engine:
                 numbers += stage.special.values
                 work = stage.special.work
                 if isinstance(work, Program):
-                    work = self._adapt(work)
+                    work = self._adapt(work, stage)
             calls.append(Call(work, tuple(slot(b) for b in stage.inputs), slot(stage.output)))
             for b in stage.inputs:
                 if isinstance(b, Buffer) and id(b) not in writes:
@@ -123,24 +124,28 @@ class Engine:
     def launch(self, ready: Prepared, *, stream: Stream | None = None, inline: bool) -> Command:
         """Put a prepared run in order; freed buffers are refused here, before anything starts."""
         storages = [b.storage() if isinstance(b, Buffer) else None for b in ready.buffers]
-        executable, numbers = ready.executable, ready.numbers
         return submit_command(
             ready.label,
-            lambda: executable.launch(storages, numbers),
+            # no lambda: a failure remembers its frames, and a frame its function's closure
+            functools.partial(ready.executable.launch, storages, ready.numbers),
             reads=ready.reads,
             writes=ready.writes,
             stream=stream or self.default_stream,
             inline=inline,
         )
 
-    def _adapt(self, program: Program) -> Program:
-        """The device's own form of a program, made once."""
+    def _adapt(self, program: Program, stage: Stage) -> Program:
+        """The device's own form of a program for arrays of these kinds, made once."""
+        assert stage.output is not None
+        inputs, output = [b.type for b in stage.inputs], stage.output.type
+        kinds = tuple([(t.dtype, t.channels) for t in (*inputs, output)])
+        key = (program, kinds)
         with self._lock:
-            found = self._prepared.get(program)
+            found = self._prepared.get(key)
         if found is None:
-            found = self.device.prepare(program)
+            found = self.device.prepare(program, inputs, output)
             with self._lock:
-                found = self._prepared.setdefault(program, found)
+                found = self._prepared.setdefault(key, found)
                 while len(self._prepared) > CACHED_PLANS:
                     self._prepared.popitem(last=False)
         return found
@@ -165,7 +170,7 @@ class Engine:
             if isinstance(buffer, Buffer) and buffer.engine is not self:
                 raise DeviceError(
                     f"a buffer on {buffer.device} cannot be used on {self.device.name}; "
-                    "copy it over with compute.buffer(other.read())"
+                    f"copy it over with compute.from_array(b) under dala.use({self.device.name!r})"
                 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dala.errors import ArgumentError, DTypeError, ShapeError
+from dala.errors import ArgumentError, DalaError, DTypeError, ShapeError
 from dala.ir.dtypes import BUFFER_DTYPES, DType, parse_dtype
 from dala.ir.ops import cast_array
 
@@ -68,6 +68,8 @@ def _to_numpy(data: object) -> Array:
         return _from_dlpack(data)
     try:
         return np.asarray(data)
+    except DalaError:  # a buffer that was freed, a scratch
+        raise
     except ValueError as error:  # ragged lists
         raise ShapeError(f"the rows of {_name(data)} have different lengths") from error
 
@@ -75,6 +77,8 @@ def _to_numpy(data: object) -> Array:
 def _from_dlpack(data: Any) -> Array:
     try:
         return np.from_dlpack(data)
+    except DalaError:
+        raise
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise ArgumentError(
             f"{_name(data)}: its memory cannot be read from here ({error}); "

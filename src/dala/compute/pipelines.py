@@ -8,7 +8,7 @@ from dataclasses import replace
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command
 from dala.compute.engine import Engine, Prepared, Stream
-from dala.compute.stages import Stage, is_known, parse_stage
+from dala.compute.stages import Stage, is_known, parse_stage, specialize
 from dala.errors import ArgumentError, DeviceError, PipelineError, ShapeError
 from dala.plan.explain import explain_plan
 
@@ -87,7 +87,7 @@ class Pipeline:
         values = old.kernel.bind({**old.values, **params})
         assert old.output is not None
         assert old.special is not None
-        special = old.kernel.specialize([b.type for b in old.inputs], old.output.type, values)
+        special = specialize(old.kernel, [b.type for b in old.inputs], old.output.type, values)
         self._stages[stage] = replace(old, values=values, special=special)
         if self._ready is not None and special.work is old.special.work:  # only numbers changed
             numbers = [n for s in self._stages if s.special is not None for n in s.special.values]

@@ -8,14 +8,18 @@ from dataclasses import dataclass, field
 from dala.compute.buffers import Buffer, Scratch
 from dala.errors import (
     ArgumentError,
+    DalaError,
+    DTypeError,
+    KernelError,
     KernelNotFoundError,
     PipelineError,
     ShapeError,
     suggest,
 )
+from dala.ir.arrays import ArrayType
 from dala.language.kernel import Kernel, Specialized
 from dala.language.parameter import ParamValue
-from dala.language.registry import find_kernel
+from dala.language.registry import find_kernel, is_builtin
 
 OPS = ("run_kernel", "copy_buffer", "barrier")
 KEYS = ("op", "kernel", "inputs", "output", "params")
@@ -78,8 +82,42 @@ def kernel_stage(
     if len(sources) != kernel.inputs:
         raise ShapeError(f"{kernel.name}: expected {kernel.inputs} inputs, got {len(sources)}")
     values = kernel.bind(params)
-    special = kernel.specialize([b.type for b in sources], target.type, values)
+    special = specialize(kernel, [b.type for b in sources], target.type, values)
     return Stage("run_kernel", kernel, sources, target, values, special)
+
+
+def specialize(
+    kernel: Kernel,
+    inputs: Sequence[ArrayType],
+    output: ArrayType,
+    values: Mapping[str, ParamValue],
+) -> Specialized:
+    """The kernel for these arrays. Where one of ours does not fit, its code is not to blame."""
+    try:
+        return kernel.specialize(inputs, output, values)
+    except KernelError as error:
+        if is_builtin(kernel.name) and is_known(kernel):
+            raise _misfit(kernel, inputs, output, error) from error
+        raise
+
+
+def _misfit(
+    kernel: Kernel, inputs: Sequence[ArrayType], output: ArrayType, error: KernelError
+) -> DalaError:
+    if kernel.domain == "image":
+        return ShapeError(
+            f"{kernel.name}: colours do not fit into an output of {output.shape}; "
+            f"use one of {(*output.shape[:2], 4)}"
+        )
+    dtypes = [a.dtype.name for a in inputs]
+    if {*dtypes} != {output.dtype.name}:
+        return DTypeError(
+            f"{kernel.name}: expected one dtype for inputs and output, "
+            f"got {' and '.join(dtypes)} into {output.dtype}"
+        )
+    if output.dtype.is_int:
+        return DTypeError(f"{kernel.name}: needs f32 or f64, got {output.dtype}")
+    return error
 
 
 def is_known(kernel: Kernel) -> bool:

@@ -51,6 +51,8 @@ def parse_dtype(spec: object) -> DType:
     if isinstance(spec, str) and spec in _BY_NAME:
         return _BY_NAME[spec]
     try:
+        if spec is None:  # NumPy would take it for float64
+            raise TypeError
         return _BY_NUMPY[np.dtype(spec)]  # type: ignore[call-overload]
     except (TypeError, KeyError, ValueError):
         names = " ".join(_BY_NAME)

@@ -15,7 +15,7 @@ import numpy as np
 
 from dala.errors import DTypeError
 from dala.ir.dtypes import DType
-from dala.ir.ops import OPS
+from dala.ir.ops import OPS, VARIADIC
 
 Domain = Literal["image", "tensor"]
 OUTPUT = -1  # the source number that means "the array being written"
@@ -63,7 +63,8 @@ class Node:
 def make(op: str, *args: Node) -> Node:
     """A checked operation node; the op table's type rule decides the type or refuses."""
     row = OPS[op]
-    assert row.arity == len(args), f"{op} takes {row.arity} operands, got {len(args)}"
+    fits = row.arity == len(args) or (row.arity == VARIADIC and args and len(args) % 2 == 0)
+    assert fits, f"{op} takes {row.arity} operands, got {len(args)}"
     result = row.types([a.dtype for a in args])
     if isinstance(result, str):
         raise DTypeError(f"'{op}' {result}")
@@ -86,9 +87,11 @@ class Stage:
     """One image or tensor computed element by element: ``body`` has one node per channel.
 
     Sources 0 … inputs-1 are the kernel's inputs; source ``inputs + k`` is the result of stage k.
+    A device may ask for a stage to stay ``apart``: it computes such a stage in a way of its own.
     """
 
     body: tuple[Node, ...]
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ class Program:
 
     def map_bodies(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> Program:
         """The program with every stage's body rewritten by ``change``."""
-        return replace(self, stages=tuple(Stage(change(s.body)) for s in self.stages))
+        return replace(self, stages=tuple(replace(s, body=change(s.body)) for s in self.stages))
 
 
 def walk(roots: Iterable[Node]) -> Iterator[Node]:

@@ -12,6 +12,8 @@ Policy for the corners, the same on every device:
 * comparisons with NaN are false, except ``ne``;
 * casting a float to an integer truncates, saturates at the ends of the range, and NaN becomes 0;
 * ``level`` (what a ``u8`` image stores) rounds to nearest even, clamps to 0..255, and NaN becomes 0;
+* ``average(v…, w…)`` is Σ v·w / Σ w; a weight below zero (or NaN) counts as zero, so the result lies
+  between the smallest and the largest value: what lets a device compute it in 16 bits;
 * shifts by a negative count or by the width or more give 0 (arithmetic right shift: the sign).
 """
 
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +29,8 @@ import numpy.typing as npt
 from dala.ir.dtypes import BOOL, F32, S32, DType
 
 Array = npt.NDArray[Any]
+T = TypeVar("T")
+VARIADIC = -1  # an arity: any even number of operands
 TypeRule = Callable[[Sequence[DType]], "DType | str"]
 
 
@@ -98,6 +102,24 @@ def _fma(a: Array, b: Array, c: Array) -> Array:
     return np.add(np.multiply(a, b), c)
 
 
+def _average(*operands: Array) -> Array:
+    values, weights = split_average(operands)
+    weights = tuple(np.where(np.greater(w, 0), w, np.zeros_like(w)) for w in weights)
+    total = weights[0]
+    for weight in weights[1:]:
+        total = np.add(total, weight)
+    result = np.multiply(values[0], np.divide(weights[0], total))
+    for value, weight in zip(values[1:], weights[1:], strict=True):
+        result = np.add(result, np.multiply(value, np.divide(weight, total)))
+    return result
+
+
+def split_average(operands: Sequence[T]) -> tuple[tuple[T, ...], tuple[T, ...]]:
+    """The operands of ``average``: values first, then as many weights."""
+    half = len(operands) // 2
+    return tuple(operands[:half]), tuple(operands[half:])
+
+
 def _shift(left: bool) -> Callable[[Array, Array], Array]:
     def call(a: Array, n: Array) -> Array:
         bits = np.asarray(a).dtype.itemsize * 8
@@ -154,6 +176,7 @@ _ROWS = [
     Op("min", 2, _number, _quiet(lambda a, b: np.where(np.less(a, b), a, b))),
     Op("max", 2, _number, _quiet(lambda a, b: np.where(np.greater(a, b), a, b))),
     Op("fma", 3, _float, _quiet(_fma), 2e-7),
+    Op("average", VARIADIC, _float, _quiet(_average), 1e-6),
     # comparison, logic, choice
     Op("lt", 2, _compare, _quiet(np.less)),
     Op("le", 2, _compare, _quiet(np.less_equal)),

@@ -8,11 +8,12 @@ fused and unfused code round alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 
 import numpy as np
 
-from dala.ir.graph import Node, Program, const, make, map_nodes
-from dala.ir.ops import LEAVES, OPS, cast_array
+from dala.ir.graph import Node, Program, accesses, const, gathered_sources, make, map_nodes
+from dala.ir.ops import LEAVES, OPS, cast_array, split_average
 from dala.ir.verify import verify
 
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "eq", "ne"})
@@ -25,7 +26,21 @@ def optimize(program: Program) -> Program:
     for rewrite in PASSES:
         program = program.map_bodies(rewrite)
         verify(program)
+    program = drop_unread_channels(program)
+    verify(program)
     return program
+
+
+def drop_unread_channels(program: Program) -> Program:
+    """An intermediate image of which only the first channel is read keeps only that one."""
+    stages = list(program.stages)
+    for number, stage in enumerate(program.stages[:-1]):
+        source = program.inputs + number
+        read = {a.channel for s in stages[number + 1 :] for a in accesses(s.body) if a.source == source}
+        gathered = any(source in gathered_sources(s.body) for s in stages[number + 1 :])
+        if read == {0} and not gathered:
+            stages[number] = replace(stage, body=stage.body[:1])
+    return replace(program, stages=tuple(stages))
 
 
 def fold_constants(body: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -63,6 +78,29 @@ def share_common(body: tuple[Node, ...]) -> tuple[Node, ...]:
         return known.setdefault(node.key(), node)
 
     return map_nodes(body, share)
+
+
+def expand_averages(body: tuple[Node, ...]) -> tuple[Node, ...]:
+    """``average`` spelled out in multiplications and additions, in the order of its meaning."""
+
+    def expand(node: Node) -> Node:
+        if node.op != "average":
+            return node
+        values, weights = split_average(node.args)
+        zero = const(0.0, node.dtype)
+        weights = tuple(make("max", w, zero) for w in weights)
+        total = weights[0]
+        for weight in weights[1:]:
+            total = make("add", total, weight)
+        terms = [
+            make("mul", v, make("div", w, total)) for v, w in zip(values, weights, strict=True)
+        ]
+        result = terms[0]
+        for term in terms[1:]:
+            result = make("add", result, term)
+        return result
+
+    return map_nodes(body, expand)
 
 
 PASSES: tuple[Callable[[tuple[Node, ...]], tuple[Node, ...]], ...] = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dala.errors import VerificationError
 from dala.ir.dtypes import F32, S32
-from dala.ir.graph import Access, Extent, Gather, Node, Program, walk
-from dala.ir.ops import LEAVES, OPS
+from dala.ir.graph import OUTPUT, Access, Extent, Gather, Node, Program, walk
+from dala.ir.ops import LEAVES, OPS, VARIADIC
 
 
 def verify(program: Program) -> None:
@@ -35,29 +35,36 @@ def verify_body(body: tuple[Node, ...], sources: int, params: int, where: str) -
         elif node.op == "cast":
             _require(len(node.args) == 1, where, "cast takes one operand")
         else:
-            _require(len(node.args) == row.arity, where, f"{node.op} takes {row.arity} operands")
+            count = len(node.args)
+            fits = count == row.arity or (row.arity == VARIADIC and count > 0 and count % 2 == 0)
+            wanted = "an even number of" if row.arity == VARIADIC else row.arity
+            _require(fits, where, f"{node.op} takes {wanted} operands")
             result = row.types([a.dtype for a in node.args])
             _require(result == node.dtype, where, f"{node.op} is {node.dtype}, expected {result}")
 
 
 def _verify_leaf(node: Node, sources: int, params: int, where: str) -> None:
     attr = node.attr
+    _require(not node.args or node.op == "gather", where, f"{node.op} takes no operands")
     match node.op:
         case "const":
-            _require(isinstance(attr, int | float | bool), where, f"const holds {attr!r}")
+            python = {"f": float, "s": int, "u": int, "b": bool}[node.dtype.kind]
+            _require(type(attr) is python, where, f"const of {node.dtype} holds {attr!r}")
         case "param":
             _require(isinstance(attr, int) and 0 <= attr < params, where, f"no parameter {attr!r}")
         case "coord":
             _require(isinstance(attr, int) and attr >= 0, where, f"coord of axis {attr!r}")
             _require(node.dtype == S32, where, "coord is s32")
         case "extent":
-            _require(isinstance(attr, Extent) and attr.source < sources, where, f"extent {attr!r}")
+            ok = isinstance(attr, Extent) and OUTPUT <= attr.source < sources and attr.axis >= 0
+            _require(ok, where, f"extent of {attr!r}")
+            _require(node.dtype == S32, where, "extent is s32")
         case "load":
             ok = isinstance(attr, Access) and 0 <= attr.source < sources and 0 <= attr.channel < 4
             _require(ok, where, f"load of {attr!r}")
         case "gather":
-            ok = isinstance(attr, Gather) and 0 <= attr.source < sources and len(node.args) > 0
-            _require(ok, where, f"gather of {attr!r}")
+            ok = isinstance(attr, Gather) and 0 <= attr.source < sources and 0 <= attr.channel < 4
+            _require(ok and len(node.args) > 0, where, f"gather of {attr!r}")
             _require(all(a.dtype == S32 for a in node.args), where, "gather positions are s32")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dala.kernels.declare import builtin
 from dala.language.parameter import param, static
 from dala.language.values import Image, Value, Vec, intermediate
-from dala.language.vocabulary import exp, sum
+from dala.language.vocabulary import average, exp
 
 
 @builtin("image")
@@ -19,21 +19,17 @@ def blur(
     """Gaussian blur over a window of ±radius, all channels, weights normalised."""
     if radius == 0:
         return src[0, 0]
-    weights = gaussian_weights(radius, radius / 2 if sigma is None else sigma)
+    bell = gaussian(radius, radius / 2 if sigma is None else sigma)
     reach = range(-radius, radius + 1)
-    across = intermediate(sum([src[d, 0] * weights[abs(d)] for d in reach]))
-    return sum([across[0, d] * weights[abs(d)] for d in reach])
+    weights = [bell[abs(d)] for d in reach]
+    down = intermediate(average([src[0, d] for d in reach], weights))
+    return average([down[d, 0] for d in reach], weights)
 
 
-def gaussian_weights(radius: int, sigma: float) -> list[Value | float]:
-    """Normalised weights of distance 0 … radius; symbols if sigma is a run-time value."""
+def gaussian(radius: int, sigma: float) -> list[Value]:
+    """The bell curve at distances 0 … radius; symbols if sigma is a run-time value."""
     falloff = -0.5 / (sigma * sigma)
-    bell = [exp(falloff * (d * d)) for d in range(radius + 1)]
-    total = bell[0]
-    for value in bell[1:]:
-        total = total + 2.0 * value
-    scale = 1.0 / total
-    return [value * scale for value in bell]
+    return [exp(falloff * (d * d)) for d in range(radius + 1)]
 
 
 @builtin("image")

@@ -6,6 +6,7 @@ parameter.py   declared parameters: type, default, range, one line of help
 quote.py       diagnostics: what is wrong, and the user's own line
 text.py        kernel text: parsed and checked, never executed
 interpret.py   kernel text: one walk over the checked tree, on symbols
+signature.py   which arguments are inputs, and what the parameters are
 trace.py       running a kernel's function once, on symbols
 kernel.py      Kernel: a declared function, specialised for given arrays
 registry.py    kernels by name

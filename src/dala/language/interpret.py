@@ -74,6 +74,13 @@ class TextFunction:
             raise KernelError(f"kernel {self.name!r} ends without a return; add one for every case")
         return run.result
 
+    def quote_return(self, message: str) -> str:
+        """A diagnostic about the result: it quotes the line that returns it, if there is one only."""
+        returns = [n for s in self._body for n in ast.walk(s) if isinstance(n, ast.Return)]
+        if len(returns) != 1:
+            return f"kernel {self.name!r}: {message}"
+        return quote_node(self.name, self.source, returns[0].value, message)
+
     def _bind(self, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, object]:
         names = [a.name for a in self.arguments]
         unknown = set(kwargs) - set(names[len(args) :])

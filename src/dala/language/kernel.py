@@ -10,25 +10,19 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
-from dala.errors import DalaError, DTypeError, KernelError, ShapeError
+from dala.errors import DTypeError, KernelError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
-from dala.ir.graph import Domain, Program, RuntimeParam, accesses
+from dala.ir.graph import OUTPUT, Domain, Extent, Program, RuntimeParam, accesses, walk
 from dala.ir.library import LIBRARY, LibraryCall
 from dala.language.interpret import TextFunction
-from dala.language.parameter import (
-    REQUIRED,
-    Param,
-    ParamType,
-    ParamValue,
-    bind_params,
-    declared,
-)
+from dala.language.parameter import Param, ParamValue, bind_params
+from dala.language.signature import complete_param, count_inputs, read_arguments, trial_value
 from dala.language.text import parse_kernel
 from dala.language.trace import SourceType, call_traced, trace_kernel
-from dala.language.values import DomainMismatch, Image, Tensor, current_trace
+from dala.language.values import DomainMismatch, Image, Scalar, Tensor, current_trace
 
 SPECIALISATIONS = 256  # traced programs kept per kernel
 ShapeRule = Callable[
@@ -97,10 +91,17 @@ class Kernel:
             raise KernelError(f"{self.name} works on whole tensors and cannot be part of a kernel")
         if len(inputs) != self.inputs:
             raise KernelError(f"{self.name} takes {self.inputs} inputs, got {len(inputs)}")
-        constant = {k: v for k, v in params.items() if isinstance(v, int | float | str | None)}
-        symbols = {k: v for k, v in params.items() if k not in constant}
+        symbols: dict[str, object] = {}
+        for p in self.params:
+            if isinstance(params.get(p.name), Scalar):
+                if p.static:
+                    raise KernelError(
+                        f"{self.name}: {p.name} is a compile-time parameter, but this value is only "
+                        "known at run time; give a number, or declare your parameter static"
+                    )
+                symbols[p.name] = params.pop(p.name)
         known = [p for p in self.params if p.name not in symbols]
-        values: dict[str, object] = {**bind_params(self.name, known, constant), **symbols}
+        values = {**bind_params(self.name, known, params), **symbols}
         return call_traced(self.name, self.function, inputs, values)
 
     def bind(self, params: Mapping[str, object] | None) -> dict[str, ParamValue]:
@@ -111,7 +112,10 @@ class Kernel:
         self, inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
     ) -> Specialized:
         """Check the arrays, then give the program for them (checked and traced once per kind)."""
-        fixed = tuple([values[p.name] if p.static else values[p.name] is None for p in self.params])
+        # repr tells 1 from 1.0 and True, and 0.0 from -0.0: they trace differently
+        fixed = tuple(
+            [repr(values[p.name]) if p.static else values[p.name] is None for p in self.params]
+        )
         key = (tuple(inputs), output, fixed)
         work = self._checked.get(key)
         if work is None:
@@ -145,6 +149,7 @@ class Kernel:
             sources = [SourceType(a.dtype, rank=len(a.shape)) for a in inputs]
             target = SourceType(output.dtype, rank=len(output.shape))
         program = self._program(sources, target, values, fixed)
+        self._check_axes(program, output)
         self._check_shapes(program, inputs, output, values)
         return program
 
@@ -174,7 +179,7 @@ class Kernel:
     def _number(self, param: Param, value: ParamValue, slot: RuntimeParam) -> float | int:
         assert isinstance(value, int | float)
         dtype = slot.dtype
-        if dtype.is_float or self.domain == "image":
+        if dtype.is_float:
             return value
         info_min, info_max = _integer_range(dtype.bytes * 8, dtype.kind == "s")
         if value != value or value in (float("inf"), float("-inf")) or value != int(value):
@@ -206,6 +211,22 @@ class Kernel:
         kinds = [SourceType(F32, channels=a.channels) for a in inputs]
         return kinds, SourceType(F32, channels=output.channels)
 
+    def _check_axes(self, program: Program, output: ArrayType) -> None:
+        """Refuse index(axis) and size(axis) of an axis that the output does not have."""
+        rank = 2 if self.domain == "image" else len(output.shape)
+        for node in (n for s in program.stages for n in walk(s.body)):
+            axis = -1
+            if node.op == "coord":
+                axis = cast("int", node.attr)
+            elif isinstance(node.attr, Extent) and node.attr.source == OUTPUT:
+                axis = node.attr.axis
+            if axis >= rank:
+                word = "index" if node.op == "coord" else "size"
+                raise ShapeError(
+                    f"{self.name}: {word}({axis}) does not exist; the output {output.shape} has "
+                    f"{'rows and columns, 0 and 1' if self.domain == 'image' else f'{rank} axes'}"
+                )
+
     def _check_shapes(
         self,
         program: Program,
@@ -230,8 +251,8 @@ class Kernel:
 
     def _infer_domain(self) -> Domain:
         """Trace once with the defaults: this also reports a wrong kernel when it is defined."""
-        values = {p.name: _trial_value(p) for p in self.params}
-        pixel, element = SourceType(F32, channels=4), SourceType(F32, rank=2)
+        values = {p.name: trial_value(p) for p in self.params}
+        pixel, element = SourceType(F32, channels=4), SourceType(F32, rank=2, any_rank=True)
         assert self.function is not None
         try:
             trace_kernel(
@@ -259,107 +280,33 @@ def make_kernel(
     shape_rule: ShapeRule | None = None,
 ) -> Kernel:
     """A Kernel from a function or from text; the signature tells inputs from parameters."""
-    if isinstance(source, str):
-        function: Callable[..., object] = parse_kernel(source)
-        arguments = _text_arguments(function)
-    elif callable(source):
-        function = source
-        arguments = _function_arguments(source)
-    else:
+    if not isinstance(source, str) and not callable(source):
         raise KernelError(f"expected a function or text, got {type(source).__name__}")
+    function = parse_kernel(source) if isinstance(source, str) else source
+    arguments = read_arguments(function)
     kernel_name = name or str(getattr(function, "name", None) or getattr(function, "__name__", ""))
     given = {p if isinstance(p, str) else p.name: p for p in params}
     if inputs is None:
-        inputs = sum(1 for a in arguments if _is_input(a) and a.name not in given)
-    if not 0 <= inputs <= 16 or inputs > len(arguments):
+        inputs = count_inputs(kernel_name, arguments, given)
+    if not isinstance(inputs, int) or not 0 <= inputs <= 16 or inputs > len(arguments):
         names = ", ".join(a.name for a in arguments) or "nothing"
-        raise KernelError(f"kernel {kernel_name!r}: {inputs} inputs declared, but it takes {names}")
+        raise KernelError(
+            f"kernel {kernel_name!r}: {inputs!r} inputs declared, but it takes {names}"
+        )
+    if domain not in ("image", "tensor", None):
+        raise KernelError(
+            f"kernel {kernel_name!r}: domain must be 'image' or 'tensor', got {domain!r}"
+        )
     if domain is None and any(a.annotation == "Tensor" for a in arguments[:inputs]):
         domain = "tensor"
-    declared_params = [
-        _complete(kernel_name, a, given.pop(a.name, None)) for a in arguments[inputs:]
-    ]
+    declared = [complete_param(kernel_name, a, given.pop(a.name, None)) for a in arguments[inputs:]]
     if given:
         missing = ", ".join(given)
         raise KernelError(f"kernel {kernel_name!r} has no argument for parameter {missing}")
-    doc = getattr(function, "doc", None) or inspect.getdoc(source) or ""
+    doc = function.doc if isinstance(function, TextFunction) else inspect.getdoc(function) or ""
     return Kernel(
-        kernel_name,
-        function,
-        inputs,
-        declared_params,
-        domain=domain,
-        doc="" if isinstance(source, str) and not getattr(function, "doc", "") else str(doc),
-        shape_rule=shape_rule,
+        kernel_name, function, inputs, declared, domain=domain, doc=doc, shape_rule=shape_rule
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _ArgumentView:
-    name: str
-    annotation: str | None
-    default: object
-
-
-def _text_arguments(function: Callable[..., object]) -> list[_ArgumentView]:
-    assert isinstance(function, TextFunction)
-    return [_ArgumentView(a.name, a.annotation, a.default) for a in function.arguments]
-
-
-def _function_arguments(function: Callable[..., object]) -> list[_ArgumentView]:
-    found = []
-    for p in inspect.signature(function).parameters.values():
-        if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
-            raise KernelError(
-                f"kernel {getattr(function, '__name__', '?')!r}: *args and **kwargs are not allowed"
-            )
-        annotation = p.annotation
-        if annotation is inspect.Parameter.empty:
-            word = None
-        else:
-            word = (
-                annotation if isinstance(annotation, str) else getattr(annotation, "__name__", None)
-            )
-            word = word or str(annotation)
-        default = REQUIRED if p.default is inspect.Parameter.empty else p.default
-        found.append(_ArgumentView(p.name, word.split("|")[0].strip() if word else None, default))
-    return found
-
-
-def _is_input(argument: _ArgumentView) -> bool:
-    if argument.annotation in ("Image", "Tensor"):
-        return True
-    return argument.annotation is None and argument.default is REQUIRED
-
-
-_TYPES: dict[str, ParamType] = {"float": "float", "int": "int", "bool": "bool", "str": "str"}
-
-
-def _complete(kernel: str, argument: _ArgumentView, given: Param | str | None) -> Param:
-    """One parameter from its declaration, its annotation and its default."""
-    if isinstance(given, Param):
-        return given
-    word = argument.annotation or ""
-    is_static = word.startswith("Static[")
-    type_ = _TYPES.get(word.removeprefix("Static[").removesuffix("]"))
-    draft = declared(argument.default)
-    try:
-        if draft is not None:
-            return draft.complete(argument.name, type_)
-        default: Any = argument.default
-        if type_ is None and isinstance(default, bool | str):
-            type_ = "bool" if isinstance(default, bool) else "str"
-        return Param(argument.name, type_ or "float", default, static=is_static)
-    except DalaError as error:
-        raise KernelError(f"kernel {kernel!r}: {error}") from error
-
-
-def _trial_value(param: Param) -> ParamValue:
-    if not param.required:
-        return param.default
-    if param.type == "str":
-        return param.choices[0] if param.choices else ""
-    return {"bool": False, "int": int(param.min or 1)}.get(param.type, 1.0)
 
 
 def _shape_hint(shape: tuple[int, ...]) -> str:

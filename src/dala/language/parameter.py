@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from dala.errors import ParameterError, suggest
 
 ParamType = Literal["float", "int", "bool", "str"]
 ParamValue = float | int | bool | str | None
+FLOAT_BITS = 1023  # larger whole numbers have no float
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
 
 
@@ -51,7 +52,7 @@ class Param:
         if not self.name.isidentifier():
             raise ParameterError(f"a parameter's name must be an identifier, got {self.name!r}")
         if self.default is not REQUIRED and self.default is not None:
-            object.__setattr__(self, "default", self.check("default of", self.default))
+            object.__setattr__(self, "default", self._accept("the default of ", self.default))
 
     @property
     def required(self) -> bool:
@@ -61,34 +62,44 @@ class Param:
         """``value`` as this parameter's Python type, or a ParameterError that says what fits."""
         if value is None and self.default is None:
             return None
-        if self.type == "str":
-            if not isinstance(value, str) or (self.choices and value not in self.choices):
-                raise self._refuse(kernel, value)
-            return value
-        if self.type == "bool":
-            if not isinstance(value, bool | np.bool_):
-                raise self._refuse(kernel, value)
-            return bool(value)
-        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
-            raise self._refuse(kernel, value)
-        if isinstance(value, np.complexfloating):
-            raise self._refuse(kernel, value)
-        return self._check_number(kernel, value.item() if isinstance(value, np.number) else value)
+        return self._accept(f"{kernel}: ", value)
 
-    def _check_number(self, kernel: str, number: float) -> float | int:
-        if not math.isfinite(number) and (self.finite or self.type == "int"):
-            raise self._refuse(kernel, number)
-        if self.type == "int" and number != int(number):
-            raise self._refuse(kernel, number)
+    def _accept(self, where: str, value: object) -> ParamValue:
+        fitting = self._fit(value)
+        if fitting is None:
+            shown = _shorten(value)
+            raise ParameterError(f"{where}{self.name} must be {self.describe()}, got {shown}")
+        return fitting
+
+    def _fit(self, value: object) -> ParamValue:
+        """``value`` as this parameter's Python type; None if it does not fit."""
+        if self.type == "str":
+            fits = isinstance(value, str) and (not self.choices or value in self.choices)
+            return str(value) if fits else None
+        if isinstance(value, bool | np.bool_):
+            return bool(value) if self.type == "bool" else None
+        if self.type == "bool":
+            return None
+        if isinstance(value, int | np.integer):
+            return self._fit_number(int(value))
+        if isinstance(value, float | np.floating):
+            return self._fit_number(float(value))
+        return None
+
+    def _fit_number(self, number: float | int) -> float | int | None:
+        if isinstance(number, int):
+            if self.type == "float" and number.bit_length() > FLOAT_BITS:
+                return None
+        elif not math.isfinite(number):
+            if self.finite or self.type == "int":
+                return None
+        elif self.type == "int":
+            if not number.is_integer():
+                return None
+            number = int(number)
         below = self.min is not None and not number >= self.min
         above = self.max is not None and not number <= self.max
-        if below or above:
-            raise self._refuse(kernel, number)
-        return int(number) if self.type == "int" else number
-
-    def _refuse(self, kernel: str, value: object) -> ParameterError:
-        shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
-        return ParameterError(f"{kernel}: {self.name} must be {self.describe()}, got {shown}")
+        return None if below or above else number
 
     def describe(self) -> str:
         """What fits, in words: ``a whole number in 0..100``."""
@@ -132,7 +143,7 @@ def param(
     >>> dim.params[0].max
     1
     """
-    return _Declared(Param("declared", "float", default, min, max, help, finite=finite))
+    return _Declared({"default": default, "min": min, "max": max, "help": help, "finite": finite})
 
 
 def static(
@@ -152,22 +163,34 @@ def static(
     >>> shift.params[0].static
     True
     """
-    kind: ParamType = "str" if choices or isinstance(default, str) else "float"
-    return _Declared(
-        Param("declared", kind, default, min, max, help, static=True, choices=tuple(choices))
-    )
+    declared = {"default": default, "min": min, "max": max, "help": help}
+    return _Declared({**declared, "choices": tuple(choices), "static": True})
 
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
     """What param() and static() return; the decorator completes it with name and type."""
 
-    draft: Param
+    fields: Mapping[str, Any]
 
     def complete(self, name: str, type_: ParamType | None) -> Param:
-        if type_ is None or self.draft.type == "str":
-            return replace(self.draft, name=name)
-        return replace(self.draft, name=name, type=type_)
+        guess = "str" if self.fields.get("choices") else guess_type(self.fields["default"])
+        return Param(name, type_ or guess, **self.fields)
+
+
+def guess_type(default: object) -> ParamType:
+    """The type of a parameter that is not annotated; numbers are floats, even whole ones."""
+    if isinstance(default, bool):
+        return "bool"
+    return "str" if isinstance(default, str) else "float"
+
+
+def _shorten(value: object) -> str:
+    try:
+        shown = repr(value)
+    except ValueError:  # Python refuses to print very long numbers
+        shown = "a very large number"
+    return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
 def declared(default: object) -> _Declared | None:

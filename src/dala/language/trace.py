@@ -6,6 +6,7 @@ kernels are inlined. Whatever goes wrong inside is reported at the user's own li
 
 from __future__ import annotations
 
+import dis
 import linecache
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,7 @@ from dala.ir.rewrite import optimize
 from dala.language.interpret import TextFunction
 from dala.language.parameter import Param, ParamValue
 from dala.language.quote import quote_line
-from dala.language.values import DomainMismatch, Image, Scalar, Tensor, Trace, as_body
+from dala.language.values import DomainMismatch, Image, Scalar, Tensor, Trace, as_body, as_scalar
 from dala.language.vocabulary import VOCABULARY
 
 
@@ -29,6 +30,7 @@ class SourceType:
     dtype: DType
     channels: int = 4
     rank: int = 1
+    any_rank: bool = False  # a trial: the rank is not known yet
 
 
 def trace_kernel(
@@ -51,9 +53,9 @@ def trace_kernel(
         try:
             body = _result_body(result, domain, sources, output)
         except DomainMismatch as error:
-            raise DomainMismatch(f"kernel {name!r}: {error}") from error
+            raise DomainMismatch(_at_return(name, function, error)) from error
         except DalaError as error:
-            raise KernelError(f"kernel {name!r}: {error}") from error
+            raise KernelError(_at_return(name, function, error)) from error
     stages = (*trace.stages, Stage(body))
     return optimize(Program(name, domain, len(sources), slots, stages))
 
@@ -91,6 +93,8 @@ def with_vocabulary(function: Callable[..., object]) -> Callable[..., object]:
 
 def _at_users_line(name: str, function: Callable[..., object], error: Exception) -> str:
     text = str(error) if isinstance(error, DalaError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, NameError) and error.name in VOCABULARY:  # only kernels see the words
+        text += f"; a helper must import it: from dala.language.vocabulary import {error.name}"
     code = getattr(function, "__code__", None)
     frame, line = error.__traceback__, None
     while code is not None and frame is not None:
@@ -103,10 +107,26 @@ def _at_users_line(name: str, function: Callable[..., object], error: Exception)
     return quote_line(name, line, source, None, text)
 
 
+def _at_return(name: str, function: Callable[..., object], error: Exception) -> str:
+    """The result is wrong: quote the line that returns it, if there is only one."""
+    if isinstance(function, TextFunction):
+        return function.quote_return(str(error))
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return f"kernel {name!r}: {error}"
+    ends = [i.offset for i in dis.get_instructions(code) if i.opname.startswith("RETURN_")]
+    spans = code.co_lines()
+    lines = {line for begin, end, line in spans if any(begin <= e < end for e in ends)} - {None}
+    if len(lines) != 1:
+        return f"kernel {name!r}: {error}"
+    (line,) = lines
+    return quote_line(name, line, linecache.getline(code.co_filename, line), None, str(error))
+
+
 def _input_symbol(domain: Domain, number: int, source: SourceType) -> Image | Tensor:
     if domain == "image":
         return Image(number, source.channels)
-    return Tensor(number, source.dtype, source.rank)
+    return Tensor(number, source.dtype, source.rank, any_rank=source.any_rank)
 
 
 def _param_dtype(param: Param, domain: Domain, element: DType) -> DType:
@@ -137,7 +157,7 @@ def _tensor_body(result: object, output: SourceType) -> tuple[Node, ...]:
     if isinstance(result, Image):
         raise DomainMismatch("an image is not a number")
     if isinstance(result, int | float) and not isinstance(result, bool):
-        return (Node("const", output.dtype, (), output.dtype.numpy.type(result).item()),)
+        return (as_scalar(result, output.dtype).node,)
     if not isinstance(result, Scalar) or hasattr(result, "parts"):
         raise KernelError(f"a tensor kernel returns one number, got {type(result).__name__}")
     if result.node.dtype != output.dtype:

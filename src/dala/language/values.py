@@ -340,6 +340,17 @@ class Image:
         assert isinstance(mixed, Vec)
         return mixed
 
+    @property
+    def is_integer(self) -> bool:
+        raise DomainMismatch("an image is not a number; read a pixel of it with src[0, 0]")
+
+    @property
+    def rank(self) -> int:
+        raise DomainMismatch("only tensors have a rank")
+
+    def size(self, axis: int) -> Scalar:
+        raise DomainMismatch("only tensors have a size(); an image has a width and a height")
+
     def _pixel(self, read: Callable[[int], Node]) -> Vec:
         if self.channels == 1:  # grey: the value in r, g and b, and opaque
             value = Scalar(read(0))
@@ -364,24 +375,27 @@ class Image:
 class Tensor(Scalar):
     """An n-d array a kernel reads. Used as a number it is the element at the output position."""
 
-    __slots__ = ("rank", "source")
+    __slots__ = ("any_rank", "rank", "source")
 
-    def __init__(self, source: int, dtype: DType, rank: int) -> None:
+    def __init__(self, source: int, dtype: DType, rank: int, *, any_rank: bool = False) -> None:
         super().__init__(Node("load", dtype, (), Access(source)))
         self.source = source
         self.rank = rank
+        self.any_rank = any_rank  # a trial before there are arrays: ``rank`` is only a guess
 
     def at(self, *position: Operand) -> Scalar:
         """The element at an absolute, computed position, each index clamped to its axis."""
-        if len(position) != self.rank:
+        if not position or (len(position) != self.rank and not self.any_rank):
             raise KernelError(f"at() needs {self.rank} indices, got {len(position)}")
         indices = tuple(as_integer(p).node for p in position)
         return Scalar(Node("gather", self.node.dtype, indices, Gather(self.source)))
 
     def size(self, axis: int) -> Scalar:
         """The length of one axis."""
-        if not isinstance(axis, int) or not -self.rank <= axis < self.rank:
-            raise KernelError(f"axis {axis!r} does not exist; the tensor has {self.rank}")
+        if isinstance(axis, bool) or not isinstance(axis, int):
+            raise KernelError(f"an axis is a whole number, got {axis!r}")
+        if not -self.rank <= axis < self.rank and not self.any_rank:
+            raise KernelError(f"axis {axis} does not exist; the tensor has {self.rank}")
         return Scalar(Node("extent", S32, (), Extent(self.source, axis % self.rank)))
 
     def __getitem__(self, key: object) -> Value:

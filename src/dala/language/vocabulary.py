@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import math as _math
+from collections.abc import Sequence
 from typing import cast as typing_cast
 
 import numpy as np
@@ -133,6 +134,8 @@ def abs(value: Operand) -> Value:
 def sign(value: Operand) -> Value:
     """-1, 0 or 1."""
     rest = binary("mul", value, 0)  # keeps NaN and the type
+    if isinstance(value, Scalar) and not isinstance(value, Vec) and value.node.dtype.kind == "u":
+        return where(binary("gt", value, 0), 1, rest)
     return where(binary("gt", value, 0), 1, where(binary("lt", value, 0), -1, rest))
 
 
@@ -195,6 +198,22 @@ def sum(values: object) -> Value:
     for item in items[1:]:
         total = binary("add", total, item)
     return typing_cast("Value", total)
+
+
+def average(values: Sequence[Operand], weights: Sequence[Operand]) -> Value:
+    """Σ value · weight / Σ weight. Weights below zero count as zero, so it never overshoots.
+
+    Prefer it to a sum of products: a device may compute an average of 8-bit pixels much faster.
+    """
+    if len(values) != len(weights) or not values:
+        raise KernelError(
+            f"average() needs as many weights as values, got {len(values)} and {len(weights)}"
+        )
+    if builtins.any(isinstance(v, Vec) for v in values):
+        return Vec(tuple(average(column, weights) for column in pair_components(*values)))
+    dtype = next((v.node.dtype for v in values if isinstance(v, Scalar)), F32)
+    nodes = [as_scalar(v, dtype).node for v in (*values, *weights)]
+    return Scalar(graph.make("average", *nodes))
 
 
 def luma(color: Vec) -> Value:
@@ -274,7 +293,7 @@ FUNCTIONS = {
     f.__name__: f
     for f in (
         index, size, floor, ceil, trunc, round, fract, sqrt, exp, log, sin, cos, tanh, atan2, pow,
-        abs, sign, min, max, clamp, mix, step, smoothstep, where, dot, sum, luma, rgb, rgba,
+        abs, sign, min, max, clamp, mix, step, smoothstep, average, where, dot, sum, luma, rgb, rgba,
         f32, f64, s32, s64, u32, u8, intermediate,
     )
 }  # fmt: skip

@@ -51,10 +51,23 @@ class Body:
     label: str
     held: tuple[Node, ...]
     stores: tuple[Store, ...]
+    levels: tuple[Node, ...] = ()  # of a u8 image: what ``held`` is, as whole levels 0..255
+    apart: bool = False  # one stage alone, for the device to compute in a way of its own
 
     @property
     def roots(self) -> tuple[Node, ...]:
         return (*self.held, *(node for store in self.stores for node in store.values))
+
+    def map(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> Body:
+        """The body with all of its expressions rewritten together."""
+        parts = [self.held, *(s.values for s in self.stores), self.levels]
+        rest = list(change(tuple(n for part in parts for n in part)))
+        renewed = []
+        for part in parts:
+            renewed.append(tuple(rest[: len(part)]))
+            del rest[: len(part)]
+        stores = tuple(replace(s, values=v) for s, v in zip(self.stores, renewed[1:-1], strict=True))
+        return replace(self, held=renewed[0], stores=stores, levels=renewed[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +105,21 @@ class _Melting:
         for step in group.steps:  # in order, so that long chains do not nest deep
             self._view(step.output)
         stored = [s.output for s in group.steps if values[s.output].stored]
-        held = [s.output for s in group.steps if s.output in self.held]
         writes = tuple(PassArray(self.place(values[v]), values[v].type) for v in stored)
-        bodies = []
-        for value in held:
+        bodies, rest = [], []
+        for step in group.steps:
+            value = step.output
+            alone = value in self.held or step.apart
+            if not alone:
+                rest += [value] if value in stored else []
+                continue
             stores = [Store(stored.index(value), self._levels(value))] if value in stored else []
-            bodies.append(self._body([value], self._view(value), stores))
-        rest = [v for v in stored if v not in self.held]
+            held = self._view(value) if value in self.held else ()
+            levels = self._levels(value) if held and self._is_u8_image(value) else ()
+            bodies.append(self._body([value], Body("", held, tuple(stores), levels, step.apart)))
         if rest:
             stores = [Store(stored.index(v), self._levels(v)) for v in rest]
-            bodies.append(self._body(rest, (), stores))
+            bodies.append(self._body(rest, Body("", (), tuple(stores))))
         first = group.steps[0]
         return FusedPass(
             domain="image" if first.domain == "image" else "tensor",
@@ -120,11 +138,14 @@ class _Melting:
     def _choose_held(self) -> dict[int, int]:
         """The values whose rows must be kept, numbered in the order of their bodies."""
         moved = {a.source for body in self.bodies.values() for a in accesses(body) if a.dx or a.dy}
+        read = {v for s in self.group.steps for v in s.inputs}
         held = {s.output for s in self.group.steps if s.output in moved}
+        held |= {s.output for s in self.group.steps if s.apart and s.output in read}
+        held |= {v for s in self.group.steps if s.apart for v in s.inputs} & self.group.makes
         roots: dict[int, set[int]] = {}  # value → bodies it would melt into; -1 is the last body
         for step in reversed(self.group.steps):
             value = step.output
-            if value in held:
+            if value in held or step.apart:
                 roots[value] = {value}
                 continue
             owners = {r for s in self.group.steps if value in s.inputs for r in roots[s.output]}
@@ -135,21 +156,13 @@ class _Melting:
                 held.add(value)
                 owners = {value}
             roots[value] = owners
-        order = [s.output for s in self.group.steps if s.output in held]
-        return {value: index for index, value in enumerate(order)}
+        alone = [s.output for s in self.group.steps if s.output in held or s.apart]
+        return {value: index for index, value in enumerate(alone) if value in held}
 
-    def _body(self, computed: list[int], held: tuple[Node, ...], stores: list[Store]) -> Body:
-        nodes = (*held, *(n for s in stores for n in s.values))
+    def _body(self, computed: list[int], body: Body) -> Body:
         for rewrite in PASSES:
-            nodes = rewrite(nodes)
-        rest = list(nodes[len(held) :])
-        renewed = []
-        for store in stores:
-            count = len(store.values)
-            renewed.append(replace(store, values=tuple(rest[:count])))
-            del rest[:count]
-        label = " + ".join(self.values[v].label for v in computed)
-        return Body(label, nodes[: len(held)], tuple(renewed))
+            body = body.map(rewrite)
+        return replace(body, label=" + ".join(self.values[v].label for v in computed))
 
     def _expression(self, value: int) -> tuple[Node, ...]:
         """The value's own expression with every melted input put in."""

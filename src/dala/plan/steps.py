@@ -64,6 +64,7 @@ class Step:
     inputs: tuple[int, ...]  # values
     output: int  # value
     call: int  # which stage of the pipeline it belongs to
+    apart: bool = False  # the device computes it in a way of its own: nothing melts into it
 
 
 @dataclass(slots=True)
@@ -101,7 +102,10 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
                     type_ = ArrayType((*shape[:2], len(stage.body)), F32)
                 body = _renumber_params(stage.body, first_param)
                 output = new_value(type_, call.output if last else None, label)
-                steps.append(Step(label, body, program.domain, tuple(sources), output, number))
+                step = Step(
+                    label, body, program.domain, tuple(sources), output, number, stage.apart
+                )
+                steps.append(step)
                 sources.append(output)
             first_param += len(program.params)
             current[call.output] = output

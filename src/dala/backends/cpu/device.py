@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dala.backends.cpu.contract import contract_program
+from collections.abc import Sequence
+
 from dala.backends.cpu.emit import emit_pass
 from dala.backends.cpu.jit import CodeCache, detect_host
 from dala.backends.cpu.launch import PassLauncher, thread_count
+from dala.backends.cpu.prepare import prepare_program
 from dala.backends.host import HostDevice, HostExecutable
 from dala.backends.library import RunPass, whole_pass
+from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType
 from dala.ir.graph import Program, walk
 from dala.plan.melt import FusedPass
@@ -32,8 +35,10 @@ class CpuDevice(HostDevice):
             "fma": host.fma,
         }
 
-    def prepare(self, program: Program) -> Program:
-        return contract_program(program) if detect_host().fma else program
+    def prepare(
+        self, program: Program, inputs: Sequence[ArrayType], output: ArrayType
+    ) -> Program:
+        return prepare_program(program, inputs, output, fma=detect_host().fma)
 
     def compile(self, plan: Plan) -> HostExecutable:
         return HostExecutable(plan, [self._compile_pass(p) for p in plan.passes])

@@ -138,6 +138,11 @@ def _band_rows(rows: int, work_per_row: int, halo: int) -> int:
     return max(1, min(per_thread, max(even, 16 * halo)))
 
 
+def _whole_lines(size: int) -> int:
+    """``size`` rounded up to whole cache lines."""
+    return -(-size // 64) * 64
+
+
 def _lay_rings(native: NativePass, columns: int) -> tuple[list[int], int]:
     """For each body: offset of its held rows in scratch, row stride, channel stride; and the total."""
     words: list[int] = []
@@ -153,11 +158,14 @@ def _lay_rings(native: NativePass, columns: int) -> tuple[list[int], int]:
             left = -(-ring.pad_left // lanes) * lanes
             right = (-(-ring.pad_right // lanes) + 1) * lanes
             # one extra cache line, so that planes do not fall onto the same cache sets
-            plane = -(-4 * (left + whole + right) // 64) * 64 + 64
+            plane = _whole_lines(4 * (left + whole + right)) + 64
             words += (offset + 4 * left, plane * ring.channels, plane)
             offset += plane * ring.channels * ring.depth + 64
-        else:
-            row = 4 * whole * ring.channels + 64
-            words += (offset, row, 4 * lanes)
-            offset += row * ring.depth
-    return words, offset + 4 * lanes
+            continue
+        pixel = ring.channels * ring.element_bytes
+        left = _whole_lines(ring.pad_left * pixel)
+        # room for the right border and for a whole vector past the end
+        row = left + _whole_lines(whole * pixel) + _whole_lines(ring.pad_right * pixel) + 128
+        words += (offset + left, row, 4 * lanes)
+        offset += row * ring.depth
+    return words, offset + 256

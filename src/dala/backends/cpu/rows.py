@@ -1,19 +1,25 @@
-"""Which rows each body computes when, and how many of them are held.
+"""Which rows each body computes when, how many of them are held, and in which form.
 
 A pass sweeps its rows once. Body b runs ``lead`` rows ahead of the last body, so that the rows its
-readers ask for are there; it keeps ``depth`` rows in a ring. An input image that is read at several
-offsets gets a body of its own that converts each row once ("loader").
+readers ask for are there; it keeps ``depth`` rows in a ring. An image of bytes that is read at
+several offsets gets a body of its own that converts each row once ("load").
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from dala.ir.dtypes import F32
 from dala.ir.graph import Access, Node, accesses, map_nodes
+from dala.ir.rewrite import normalized_level
 from dala.plan.melt import Body, FusedPass, Store
 
-MANY_ROWS = 3  # an input read at so many rows is converted once instead of at every read
+MANY_ROWS = 3  # a source read at so many rows is converted once instead of at every read
+# What a held row is made of: f32 values; bytes (levels of a u8 image, channels interleaved); or
+# 16-bit fixed point (levels with 7 binary places, interleaved).
+Form = Literal["f32", "u8", "u16"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,12 @@ class Ring:
     channels: int
     pad_left: int
     pad_right: int
-    planar: bool  # channels apart (readable at any column offset), or in blocks of one vector
+    form: Form
+    planar: bool  # f32: channels apart (readable at any column), or in blocks of one vector
+
+    @property
+    def element_bytes(self) -> int:
+        return {"f32": 4, "u8": 1, "u16": 2}[self.form]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +48,7 @@ class RowBody:
     lead: int
     first: int
     ring: Ring | None
+    fixed: bool  # averages in 16 bits (fixed.py)
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -44,60 +56,104 @@ class RowBody:
 
 
 def schedule_rows(work: FusedPass) -> tuple[RowBody, ...]:
-    """Loaders added, unused channels dropped, leads and depths computed."""
-    bodies = _add_loaders(work)
-    bodies = _drop_unused_channels(bodies, len(work.reads))
-    return _lead_and_depth(bodies, len(work.reads))
-
-
-def _add_loaders(work: FusedPass) -> list[Body]:
-    if work.domain == "tensor":
-        return list(work.bodies)
+    """Loaders added, forms chosen, unused channels dropped, leads and depths computed."""
     inputs = len(work.reads)
-    wanted: dict[int, int] = {}  # read → number of its loader
-    users: dict[int, set[int]] = {}
+    bodies, forms = _choose_forms(work)
+    bodies, forms = _add_loaders(work, bodies, forms)
+    bodies = _drop_unused_channels(bodies, forms, inputs)
+    return _lead_and_depth(bodies, forms, inputs)
+
+
+def _choose_forms(work: FusedPass) -> tuple[list[Body], list[Form]]:
+    """Fixed-point bodies read bytes or fixed point; everything else holds f32."""
+    inputs = len(work.reads)
+    forms: list[Form] = []
     for number, body in enumerate(work.bodies):
-        for read in range(inputs):
-            offsets = {(a.dx, a.dy) for a in accesses(body.roots) if a.source == read}
-            rows = {dy for _, dy in offsets}
-            if any(dx for dx, _ in offsets) or len(rows) >= MANY_ROWS:
-                wanted.setdefault(read, len(wanted))
-                users.setdefault(number, set()).add(read)
-    loaders = [
-        Body(
-            f"load {read}",
-            tuple(
-                Node("load", F32, (), Access(read, c))
-                for c in range(work.reads[read].type.channels)
-            ),
-            (),
-        )
-        for read in wanted
+        readers = [b for b in work.bodies if inputs + number in _sources(b)]
+        if body.apart:
+            forms.append("u8" if body.levels else "u16")
+        else:
+            forms.append("u8" if body.levels and any(r.apart for r in readers) else "f32")
+    bodies = [
+        replace(b, held=b.levels, levels=()) if form == "u8" and b.held else replace(b, levels=())
+        for b, form in zip(work.bodies, forms, strict=True)
     ]
+    return bodies, forms
 
-    def redirect(body: Body, mine: set[int]) -> Body:
-        def move(node: Node) -> Node:
-            if node.op != "load" or not isinstance(node.attr, Access):
-                return node
-            source = node.attr.source
-            if source >= inputs:  # held rows of a body: numbered after the loaders now
-                return replace(node, attr=node.attr._replace(source=source + len(loaders)))
-            if source in mine:
-                return replace(node, attr=node.attr._replace(source=inputs + wanted[source]))
+
+def _sources(body: Body) -> set[int]:
+    return {a.source for a in accesses(body.roots)}
+
+
+def _add_loaders(
+    work: FusedPass, bodies: list[Body], forms: list[Form]
+) -> tuple[list[Body], list[Form]]:
+    """Insert a converting body after each source that some reader reads at several offsets."""
+    if work.domain == "tensor":
+        return bodies, forms
+    inputs = len(work.reads)
+    loaders: dict[tuple[int, Form], int] = {}  # (source, form) → its new number
+    renumbered: dict[int, int] = {}  # old source → new source, for held bodies
+    made: list[Body] = []
+    made_forms: list[Form] = []
+
+    def channels(source: int) -> int:
+        if source < inputs:
+            return work.reads[source].type.channels
+        return len(bodies[source - inputs].held)
+
+    def loader(source: int, form: Form) -> int:
+        if (source, form) not in loaders:
+            new = renumbered.get(source, source)
+            values = [Node("load", F32, (), Access(new, c)) for c in range(channels(source))]
+            if form == "u8":
+                values = [normalized_level(v).args[0] for v in values]
+            made.append(Body(f"load {source}", tuple(values), ()))
+            made_forms.append(form)
+            loaders[source, form] = inputs + len(made) - 1
+        return loaders[source, form]
+
+    for number, body in enumerate(bodies):
+        targets: dict[int, int] = {}
+        for source in sorted(_sources(body)):
+            offsets = {(a.dx, a.dy) for a in accesses(body.roots) if a.source == source}
+            sideways = any(dx for dx, _ in offsets)
+            several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
+            in_bytes = source < inputs or forms[source - inputs] == "u8"
+            if body.apart and source < inputs and sideways:
+                targets[source] = loader(source, "u8")
+            elif not body.apart and in_bytes and several:
+                targets[source] = loader(source, "f32")
+            else:
+                targets[source] = renumbered.get(source, source)
+        made.append(body.map(_redirect(targets)))
+        made_forms.append(forms[number])
+        renumbered[inputs + number] = inputs + len(made) - 1
+    return made, made_forms
+
+
+def _redirect(
+    targets: dict[int, int],
+) -> Callable[[tuple[Node, ...]], tuple[Node, ...]]:
+    """Loads moved from old sources to new ones."""
+
+    def move(node: Node) -> Node:
+        if node.op != "load" or not isinstance(node.attr, Access):
             return node
+        return replace(node, attr=node.attr._replace(source=targets[node.attr.source]))
 
-        return _with_roots(body, map_nodes(body.roots, move))
-
-    return loaders + [redirect(b, users.get(i, set())) for i, b in enumerate(work.bodies)]
+    return lambda roots: map_nodes(roots, move)
 
 
-def _drop_unused_channels(bodies: list[Body], inputs: int) -> list[Body]:
-    """Hold only the channels somebody reads (alpha often is constant)."""
+def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) -> list[Body]:
+    """Hold only the f32 channels somebody reads (alpha often is constant)."""
     kept: list[dict[int, int]] = []
-    for number in range(len(bodies)):
-        source = inputs + number
-        used = {a.channel for b in bodies for a in accesses(b.roots) if a.source == source}
-        kept.append({channel: index for index, channel in enumerate(sorted(used))})
+    for number, body in enumerate(bodies):
+        used = {
+            a.channel for b in bodies for a in accesses(b.roots) if a.source == inputs + number
+        }
+        whole = set(range(len(body.held))) if forms[number] != "f32" else used
+        kept.append({channel: index for index, channel in enumerate(sorted(whole))})
 
     def renumber(node: Node) -> Node:
         if node.op != "load" or not isinstance(node.attr, Access) or node.attr.source < inputs:
@@ -105,15 +161,14 @@ def _drop_unused_channels(bodies: list[Body], inputs: int) -> list[Body]:
         channel = kept[node.attr.source - inputs][node.attr.channel]
         return replace(node, attr=node.attr._replace(channel=channel))
 
-    result = []
-    for number, body in enumerate(bodies):
-        held = tuple(n for c, n in enumerate(body.held) if c in kept[number])
-        slim = Body(body.label, held, body.stores)
-        result.append(_with_roots(slim, map_nodes(slim.roots, renumber)))
-    return result
+    slim = [
+        replace(b, held=tuple(n for c, n in enumerate(b.held) if c in kept[number]))
+        for number, b in enumerate(bodies)
+    ]
+    return [b.map(lambda roots: map_nodes(roots, renumber)) for b in slim]
 
 
-def _lead_and_depth(bodies: list[Body], inputs: int) -> tuple[RowBody, ...]:
+def _lead_and_depth(bodies: list[Body], forms: list[Form], inputs: int) -> tuple[RowBody, ...]:
     lead = [0] * len(bodies)
     first = [0] * len(bodies)
     rings: list[Ring | None] = [None] * len(bodies)
@@ -136,19 +191,10 @@ def _lead_and_depth(bodies: list[Body], inputs: int) -> tuple[RowBody, ...]:
             channels=len(bodies[number].held),
             pad_left=left,
             pad_right=right,
-            planar=left + right > 0,
+            form=forms[number],
+            planar=forms[number] == "f32" and left + right > 0,
         )
     return tuple(
-        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i])
+        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.apart)
         for i, b in enumerate(bodies)
     )
-
-
-def _with_roots(body: Body, roots: tuple[Node, ...]) -> Body:
-    """The body with its held and stored expressions replaced, in the order of ``roots``."""
-    rest = list(roots[len(body.held) :])
-    stores = []
-    for store in body.stores:
-        stores.append(replace(store, values=tuple(rest[: len(store.values)])))
-        del rest[: len(store.values)]
-    return Body(body.label, roots[: len(body.held)], tuple(stores))

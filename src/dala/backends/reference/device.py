@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 
 from dala.backends.host import HostDevice, HostExecutable
 from dala.backends.library import whole_pass
 from dala.backends.reference.interpret import interpret_pass
+from dala.ir.arrays import ArrayType
 from dala.ir.graph import Program
 from dala.plan.melt import FusedPass
 from dala.plan.planner import Plan
@@ -23,7 +25,9 @@ class ReferenceDevice(HostDevice):
     def describe(self) -> dict[str, object]:
         return {"name": f"reference (NumPy {np.__version__})", "threads": 1}
 
-    def prepare(self, program: Program) -> Program:
+    def prepare(
+        self, program: Program, inputs: Sequence[ArrayType], output: ArrayType
+    ) -> Program:
         return program
 
     def compile(self, plan: Plan) -> HostExecutable:

@@ -1,0 +1,321 @@
+"""One body of a pass: where its rows are read, held and stored.
+
+The inner loop moves over a row one vector at a time. Inputs are read in place; the last, partial
+vector of a row goes through a small buffer, so memory past the row is never touched. Held rows carry
+their borders with them, so nothing is clamped in the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dala.backends.cpu.code import Code, Type
+from dala.backends.cpu.fixed import write_fixed
+from dala.backends.cpu.lanes import LANE, ROW, Format, LaneWriter, Sources
+from dala.backends.cpu.rows import Form, Ring, RowBody
+from dala.ir.dtypes import F32, S32, S64, U8, DType
+from dala.ir.graph import Access, Extent, Gather
+
+if TYPE_CHECKING:
+    from dala.backends.cpu.emit import PassEmitter
+
+
+class BodyEmitter(Sources):
+    """Writes one body into sections: per row, per vector, and for a row's partial last vector."""
+
+    def __init__(self, owner: PassEmitter, number: int, body: RowBody) -> None:
+        self.owner, self.number, self.body = owner, number, body
+        self.work = owner.work
+        self.uniform = owner.uniform
+        self.row, self.lane = Code(owner.names), Code(owner.names)
+        self.tail_in, self.tail_out = Code(owner.names), Code(owner.names)
+        # a fixed-point body runs over single elements (channels interleaved), others over pixels
+        self.step = len(body.held or body.stores[0].values) if body.fixed else 1
+        self.lanes = owner.vector_bytes // 2 if body.fixed else owner.lanes
+        self.places: dict[tuple[int, int], str] = {}
+        self.loaded: dict[tuple[int, int, int], list[str]] = {}
+        self.gathered: dict[tuple[object, ...], list[str]] = {}
+        self.mine: str | None = None
+        self.write()
+
+    def write(self) -> None:
+        body = self.body
+        if body.fixed:
+            fixed, level = write_fixed(self, body.roots[0])
+            if body.ring is not None:
+                self._hold_fixed(body.ring, level if body.ring.form == "u8" else fixed)
+            for store in body.stores:
+                place = self._store_place(store.write, 1)
+                self.lane.line(f"store <{self.lanes} x i8> {level}, ptr {place}, align 1")
+            return
+        writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
+        writer.write(body.roots)
+        if body.ring is not None:
+            self._hold(body.ring, [writer.vector(n) for n in body.held])
+        for store in body.stores:
+            form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
+            place = self._store_place(store.write, form.pixel_bytes)
+            form.store(self.lane, place, [writer.vector(n) for n in store.values])
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def form_of(self, source: int) -> Form:
+        """What rows of a source are made of."""
+        if source < len(self.work.reads):
+            return "u8" if self.work.reads[source].type.dtype == U8 else "f32"
+        ring = self.owner.bodies[source - len(self.work.reads)].ring
+        assert ring is not None
+        return ring.form
+
+    def load(self, code: Code, access: Access) -> str:
+        inside = access.source - len(self.work.reads)
+        if inside >= 0 and self.form_of(access.source) == "f32":
+            return self._load_held(code, access, inside)
+        key = (access.source, access.dx, access.dy)
+        if key not in self.loaded:
+            self.loaded[key] = self._source_format(access.source).load(code, self.place_of(access))
+        return self.loaded[key][access.channel]
+
+    def place_of(self, access: Access) -> str:
+        """The address, in the loop, of a vector of an input or of rows held as they lie in memory."""
+        inside = access.source - len(self.work.reads)
+        if inside < 0:
+            assert access.dx == 0, "inputs read at column offsets go through a loader"
+            return self._input_place(access.source, access.dy)
+        ring = self.owner.bodies[inside].ring
+        assert ring is not None
+        element = ring.element_bytes * (1 if self.body.fixed else ring.channels)
+        column = self.lane.op(f"mul i64 %b{self.number}.x, {element}")
+        place = self._opaque(f"getelementptr i8, ptr {self._ring_row(inside, access.dy)}, i64 {column}")
+        moved = access.dx * ring.channels * ring.element_bytes
+        return self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}") if moved else place
+
+    def _input_place(self, source: int, dy: int) -> str:
+        key = (source, dy)
+        if key not in self.places:
+            array = self.work.reads[source]
+            channels = array.type.channels if self.owner.image else 1
+            element = array.type.dtype.bytes * (1 if self.body.fixed else channels)
+            word = self.owner.layout.reads[source]
+            base, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
+            offset = self.row.op(f"mul i64 {self._clamped_row(dy)}, {stride}")
+            pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
+            buffer = self.owner.tail_buffer()
+            skipped = self.tail_in.op(f"mul i64 %b{self.number}.fullend, {element}")
+            rest = self.tail_in.op(f"getelementptr i8, ptr {pointer}, i64 {skipped}")
+            self._copy(self.tail_in, buffer, rest, element)
+            column = self.lane.op(f"mul i64 %b{self.number}.x, {element}")
+            direct = self._opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
+            full = f"%b{self.number}.full"
+            self.places[key] = self.lane.op(f"select i1 {full}, ptr {direct}, ptr {buffer}")
+        return self.places[key]
+
+    def _load_held(self, code: Code, access: Access, number: int) -> str:
+        ring = self.owner.bodies[number].ring
+        assert ring is not None
+        vector = Type(F32, self.lanes)
+        place = self._held_place(number, ring, access.channel, access.dy)
+        align = self._alignment
+        if access.dx:
+            place = code.op(f"getelementptr float, ptr {place}, i64 {access.dx}")
+            align = 4
+        return code.op(f"load {vector}, ptr {place}, align {align}")
+
+    def _held_place(self, number: int, ring: Ring, channel: int, dy: int) -> str:
+        """The address, in the loop, of one channel of f32 rows."""
+        row = self._ring_row(number, dy)
+        if ring.planar:
+            plane = self._plane(number, row, channel)
+            return self._opaque(f"getelementptr float, ptr {plane}, i64 %b{self.number}.x")
+        step = self.lane.op(f"mul i64 %b{self.number}.x, {ring.channels * 4}")
+        block = self._opaque(f"getelementptr i8, ptr {row}, i64 {step}")
+        offset = channel * self.lanes * 4
+        return self.lane.op(f"getelementptr i8, ptr {block}, i64 {offset}") if offset else block
+
+    def _opaque(self, address: str) -> str:
+        """An address in the loop that LLVM's loop strength reduction leaves alone.
+
+        It would weigh every load of a stencil against every other (a third of the compile time), to
+        find what we already wrote: one base per row, constant offsets from it.
+        """
+        return self.lane.op(f"freeze ptr {self.lane.op(address)}")
+
+    @property
+    def _alignment(self) -> int:
+        return min(64, self.lanes * 4)
+
+    def _clamped_row(self, dy: int) -> str:
+        row = f"%b{self.number}.r"
+        if dy == 0:
+            return row
+        moved = self.row.op(f"add i64 {row}, {dy}")
+        if dy < 0:
+            outside = self.row.op(f"icmp slt i64 {moved}, 0")
+            return self.row.op(f"select i1 {outside}, i64 0, i64 {moved}")
+        inside = self.row.op(f"icmp slt i64 {moved}, %H")
+        return self.row.op(f"select i1 {inside}, i64 {moved}, i64 %H1")
+
+    def _ring_row(self, number: int, dy: int) -> str:
+        ring = self.owner.bodies[number].ring
+        assert ring is not None
+        slot = self.row.op(f"urem i64 {self._clamped_row(dy)}, {ring.depth}")
+        stride = self.owner.word(self.owner.layout.rings[number] + 1, "i64")
+        offset = self.row.op(f"mul i64 {slot}, {stride}")
+        return self.row.op(f"getelementptr i8, ptr {self.owner.ring_start(number)}, i64 {offset}")
+
+    def _plane(self, number: int, row: str, channel: int) -> str:
+        stride = self.owner.word(self.owner.layout.rings[number] + 2, "i64")
+        offset = self.row.op(f"mul i64 {stride}, {channel}")
+        return self.row.op(f"getelementptr i8, ptr {row}, i64 {offset}")
+
+    def _source_format(self, source: int) -> Format:
+        inside = source - len(self.work.reads)
+        if inside < 0:
+            type_ = self.work.reads[source].type
+            return self._format(type_.dtype, type_.channels if self.owner.image else 1)
+        ring = self.owner.bodies[inside].ring
+        assert ring is not None and ring.form == "u8"
+        return self._format(U8, ring.channels)
+
+    def _format(self, dtype: DType, channels: int) -> Format:
+        return Format(dtype, channels, self.owner.image, self.lanes)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def _hold(self, ring: Ring, values: Sequence[str]) -> None:
+        if ring.form == "u8":
+            column = self.lane.op(f"mul i64 %b{self.number}.x, {ring.channels}")
+            place = self._opaque(
+                f"getelementptr i8, ptr {self._ring_row(self.number, 0)}, i64 {column}"
+            )
+            self._format(U8, ring.channels).store(self.lane, place, values)
+            return
+        vector = Type(F32, self.lanes)
+        for channel, value in enumerate(values):
+            place = self._held_place(self.number, ring, channel, 0)
+            self.lane.line(f"store {vector} {value}, ptr {place}, align {self._alignment}")
+
+    def _hold_fixed(self, ring: Ring, value: str) -> None:
+        bits = 8 * ring.element_bytes
+        column = self.lane.op(f"mul i64 %b{self.number}.x, {ring.element_bytes}")
+        place = self._opaque(f"getelementptr i8, ptr {self._ring_row(self.number, 0)}, i64 {column}")
+        self.lane.line(f"store <{self.lanes} x i{bits}> {value}, ptr {place}, align 1")
+
+    def pad_row(self, rows: Code) -> None:
+        """Repeat the first and the last pixel beyond the ends of a held row."""
+        ring = self.body.ring
+        assert ring is not None
+        row = self._ring_row(self.number, 0)
+        if ring.form == "f32":
+            for channel in range(ring.channels):
+                self._pad(rows, ring, self._plane(self.number, row, channel), "float", 4)
+        else:
+            pixel_bytes = ring.channels * ring.element_bytes
+            self._pad(rows, ring, row, f"i{8 * pixel_bytes}", pixel_bytes)
+
+    def _pad(self, rows: Code, ring: Ring, start: str, pixel: str, pixel_bytes: int) -> None:
+        lanes = self.owner.vector_bytes // pixel_bytes
+        vector = f"<{lanes} x {pixel}>"
+        columns = f"%b{self.number}.columns"
+        end = rows.op(f"getelementptr {pixel}, ptr {start}, i64 {columns}")
+        for pad, anchor, edge in ((ring.pad_left, start, 0), (ring.pad_right, end, -1)):
+            if not pad:
+                continue
+            source = rows.op(f"getelementptr {pixel}, ptr {anchor}, i64 {edge}")
+            color = rows.op(f"load {pixel}, ptr {source}, align 1")
+            single = rows.op(f"insertelement {vector} poison, {pixel} {color}, i64 0")
+            zeros = f"<{lanes} x i32> zeroinitializer"
+            all_lanes = rows.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
+            for k in range(-(-pad // lanes)):
+                step = k * lanes if edge else -(k + 1) * lanes
+                place = rows.op(f"getelementptr {pixel}, ptr {anchor}, i64 {step}")
+                rows.line(f"store {vector} {all_lanes}, ptr {place}, align 1")
+
+    def _store_place(self, write: int, element: int) -> str:
+        """The address, in the loop, where a vector of an output goes."""
+        p = f"b{self.number}"
+        word = self.owner.layout.writes[write]
+        base, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
+        if self.mine is None:  # rows computed for a neighbour's sake are not ours to write
+            self.row.line(f"%{p}.from = icmp sge i64 %{p}.r, %y0")
+            self.row.line(f"%{p}.until = icmp slt i64 %{p}.r, %y1")
+            self.row.line(f"%{p}.mine = and i1 %{p}.from, %{p}.until")
+            self.mine = self.lane.op(f"and i1 %{p}.full, %{p}.mine")
+        offset = self.row.op(f"mul i64 %{p}.r, {stride}")
+        pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
+        buffer = self.owner.tail_buffer()
+        column = self.lane.op(f"mul i64 %{p}.x, {element}")
+        direct = self._opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
+        skipped = self.tail_out.op(f"mul i64 %{p}.fullend, {element}")
+        target = self.tail_out.op(f"getelementptr i8, ptr {pointer}, i64 {skipped}")
+        self._copy(self.tail_out, target, buffer, element)
+        return self.lane.op(f"select i1 {self.mine}, ptr {direct}, ptr {buffer}")
+
+    def _copy(self, code: Code, target: str, source: str, element: int) -> None:
+        self.owner.names.declarations["memcpy"] = (
+            "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+        )
+        count = code.op(f"mul i64 %b{self.number}.rest, {element}")
+        code.line(
+            f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {count}, i1 false)"
+        )
+
+    # -- what expressions ask for (Sources) --------------------------------------------------------
+
+    def param(self, index: int, dtype: DType) -> str:
+        return self.owner.word(self.owner.layout.params + index, Type(dtype).element)
+
+    def extent(self, extent: Extent) -> str:
+        return self.owner.extent(extent)
+
+    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
+        owner = self.owner
+        last = 1 if owner.image else len(self.work.shape) - 1
+        if axis == last:
+            vector = Type(S32, self.lanes)
+            start = code_lane.op(f"trunc i64 %b{self.number}.x to i32")
+            lanes = ", ".join(f"i32 {i}" for i in range(self.lanes))
+            return code_lane.op(f"add {vector} {code_lane.splat(vector, start)}, <{lanes}>"), LANE
+        assert axis < last, "an axis the output does not have"
+        row = f"%b{self.number}.r"
+        for inner in range(axis + 1, last):
+            row = code_row.op(f"udiv i64 {row}, {owner.word(owner.layout.shape + inner, 'i64')}")
+        if axis > 0:
+            row = code_row.op(f"urem i64 {row}, {owner.word(owner.layout.shape + axis, 'i64')}")
+        return code_row.op(f"trunc i64 {row} to i32"), ROW
+
+    def gather(self, code: Code, gather: Gather, indices: Sequence[str]) -> str:
+        key = (gather.source, *indices)
+        if key not in self.gathered:
+            wide = not self.owner.image
+            t = Type(S64 if wide else S32, self.lanes)
+            place = ""
+            for axis, index in enumerate(indices):
+                here = index
+                if wide:
+                    here = code.op(f"sext {Type(S32, self.lanes)} {index} to {t}")
+                here = self._clamp(code, t, here, self._limit(t, gather.source, axis))
+                if axis:
+                    scaled = code.op(f"mul {t} {place}, {self._size(t, gather.source, axis)}")
+                    here = code.op(f"add {t} {scaled}, {here}")
+                place = here
+            base = self.owner.word(self.owner.layout.reads[gather.source], "ptr")
+            form = self._source_format(gather.source)
+            self.gathered[key] = form.gather(code, base, place, wide)
+        return self.gathered[key][gather.channel]
+
+    def _size(self, t: Type, source: int, axis: int) -> str:
+        word = self.extent(Extent(source, axis))
+        narrow = word if t.dtype == S64 else self.uniform.op(f"trunc i64 {word} to i32")
+        return self.uniform.splat(t, narrow)
+
+    def _limit(self, t: Type, source: int, axis: int) -> str:
+        one = self.uniform.constant(t, 1)
+        return self.uniform.op(f"sub {t} {self._size(t, source, axis)}, {one}")
+
+    @staticmethod
+    def _clamp(code: Code, t: Type, index: str, limit: str) -> str:
+        zero = code.constant(t, 0)
+        low = code.select(t, code.op(f"icmp sgt {t} {index}, {zero}"), index, zero)
+        return code.select(t, code.op(f"icmp slt {t} {low}, {limit}"), low, limit)

@@ -1,0 +1,120 @@
+"""A kernel's program as the CPU wants to compute it: what changes rounding, before fusion.
+
+* A stage that only averages the levels of a u8 image is left to 16-bit fixed point (fixed.py).
+* Elsewhere averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add.
+
+Both are decided for one kernel and its element types alone, so that a stage rounds the same way in
+every pipeline: fused equals unfused, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dala.backends.cpu.fixed import MAX_TAPS
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import U8
+from dala.ir.graph import Access, Node, Program, accesses, gathered_sources, make, walk
+from dala.ir.ops import split_average
+from dala.ir.rewrite import PASSES, expand_averages
+
+
+def prepare_program(
+    program: Program, inputs: Sequence[ArrayType], output: ArrayType, *, fma: bool
+) -> Program:
+    """The program in the CPU's own arithmetic for arrays of these kinds."""
+    fixed = _fixed_stages(program, inputs, output)
+    stages = []
+    for number, stage in enumerate(program.stages):
+        if number in fixed:
+            stages.append(replace(stage, apart=True))
+            continue
+        body = expand_averages(stage.body)
+        for rewrite in PASSES:
+            body = rewrite(body)
+        stages.append(replace(stage, body=contract_body(body) if fma else body))
+    return replace(program, stages=tuple(stages))
+
+
+def contract_body(body: tuple[Node, ...]) -> tuple[Node, ...]:
+    """``a * b + c`` as one operation wherever the product has no other use."""
+    uses = Counter(id(a) for n in walk(body) for a in n.args)
+    uses.update(id(root) for root in body)
+    single = {id(n) for n in walk(body) if n.op == "mul" and n.dtype.is_float and uses[id(n)] == 1}
+    products: set[int] = set()  # rebuilt nodes that stand for such a product
+    done: dict[int, Node] = {}
+    for node in walk(body):
+        args = tuple(done[id(a)] for a in node.args)
+        fresh = node
+        if any(x is not y for x, y in zip(args, node.args, strict=True)):
+            fresh = Node(node.op, node.dtype, args, node.attr)
+        if fresh.op == "add" and fresh.dtype.is_float:
+            a, b = fresh.args
+            if id(b) in products:
+                fresh = make("fma", b.args[0], b.args[1], a)
+            elif id(a) in products:
+                fresh = make("fma", a.args[0], a.args[1], b)
+        if id(node) in single:
+            products.add(id(fresh))
+        done[id(node)] = fresh
+    return tuple(done[id(root)] for root in body)
+
+
+def _fixed_stages(
+    program: Program, inputs: Sequence[ArrayType], output: ArrayType
+) -> set[int]:
+    """The stages that may run in 16 bits: averages of levels, on the way to a u8 image."""
+    if program.domain != "image" or output.dtype != U8:
+        return set()
+    last = len(program.stages) - 1
+    chosen = {i for i, stage in enumerate(program.stages) if _is_plain_average(stage.body)}
+    while True:
+        kept = {
+            i
+            for i in chosen
+            if _reads_levels(program, i, chosen, inputs)
+            and (i == last or _only_read_by(program, i, chosen))
+        }
+        if kept == chosen:
+            return chosen
+        chosen = kept
+
+
+def _is_plain_average(body: tuple[Node, ...]) -> bool:
+    """Every channel the same average of its own channel, with weights that are the same everywhere."""
+    shapes = set()
+    for channel, node in enumerate(body):
+        if node.op != "average" or len(node.args) > 2 * MAX_TAPS:
+            return False
+        values, weights = split_average(node.args)
+        taps = [v.attr for v in values if v.op == "load" and isinstance(v.attr, Access)]
+        if len(taps) != len(values) or any(t.channel != channel for t in taps):
+            return False
+        if any(n.op in ("load", "gather", "coord") for n in walk(weights)):
+            return False
+        shapes.add((tuple((t.source, t.dx, t.dy) for t in taps), tuple(map(id, weights))))
+    return len(shapes) == 1
+
+
+def _reads_levels(
+    program: Program, number: int, chosen: set[int], inputs: Sequence[ArrayType]
+) -> bool:
+    body = program.stages[number].body
+    for access in accesses(body):
+        if access.source >= program.inputs:
+            if access.source - program.inputs not in chosen:
+                return False
+        elif inputs[access.source].dtype != U8 or inputs[access.source].channels != len(body):
+            return False
+    return True
+
+
+def _only_read_by(program: Program, number: int, chosen: set[int]) -> bool:
+    source = program.inputs + number
+    for other, stage in enumerate(program.stages):
+        reads = {a.source for a in accesses(stage.body)} | gathered_sources(stage.body)
+        if source in reads and other not in chosen:
+            return False
+    return True

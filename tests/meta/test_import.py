@@ -1,0 +1,91 @@
+"""``import dala`` is light, and the first kernel comes soon. Measured in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+HEAVY = ("llvmlite", "wgpu", "PIL")
+
+IMPORT = """
+    import json, sys, time
+    import numpy
+    begin = time.perf_counter()
+    import dala
+    import_s = time.perf_counter() - begin
+    after_dala = sorted(sys.modules)
+    from dala import compute
+    compute_s = time.perf_counter() - begin
+    print(json.dumps({
+        "import_s": import_s,
+        "compute_s": compute_s,
+        "after_dala": after_dala,
+        "after_compute": sorted(sys.modules),
+    }))
+"""
+FIRST_KERNEL = """
+    import time
+    begin = time.perf_counter()
+    import json
+    import numpy
+    import dala
+    from dala import compute
+    dala.use("cpu")
+    image = compute.from_array(numpy.full((64, 64, 4), 100, numpy.uint8))
+    compute.run_kernel("invert", [image], image)
+    assert image.read()[0, 0].tolist() == [155, 155, 155, 100]
+    print(json.dumps({"first_s": time.perf_counter() - begin}))
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the byte code is; a first run of each script has written it."""
+    folder = tmp_path_factory.mktemp("bytecode")
+    run(IMPORT, folder)
+    run(FIRST_KERNEL, folder)
+    return folder
+
+
+def run(script: str, bytecode: Path) -> Any:
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    env["PYTHONPYCACHEPREFIX"] = str(bytecode)
+    env.pop("DALA_DEVICE", None)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(script)],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_import_loads_nothing_heavy(compiled: Path) -> None:
+    seen = run(IMPORT, compiled)
+    for stage in ("after_dala", "after_compute"):
+        packages = {name.split(".")[0] for name in seen[stage]}
+        assert not packages & set(HEAVY), stage
+    assert "dala.compute" not in seen["after_dala"]  # loaded on first use
+    assert "dala.compute" in seen["after_compute"]
+
+
+def test_import_is_quick(compiled: Path) -> None:
+    runs = [run(IMPORT, compiled) for _ in range(3)]
+    assert median(r["import_s"] for r in runs) < 0.1
+    assert median(r["compute_s"] for r in runs) < 0.1
+
+
+def test_the_first_kernel_comes_soon(compiled: Path) -> None:
+    """Imports (NumPy's too), tracing, planning, LLVM and the run."""
+    assert min(run(FIRST_KERNEL, compiled)["first_s"] for _ in range(3)) < 0.4

@@ -1,0 +1,46 @@
+"""The README's code runs, in order, as a reader would type it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<code>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(text: str) -> list[tuple[int, str]]:
+    """Line and code of every block marked ``python``; ``python no-run`` is left out."""
+    found = []
+    for match in FENCE.finditer(text):
+        if match["info"].split() == ["python"]:
+            found.append((text.count("\n", 0, match.start("code")) + 1, match["code"]))
+    return found
+
+
+def test_blocks_are_found() -> None:
+    text = "a\n```python\nx = 1\n```\n```python no-run\ny\n```\n```sh\nls\n```\n```python\nz\n```\n"
+    assert blocks(text) == [(3, "x = 1\n"), (12, "z\n")]
+    assert blocks("```\nx\n```\n") == []
+
+
+@pytest.mark.usefixtures("registry")
+def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = README.read_text(encoding="utf-8")
+    code = blocks(text)
+    assert code, "README.md has no ```python block"
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "readme"}
+    for line, block in code:
+        # on its own lines, so that a traceback points into the README
+        exec(compile("\n" * (line - 1) + block, str(README), "exec"), namespace)
+
+
+def test_links_lead_somewhere() -> None:
+    text = FENCE.sub("", README.read_text(encoding="utf-8"))
+    targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)\s#]+)", text)
+    missing = [t for t in targets if not (README.parent / t).exists()]
+    assert missing == []
