@@ -52,8 +52,8 @@ def bench_compile(photo: compute.Buffer, result: compute.Buffer) -> None:
         planning = median_ms(lambda c=calls, s=slots: plan_calls(c, s), 15)
         work = plan.passes[0]
         assert isinstance(work, FusedPass)
-        emitting = median_ms(lambda w=work: emit_pass(w, host.vector_bytes, host.fma), 15)
-        text = emit_pass(work, host.vector_bytes, host.fma).text
+        emitting = median_ms(lambda w=work: emit_pass(w, host), 15)
+        text = emit_pass(work, host).text
         compiling = median_ms(lambda t=text: Compiled(t), 15)
         print(
             f"| {name} | {planning:.1f} | {emitting:.1f} | {compiling:.1f} "

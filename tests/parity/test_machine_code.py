@@ -10,6 +10,7 @@ import pytest
 
 from dala import compute
 from dala.backends.cpu.emit import NativePass, emit_pass
+from dala.backends.cpu.jit import Host
 from dala.backends.cpu.prepare import prepare_program
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, F64, U8
@@ -31,7 +32,7 @@ def native(kernel: str, vector_bytes: int, *, fma: bool, type_: ArrayType = IMAG
     plan = plan_calls([Call(program, tuple(range(count)), count)], [Slot(type_)] * (count + 1))
     work = plan.passes[0]
     assert isinstance(work, FusedPass)
-    return emit_pass(work, vector_bytes, fma)
+    return emit_pass(work, Host("", "", vector_bytes, fma))
 
 
 def assembly(text: str, triple: str, cpu: str, features: str = "") -> str:
@@ -102,7 +103,7 @@ def test_blur_of_floats_multiplies_and_adds_in_one_instruction() -> None:
 def test_blur_of_bytes_runs_in_16_bits() -> None:
     code = native("blur", 64, fma=True)
     text = assembly(code.text, "x86_64-unknown-linux-gnu", "znver4")
-    assert len(re.findall(r"vpmulhuw\s.*zmm", text)) == 8  # 4 pairs of taps, down and across
+    assert len(re.findall(r"vpmulhuw\s.*zmm", text)) == 16  # 4 products, 2 parts, 2 directions
     assert not re.search(r"vfmadd.*zmm", text)
 
 
@@ -127,3 +128,25 @@ def test_reading_stays_inside_the_buffer() -> None:
         out = compute.buffer_zeros(image.shape, "u8")
         compute.run_kernel("blur", [guarded], out, {"radius": 2})
         assert (out.read() == 10).all(), width
+
+
+def test_point_wise_bytes_become_a_table() -> None:
+    type_ = ArrayType((64, 64, 4), U8)
+    plain = native("contrast", 64, fma=True, type_=type_)
+    assert "table0" not in plain.text  # this host was not said to permute bytes
+    work_text = emit_with_tables("contrast")
+    text = assembly(work_text, "x86_64-unknown-linux-gnu", "znver4")
+    assert len(re.findall(r"vpermi2b|vpermt2b", text)) == 2
+    (loop,) = inner_loops(work_text)
+    assert "fmul" not in loop
+
+
+def emit_with_tables(kernel: str) -> str:
+    found = find_kernel(kernel)
+    special = found.specialize([IMAGE], IMAGE, found.bind({}))
+    assert isinstance(special.work, Program)
+    program = prepare_program(special.work, [IMAGE], IMAGE, fma=True)
+    plan = plan_calls([Call(program, (0,), 1)], [Slot(IMAGE)] * 2)
+    work = plan.passes[0]
+    assert isinstance(work, FusedPass)
+    return emit_pass(work, Host("", "", 64, True, permutes_bytes=True)).text

@@ -32,6 +32,7 @@ from dala.language.parameter import REQUIRED, Param
 from dala.language.values import MAX_NODES, MAX_STAGES, Image, Tensor, Vec
 from dala.language.vocabulary import (
     VOCABULARY,
+    average,
     index,
     intermediate,
     luma,
@@ -291,7 +292,7 @@ def test_the_domain_follows_from_what_the_body_does() -> None:
             lambda a: a.size(0) * 1.0,
             lambda a: a.size(5) * 1.0,
             lambda a: a // 2 if a.is_integer else a / 2,
-            lambda a: a if a.rank > 1 else a,
+            lambda a: a if a.rank > 1 else -a,
             lambda a: a,
         ],
     }
@@ -320,7 +321,7 @@ def test_a_kernel_that_is_both_is_neither() -> None:
     with pytest.raises(KernelError) as caught:
         make_kernel(function)
     assert str(caught.value) == (
-        "kernel 'both', line 2: a tensor is read at a computed position with a.at(i, j)\n"
+        "kernel 'both', line 2: an image is not a number; read a pixel of it with src[0, 0]\n"
         "    return src[0, 0] + a"
     )
 
@@ -336,7 +337,7 @@ def test_the_words_of_the_language_are_there_without_import() -> None:
             p = p + sqrt(p) + exp(p) + log(p) + sin(p) + cos(p) + tanh(p) + abs(p) + sign(p)
             p = min(p, 1.0, 2.0) + max(p, 0.0) + pow(p, 2.2) + atan2(p, 1.0)
             p = mix(p, 1.0, 0.5) + step(0.5, p) + smoothstep(0.0, 1.0, p) + where(p > 0.5, p, 0.0)
-            p = p * dot(p.rgb, p.rgb) * sum(p) * luma(p) * pi
+            p = average([p * dot(p.rgb, p.rgb) * sum(p), luma(p) * pi], [0.25, 0.75])
             p = p + x / width + y / height + f32(s32(p.r)) + f32(index(0) + size(1))
             p = p + f32(u8(p.r)) + f32(u32(p.r)) + f32(s64(p.r)) + f32(f64(p.r))
             return intermediate(rgba(p.r, p.g, p.b, p.a) + rgb(p.r, p.g, p.b).with_alpha(1))[0, 0]
@@ -641,6 +642,27 @@ def test_the_parts_of_a_pixel() -> None:
         return rgba(g, b, r, a)
 
     same(f, lambda src: rgba(src[0, 0].g, src[0, 0].b, src[0, 0].r, src[0, 0].a))
+
+
+def test_averages() -> None:
+    def f(src, weight: float = 1.0):
+        return average([src[0, 0], src[1, 0], 0.5], [weight, 2, 0.25])
+
+    text = printed(f)
+    assert text.count("average ") == 4
+    assert text.count(" 0.5:f32 %2 2.0:f32 0.25:f32 : f32") == 4  # values first, then weights
+    in_text = "def f(src, weight: float = 1.0):\n    return average({}, {})"
+    values = "(src[0, 0], src[1, 0], 0.5)"
+    assert printed(make_kernel(in_text.format(values, "(weight, 2, 0.25)"))) == text
+    for weights, message in [
+        ("(weight,)", "average() needs as many weights as values, got 3 and 1"),
+        ("(weight, (1, 2), 3)", "expected a number, got a tuple"),
+        ("(weight, src, 3)", "an image is not a number; read a pixel of it with src[0, 0]"),
+        ("(src[0, 0], 1, 2)", "expected one number, got 4 components; take .r, .g, .b or .a"),
+    ]:
+        with pytest.raises(KernelError) as caught:
+            make_kernel(in_text.format(values, weights))
+        assert str(caught.value).split("\n")[0] == f"kernel 'f', line 2: {message}"
 
 
 def test_comparisons_and_choices_of_pixels() -> None:

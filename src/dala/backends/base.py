@@ -52,9 +52,7 @@ class Device(ABC):
         """Name, limits and features, for device_info()."""
 
     @abstractmethod
-    def prepare(
-        self, program: Program, inputs: Sequence[ArrayType], output: ArrayType
-    ) -> Program:
+    def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
         """The program as this device wants to compute it for arrays of these kinds.
 
         Whatever changes rounding happens here, to one kernel at a time, never after fusion; and it may

@@ -61,8 +61,9 @@ Params = Mapping[str, object]
 def device_info() -> dict[str, object]:
     """The default device: name, whether it is a GPU, backend, version, and why it was chosen.
 
-    >>> from dala import compute
-    >>> info = compute.device_info()
+    >>> import dala
+    >>> with dala.use("cpu"):
+    ...     info = dala.compute.device_info()
     >>> info["device"], info["backend"], info["gpu"]
     ('cpu', 'llvm', False)
     """

@@ -41,5 +41,7 @@ def _attributes(node: Node) -> list[str]:
             return [f"@{source}.{channel}"]
         case Extent(source, axis):
             return ["out" if source < 0 else f"@{source}", f"axis{axis}"]
+        case int(axis) if node.op == "coord":
+            return [f"axis{axis}"]
         case other:
             return [f"${other}"]

@@ -36,7 +36,9 @@ def drop_unread_channels(program: Program) -> Program:
     stages = list(program.stages)
     for number, stage in enumerate(program.stages[:-1]):
         source = program.inputs + number
-        read = {a.channel for s in stages[number + 1 :] for a in accesses(s.body) if a.source == source}
+        read = {
+            a.channel for s in stages[number + 1 :] for a in accesses(s.body) if a.source == source
+        }
         gathered = any(source in gathered_sources(s.body) for s in stages[number + 1 :])
         if read == {0} and not gathered:
             stages[number] = replace(stage, body=stage.body[:1])

@@ -35,6 +35,7 @@ OPERATORS: dict[type[ast.AST], Callable[[Any, Any], object]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
     ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
+_OF_MANY = (FUNCTIONS["sum"], FUNCTIONS["average"])  # they take tuples
 SIGNS: dict[type[ast.AST], Callable[[Any], object]] = {
     ast.UAdd: operator.pos, ast.USub: operator.neg, ast.Invert: operator.invert,
 }  # fmt: skip
@@ -285,7 +286,7 @@ class _Run:
         args = [self.value(a) for a in node.args]
         self.at = node
         for arg in args:
-            if isinstance(arg, tuple) and function is FUNCTIONS["sum"]:
+            if isinstance(arg, tuple) and function in _OF_MANY:
                 self._step(node, len(arg))
                 for part in arg:
                     _operand(part)

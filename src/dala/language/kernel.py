@@ -264,8 +264,8 @@ class Kernel:
                     self.name, self.function, "tensor", [element] * self.inputs, element,
                     self.params, values,
                 )  # fmt: skip
-            except DomainMismatch as other:
-                raise KernelError(str(other)) from error
+            except DomainMismatch as other:  # images are the more likely meaning
+                raise KernelError(str(error)) from other
             return "tensor"
         return "image"
 

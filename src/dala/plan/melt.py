@@ -66,7 +66,9 @@ class Body:
         for part in parts:
             renewed.append(tuple(rest[: len(part)]))
             del rest[: len(part)]
-        stores = tuple(replace(s, values=v) for s, v in zip(self.stores, renewed[1:-1], strict=True))
+        stores = tuple(
+            replace(s, values=v) for s, v in zip(self.stores, renewed[1:-1], strict=True)
+        )
         return replace(self, held=renewed[0], stores=stores, levels=renewed[-1])
 
 

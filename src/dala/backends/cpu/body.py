@@ -14,6 +14,7 @@ from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.fixed import write_fixed
 from dala.backends.cpu.lanes import LANE, ROW, Format, LaneWriter, Sources
 from dala.backends.cpu.rows import Form, Ring, RowBody
+from dala.backends.cpu.tables import write_byte_map
 from dala.ir.dtypes import F32, S32, S64, U8, DType
 from dala.ir.graph import Access, Extent, Gather
 
@@ -30,9 +31,13 @@ class BodyEmitter(Sources):
         self.uniform = owner.uniform
         self.row, self.lane = Code(owner.names), Code(owner.names)
         self.tail_in, self.tail_out = Code(owner.names), Code(owner.names)
-        # a fixed-point body runs over single elements (channels interleaved), others over pixels
-        self.step = len(body.held or body.stores[0].values) if body.fixed else 1
-        self.lanes = owner.vector_bytes // 2 if body.fixed else owner.lanes
+        self.channels = len(body.held or body.stores[0].values)
+        self.byte_map = owner.byte_map(body)
+        self.lanes = owner.lanes  # pixels per vector
+        if self.byte_map is not None:
+            self.lanes = owner.vector_bytes // self.byte_map.channels
+        elif body.fixed and self.channels == 1:  # 16-bit values of grey pixels: twice as many
+            self.lanes = owner.lanes * 2
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
         self.gathered: dict[tuple[object, ...], list[str]] = {}
@@ -42,12 +47,10 @@ class BodyEmitter(Sources):
     def write(self) -> None:
         body = self.body
         if body.fixed:
-            fixed, level = write_fixed(self, body.roots[0])
-            if body.ring is not None:
-                self._hold_fixed(body.ring, level if body.ring.form == "u8" else fixed)
-            for store in body.stores:
-                place = self._store_place(store.write, 1)
-                self.lane.line(f"store <{self.lanes} x i8> {level}, ptr {place}, align 1")
+            write_fixed(self)
+            return
+        if self.byte_map is not None:
+            write_byte_map(self, self.byte_map)
             return
         writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
         writer.write(body.roots)
@@ -55,7 +58,7 @@ class BodyEmitter(Sources):
             self._hold(body.ring, [writer.vector(n) for n in body.held])
         for store in body.stores:
             form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
-            place = self._store_place(store.write, form.pixel_bytes)
+            place = self.store_place(store.write, form.pixel_bytes)
             form.store(self.lane, place, [writer.vector(n) for n in store.values])
 
     # -- reading ---------------------------------------------------------------------------------
@@ -64,9 +67,7 @@ class BodyEmitter(Sources):
         """What rows of a source are made of."""
         if source < len(self.work.reads):
             return "u8" if self.work.reads[source].type.dtype == U8 else "f32"
-        ring = self.owner.bodies[source - len(self.work.reads)].ring
-        assert ring is not None
-        return ring.form
+        return self._ring(source - len(self.work.reads)).form
 
     def load(self, code: Code, access: Access) -> str:
         inside = access.source - len(self.work.reads)
@@ -77,26 +78,34 @@ class BodyEmitter(Sources):
             self.loaded[key] = self._source_format(access.source).load(code, self.place_of(access))
         return self.loaded[key][access.channel]
 
-    def place_of(self, access: Access) -> str:
-        """The address, in the loop, of a vector of an input or of rows held as they lie in memory."""
+    def place_of(self, access: Access, plane: int = 0) -> str:
+        """The address, in the loop, of a vector of an input or of a plane of held rows."""
         inside = access.source - len(self.work.reads)
         if inside < 0:
             assert access.dx == 0, "inputs read at column offsets go through a loader"
             return self._input_place(access.source, access.dy)
-        ring = self.owner.bodies[inside].ring
-        assert ring is not None
-        element = ring.element_bytes * (1 if self.body.fixed else ring.channels)
-        column = self.lane.op(f"mul i64 %b{self.number}.x, {element}")
-        place = self._opaque(f"getelementptr i8, ptr {self._ring_row(inside, access.dy)}, i64 {column}")
-        moved = access.dx * ring.channels * ring.element_bytes
+        ring = self._ring(inside)
+        place = self._plane_place(inside, plane, access.dy)
+        moved = access.dx * ring.pixel_bytes
         return self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}") if moved else place
+
+    def _ring(self, number: int) -> Ring:
+        ring = self.owner.bodies[number].ring
+        assert ring is not None
+        return ring
+
+    def _plane_place(self, number: int, plane: int, dy: int) -> str:
+        """The address, in the loop, of this vector in one plane of a body's rows."""
+        column = self.lane.op(f"mul i64 %b{self.number}.x, {self._ring(number).pixel_bytes}")
+        start = self._plane(number, plane, dy)
+        return self._opaque(f"getelementptr i8, ptr {start}, i64 {column}")
 
     def _input_place(self, source: int, dy: int) -> str:
         key = (source, dy)
         if key not in self.places:
             array = self.work.reads[source]
             channels = array.type.channels if self.owner.image else 1
-            element = array.type.dtype.bytes * (1 if self.body.fixed else channels)
+            element = array.type.dtype.bytes * channels
             word = self.owner.layout.reads[source]
             base, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
             offset = self.row.op(f"mul i64 {self._clamped_row(dy)}, {stride}")
@@ -112,24 +121,21 @@ class BodyEmitter(Sources):
         return self.places[key]
 
     def _load_held(self, code: Code, access: Access, number: int) -> str:
-        ring = self.owner.bodies[number].ring
-        assert ring is not None
         vector = Type(F32, self.lanes)
-        place = self._held_place(number, ring, access.channel, access.dy)
-        align = self._alignment
-        if access.dx:
-            place = code.op(f"getelementptr float, ptr {place}, i64 {access.dx}")
-            align = 4
+        if self._ring(number).blocked:
+            place = self._block_place(number, access.channel, access.dy)
+            return code.op(f"load {vector}, ptr {place}, align {self._alignment}")
+        align = 4 if access.dx else self._alignment
+        place = self.place_of(access, access.channel)
         return code.op(f"load {vector}, ptr {place}, align {align}")
 
-    def _held_place(self, number: int, ring: Ring, channel: int, dy: int) -> str:
-        """The address, in the loop, of one channel of f32 rows."""
-        row = self._ring_row(number, dy)
-        if ring.planar:
-            plane = self._plane(number, row, channel)
-            return self._opaque(f"getelementptr float, ptr {plane}, i64 %b{self.number}.x")
-        step = self.lane.op(f"mul i64 %b{self.number}.x, {ring.channels * 4}")
-        block = self._opaque(f"getelementptr i8, ptr {row}, i64 {step}")
+    def own_place(self, plane: int) -> str:
+        """The address, in the loop, where this body holds a vector."""
+        return self._plane_place(self.number, plane, 0)
+
+    def _block_place(self, number: int, channel: int, dy: int) -> str:
+        step = self.lane.op(f"mul i64 %b{self.number}.x, {self._ring(number).channels * 4}")
+        block = self._opaque(f"getelementptr i8, ptr {self._ring_row(number, dy)}, i64 {step}")
         offset = channel * self.lanes * 4
         return self.lane.op(f"getelementptr i8, ptr {block}, i64 {offset}") if offset else block
 
@@ -157,16 +163,17 @@ class BodyEmitter(Sources):
         return self.row.op(f"select i1 {inside}, i64 {moved}, i64 %H1")
 
     def _ring_row(self, number: int, dy: int) -> str:
-        ring = self.owner.bodies[number].ring
-        assert ring is not None
-        slot = self.row.op(f"urem i64 {self._clamped_row(dy)}, {ring.depth}")
+        slot = self.row.op(f"urem i64 {self._clamped_row(dy)}, {self._ring(number).depth}")
         stride = self.owner.word(self.owner.layout.rings[number] + 1, "i64")
         offset = self.row.op(f"mul i64 {slot}, {stride}")
         return self.row.op(f"getelementptr i8, ptr {self.owner.ring_start(number)}, i64 {offset}")
 
-    def _plane(self, number: int, row: str, channel: int) -> str:
+    def _plane(self, number: int, plane: int, dy: int) -> str:
+        row = self._ring_row(number, dy)
+        if plane == 0:
+            return row
         stride = self.owner.word(self.owner.layout.rings[number] + 2, "i64")
-        offset = self.row.op(f"mul i64 {stride}, {channel}")
+        offset = self.row.op(f"mul i64 {stride}, {plane}")
         return self.row.op(f"getelementptr i8, ptr {row}, i64 {offset}")
 
     def _source_format(self, source: int) -> Format:
@@ -174,9 +181,8 @@ class BodyEmitter(Sources):
         if inside < 0:
             type_ = self.work.reads[source].type
             return self._format(type_.dtype, type_.channels if self.owner.image else 1)
-        ring = self.owner.bodies[inside].ring
-        assert ring is not None and ring.form == "u8"
-        return self._format(U8, ring.channels)
+        assert self._ring(inside).form == "u8"
+        return self._format(U8, self._ring(inside).channels)
 
     def _format(self, dtype: DType, channels: int) -> Format:
         return Format(dtype, channels, self.owner.image, self.lanes)
@@ -185,39 +191,28 @@ class BodyEmitter(Sources):
 
     def _hold(self, ring: Ring, values: Sequence[str]) -> None:
         if ring.form == "u8":
-            column = self.lane.op(f"mul i64 %b{self.number}.x, {ring.channels}")
-            place = self._opaque(
-                f"getelementptr i8, ptr {self._ring_row(self.number, 0)}, i64 {column}"
-            )
+            place = self._plane_place(self.number, 0, 0)
             self._format(U8, ring.channels).store(self.lane, place, values)
             return
         vector = Type(F32, self.lanes)
         for channel, value in enumerate(values):
-            place = self._held_place(self.number, ring, channel, 0)
+            if ring.blocked:
+                place = self._block_place(self.number, channel, 0)
+            else:
+                place = self._plane_place(self.number, channel, 0)
             self.lane.line(f"store {vector} {value}, ptr {place}, align {self._alignment}")
-
-    def _hold_fixed(self, ring: Ring, value: str) -> None:
-        bits = 8 * ring.element_bytes
-        column = self.lane.op(f"mul i64 %b{self.number}.x, {ring.element_bytes}")
-        place = self._opaque(f"getelementptr i8, ptr {self._ring_row(self.number, 0)}, i64 {column}")
-        self.lane.line(f"store <{self.lanes} x i{bits}> {value}, ptr {place}, align 1")
 
     def pad_row(self, rows: Code) -> None:
         """Repeat the first and the last pixel beyond the ends of a held row."""
-        ring = self.body.ring
-        assert ring is not None
-        row = self._ring_row(self.number, 0)
-        if ring.form == "f32":
-            for channel in range(ring.channels):
-                self._pad(rows, ring, self._plane(self.number, row, channel), "float", 4)
-        else:
-            pixel_bytes = ring.channels * ring.element_bytes
-            self._pad(rows, ring, row, f"i{8 * pixel_bytes}", pixel_bytes)
+        ring = self._ring(self.number)
+        for plane in range(ring.planes):
+            self._pad(rows, ring, self._plane(self.number, plane, 0))
 
-    def _pad(self, rows: Code, ring: Ring, start: str, pixel: str, pixel_bytes: int) -> None:
-        lanes = self.owner.vector_bytes // pixel_bytes
+    def _pad(self, rows: Code, ring: Ring, start: str) -> None:
+        lanes = self.owner.vector_bytes // ring.pixel_bytes
+        pixel = "float" if ring.form == "f32" else f"i{8 * ring.pixel_bytes}"
         vector = f"<{lanes} x {pixel}>"
-        columns = f"%b{self.number}.columns"
+        columns = f"%b{self.number}.W"
         end = rows.op(f"getelementptr {pixel}, ptr {start}, i64 {columns}")
         for pad, anchor, edge in ((ring.pad_left, start, 0), (ring.pad_right, end, -1)):
             if not pad:
@@ -232,7 +227,7 @@ class BodyEmitter(Sources):
                 place = rows.op(f"getelementptr {pixel}, ptr {anchor}, i64 {step}")
                 rows.line(f"store {vector} {all_lanes}, ptr {place}, align 1")
 
-    def _store_place(self, write: int, element: int) -> str:
+    def store_place(self, write: int, element: int) -> str:
         """The address, in the loop, where a vector of an output goes."""
         p = f"b{self.number}"
         word = self.owner.layout.writes[write]

@@ -35,9 +35,7 @@ class CpuDevice(HostDevice):
             "fma": host.fma,
         }
 
-    def prepare(
-        self, program: Program, inputs: Sequence[ArrayType], output: ArrayType
-    ) -> Program:
+    def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
         return prepare_program(program, inputs, output, fma=detect_host().fma)
 
     def compile(self, plan: Plan) -> HostExecutable:
@@ -47,7 +45,7 @@ class CpuDevice(HostDevice):
         if not isinstance(work, FusedPass):
             return whole_pass(work)  # type: ignore[arg-type]
         host = detect_host()
-        native = emit_pass(work, host.vector_bytes, host.fma)
+        native = emit_pass(work, host)
         params: dict[int, DType] = {
             n.attr: n.dtype
             for b in work.bodies

@@ -15,8 +15,11 @@ from dataclasses import dataclass
 
 from dala.backends.cpu.body import BodyEmitter
 from dala.backends.cpu.code import Code, Names
+from dala.backends.cpu.jit import Host
 from dala.backends.cpu.rows import RowBody, schedule_rows
-from dala.ir.graph import OUTPUT, Extent, walk
+from dala.backends.cpu.tables import ByteMap, find_byte_map, write_table
+from dala.ir.dtypes import U8
+from dala.ir.graph import OUTPUT, Extent, Node, walk
 from dala.plan.melt import FusedPass, PassArray
 
 TAIL_BYTES = 1024  # room for one vector of the widest pixel
@@ -51,9 +54,9 @@ class NativePass:
         return max((b.lead - b.first for b in self.bodies), default=0)
 
 
-def emit_pass(work: FusedPass, vector_bytes: int, fma: bool) -> NativePass:
-    """LLVM text for a pass, for vectors of ``vector_bytes``."""
-    return PassEmitter(work, vector_bytes, fma).emit()
+def emit_pass(work: FusedPass, host: Host) -> NativePass:
+    """LLVM text for a pass on a machine such as ``host``."""
+    return PassEmitter(work, host).emit()
 
 
 def extents_of(array: PassArray, image: bool) -> tuple[int, ...]:
@@ -65,14 +68,18 @@ def extents_of(array: PassArray, image: bool) -> tuple[int, ...]:
 class PassEmitter:
     """The frame around the bodies: arguments, bands, rows."""
 
-    def __init__(self, work: FusedPass, vector_bytes: int, fma: bool) -> None:
+    def __init__(self, work: FusedPass, host: Host) -> None:
         self.work = work
-        self.vector_bytes = vector_bytes
+        self.vector_bytes = host.vector_bytes
+        self.permutes_bytes = host.permutes_bytes
         self.image = work.domain == "image"
         self.bodies = schedule_rows(work)
         self.lanes = self._choose_lanes()
-        self.names = Names(fma)
+        self.names = Names(host.fma)
         self.uniform = Code(self.names)
+        self.tables: dict[
+            str, tuple[str, Code]
+        ] = {}  # function → its table and the loop that fills it
         self.layout = self._lay_out()
         nodes = [n for b in self.bodies for n in walk(b.roots)]
         self.by_rows = self.image or any(n.op == "coord" for n in nodes)
@@ -134,6 +141,7 @@ class PassEmitter:
             "entry:",
             *head.lines,
             *self.uniform.lines,
+            *self._table_loops(),
             *band.lines,
             *rows.lines,
             *tail,
@@ -158,8 +166,7 @@ class PassEmitter:
         rows.line(f"br i1 %{p}.go, label %{p}.row, label %{following}")
         rows.label(f"{p}.row")
         rows.line(f"%{p}.isend = icmp eq i64 %{p}.r, %H1")
-        rows.line(f"%{p}.columns = select i1 %{p}.isend, i64 %Wlast, i64 %W")
-        rows.line(f"%{p}.W = mul i64 %{p}.columns, {inner.step}")
+        rows.line(f"%{p}.W = select i1 %{p}.isend, i64 %Wlast, i64 %W")
         rows.line(f"%{p}.rest = urem i64 %{p}.W, {inner.lanes}")
         rows.line(f"%{p}.partial = icmp ne i64 %{p}.rest, 0")
         rows.line(f"%{p}.fullend = sub i64 %{p}.W, %{p}.rest")
@@ -190,6 +197,36 @@ class PassEmitter:
         rows.label(after)
 
     # -- arguments and scratch -------------------------------------------------------------------
+
+    def table(self, key: str, node: Node) -> str:
+        """Where the table of a function of levels is; filled before the first band."""
+        if key not in self.tables:
+            start = self.tail_buffer()
+            label = f"table{len(self.tables)}"
+            before = f"table{len(self.tables) - 1}.end" if self.tables else "entry.end"
+            self.tables[key] = (start, write_table(self, label, before, start, node))
+        return self.tables[key][0]
+
+    def _table_loops(self) -> list[str]:
+        lines = []
+        if self.tables:
+            lines += ["  br label %entry.end", "entry.end:"]
+        for number, (_, code) in enumerate(self.tables.values()):
+            lines += [f"  br label %table{number}", *code.lines]
+        return lines
+
+    def byte_map(self, body: RowBody) -> ByteMap | None:
+        """The byte map that a body is, on machines that can look bytes up."""
+        if not self.image or not self.permutes_bytes:
+            return None
+        inputs = len(self.work.reads)
+        channels = {k: a.type.channels for k, a in enumerate(self.work.reads) if a.type.dtype == U8}
+        for number, other in enumerate(self.bodies):
+            if other.ring is not None and other.ring.form == "u8":
+                channels[inputs + number] = other.ring.channels
+        if any(self.work.writes[s.write].type.dtype != U8 for s in body.stores):
+            return None
+        return find_byte_map(body, channels)
 
     def tail_buffer(self) -> str:
         """Room for the partial vector at the end of a row."""

@@ -28,33 +28,90 @@ MAX_TAPS = 51
 PLACES = 7  # binary places of a held level
 
 
-def write_fixed(body: BodyEmitter, node: Node) -> tuple[str, str]:
-    """The average ``node`` of one channel, for all of them: (fixed point, level as bytes)."""
-    lanes, code = body.lanes, body.lane
-    vector = f"<{lanes} x i16>"
-    values, weights = split_average(_average_of(node).args)
+def write_fixed(body: BodyEmitter) -> None:
+    """Compute the body's average for every channel, then hold and store it."""
+    code = body.lane
+    vector = _vector(body)
+    node = _average_of(body.body.roots[0])  # the channels are all alike
+    values, weights = split_average(node.args)
     scaled = _scale_weights(body, weights)
     groups: dict[int, list[Access]] = {}
     for value, weight in zip(values, weights, strict=True):
         assert isinstance(value.attr, Access)
         groups.setdefault(id(weight), []).append(value.attr)
-    total = ""
-    products = 0
-    for weight, taps in groups.items():
-        for start in range(0, len(taps), 2):
-            pair = taps[start : start + 2]
-            term = _load(body, pair[0])
-            if len(pair) == 2:
-                term = code.op(f"add {vector} {term}, {_load(body, pair[1])}")
-            if body.form_of(pair[0].source) == "u8":
-                term = code.op(f"shl {vector} {term}, {_splat(lanes, PLACES)}")
-            term = _multiply_high(code, lanes, term, scaled[weight])
-            products += 1
+    pairs = [
+        (taps[start : start + 2], scaled[weight])
+        for weight, taps in groups.items()
+        for start in range(0, len(taps), 2)
+    ]
+    totals = []
+    for part in range(_parts(body)):
+        total = ""
+        for taps, weight in pairs:
+            term = _multiply_high(code, _lanes(body), _add_taps(body, taps, part), weight)
             total = code.op(f"add {vector} {total}, {term}") if total else term
-    total = code.op(f"add {vector} {total}, {_splat(lanes, products // 2)}")  # what cutting lost
-    rounded = code.op(f"add {vector} {total}, {_splat(lanes, 1 << (PLACES - 1))}")
-    level = code.op(f"lshr {vector} {rounded}, {_splat(lanes, PLACES)}")
-    return total, code.op(f"trunc {vector} {level} to <{lanes} x i8>")
+        bias = _splat(_lanes(body), len(pairs) // 2)  # what cutting off the lower half lost
+        totals.append(code.op(f"add {vector} {total}, {bias}"))
+    _keep(body, totals)
+
+
+def _keep(body: BodyEmitter, totals: list[str]) -> None:
+    ring = body.body.ring
+    if ring is not None and ring.form == "u16":
+        for plane, total in enumerate(totals):
+            place = body.own_place(plane)
+            body.lane.line(f"store {_vector(body)} {total}, ptr {place}, align 2")
+        return
+    levels = _levels(body, totals)
+    if ring is not None:
+        body.lane.line(f"store {levels}, ptr {body.own_place(0)}, align 1")
+    for store in body.body.stores:
+        place = body.store_place(store.write, body.channels)
+        body.lane.line(f"store {levels}, ptr {place}, align 1")
+
+
+def _levels(body: BodyEmitter, totals: list[str]) -> str:
+    """The totals rounded to whole levels, as they lie in memory."""
+    code, vector, lanes = body.lane, _vector(body), _lanes(body)
+    whole = []
+    for total in totals:
+        rounded = code.op(f"add {vector} {total}, {_splat(lanes, 1 << (PLACES - 1))}")
+        whole.append(code.op(f"lshr {vector} {rounded}, {_splat(lanes, PLACES)}"))
+    if len(whole) == 1:
+        return f"<{lanes} x i8> " + code.op(f"trunc {vector} {whole[0]} to <{lanes} x i8>")
+    odd = code.op(f"shl {vector} {whole[1]}, {_splat(lanes, 8)}")
+    return f"{vector} " + code.op(f"or {vector} {whole[0]}, {odd}")
+
+
+def _parts(body: BodyEmitter) -> int:
+    """RGBA is split into (r, b) and (g, a): the lower and the upper byte of every 16 bits."""
+    return 2 if body.channels == 4 else 1
+
+
+def _lanes(body: BodyEmitter) -> int:
+    return body.lanes * body.channels // _parts(body)
+
+
+def _vector(body: BodyEmitter) -> str:
+    return f"<{_lanes(body)} x i16>"
+
+
+def _add_taps(body: BodyEmitter, taps: list[Access], part: int) -> str:
+    """One tap, or the sum of two, with 7 binary places."""
+    code, vector, lanes = body.lane, _vector(body), _lanes(body)
+    loaded = [_load(body, tap, part) for tap in taps]
+    if body.form_of(taps[0].source) == "u16":
+        return loaded[0] if len(taps) == 1 else code.op(f"add {vector} {loaded[0]}, {loaded[1]}")
+    if len(taps) == 1:  # bytes come with 8 binary places
+        return code.op(f"lshr {vector} {loaded[0]}, {_splat(lanes, 1)}")
+    # (a·2⁸ + b·2⁸ + 1) / 2 is (a + b)·2⁷: an instruction of its own on most machines
+    wide = f"<{lanes} x i32>"
+    x, y = (code.op(f"zext {vector} {tap} to {wide}") for tap in loaded)
+    both = code.op(
+        f"add nuw nsw {wide} {code.op(f'add nuw nsw {wide} {x}, {y}')}, {_splat(lanes, 1, 'i32')}"
+    )
+    half = code.op(f"lshr {wide} {both}, {_splat(lanes, 1, 'i32')}")
+    return code.op(f"trunc {wide} {half} to {vector}")
 
 
 def _average_of(node: Node) -> Node:
@@ -86,20 +143,27 @@ def _scale_weights(body: BodyEmitter, weights: tuple[Node, ...]) -> dict[int, st
         over = code.op(f"icmp ugt i32 {whole}, 65535")
         fitting = code.op(f"select i1 {over}, i32 65535, i32 {whole}")
         small = code.op(f"trunc i32 {fitting} to i16")
-        vector = f"<{body.lanes} x i16>"
+        vector = _vector(body)
         single = code.op(f"insertelement {vector} poison, i16 {small}, i64 0")
-        zeros = f"<{body.lanes} x i32> zeroinitializer"
+        zeros = f"<{_lanes(body)} x i32> zeroinitializer"
         scaled[key] = code.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
     return scaled
 
 
-def _load(body: BodyEmitter, access: Access) -> str:
-    place = body.place_of(access)
-    code, lanes = body.lane, body.lanes
+def _load(body: BodyEmitter, access: Access, part: int) -> str:
+    """One part of the pixels at an offset: 7 binary places if they were held so, 8 from bytes."""
+    code, lanes, vector = body.lane, _lanes(body), _vector(body)
     if body.form_of(access.source) == "u16":
-        return code.op(f"load <{lanes} x i16>, ptr {place}, align 2")
-    small = code.op(f"load <{lanes} x i8>, ptr {place}, align 1")
-    return code.op(f"zext <{lanes} x i8> {small} to <{lanes} x i16>")
+        return code.op(f"load {vector}, ptr {body.place_of(access, part)}, align 2")
+    place = body.place_of(access)
+    if _parts(body) == 1:
+        small = code.op(f"load <{lanes} x i8>, ptr {place}, align 1")
+        wide = code.op(f"zext <{lanes} x i8> {small} to {vector}")
+        return code.op(f"shl {vector} {wide}, {_splat(lanes, 8)}")
+    pixels = code.op(f"load {vector}, ptr {place}, align 1")
+    if part == 0:
+        return code.op(f"shl {vector} {pixels}, {_splat(lanes, 8)}")
+    return code.op(f"and {vector} {pixels}, {_splat(lanes, 0xFF00)}")
 
 
 def _multiply_high(code: Code, lanes: int, a: str, b: str) -> str:
@@ -114,5 +178,3 @@ def _multiply_high(code: Code, lanes: int, a: str, b: str) -> str:
 
 def _splat(lanes: int, value: int, element: str = "i16") -> str:
     return "<" + ", ".join([f"{element} {value}"] * lanes) + ">"
-
-

@@ -25,6 +25,9 @@ class Host:
     features: str
     vector_bytes: int
     fma: bool
+    permutes_bytes: bool = (
+        False  # looks up any byte of two vectors in one instruction (AVX-512 VBMI)
+    )
 
 
 @functools.cache
@@ -38,7 +41,8 @@ def detect_host() -> Host:
         return Host(name, features, 16, fma=True)
     wide = 64 if found.get("avx512f") and found.get("avx512bw") and found.get("avx512vl") else 0
     width = wide or (32 if found.get("avx2") else 16)
-    return Host(name, features, width, fma=bool(found.get("fma")))
+    tables = width == 64 and bool(found.get("avx512vbmi"))
+    return Host(name, features, width, bool(found.get("fma")), tables)
 
 
 class Compiled:

@@ -154,18 +154,16 @@ def _lay_rings(native: NativePass, columns: int) -> tuple[list[int], int]:
         if ring is None:
             words += (0, 0, 0)
             continue
-        if ring.planar:
-            left = -(-ring.pad_left // lanes) * lanes
-            right = (-(-ring.pad_right // lanes) + 1) * lanes
-            # one extra cache line, so that planes do not fall onto the same cache sets
-            plane = _whole_lines(4 * (left + whole + right)) + 64
-            words += (offset + 4 * left, plane * ring.channels, plane)
-            offset += plane * ring.channels * ring.depth + 64
+        if ring.blocked:
+            row = 4 * whole * ring.channels + 64
+            words += (offset, row, 0)
+            offset += row * ring.depth
             continue
-        pixel = ring.channels * ring.element_bytes
-        left = _whole_lines(ring.pad_left * pixel)
-        # room for the right border and for a whole vector past the end
-        row = left + _whole_lines(whole * pixel) + _whole_lines(ring.pad_right * pixel) + 128
-        words += (offset + left, row, 4 * lanes)
-        offset += row * ring.depth
+        left = _whole_lines(ring.pad_left * ring.pixel_bytes)
+        right = _whole_lines(ring.pad_right * ring.pixel_bytes)
+        # room for a whole vector past the end; and an odd number of cache lines more, so that planes
+        # do not all fall onto the same cache sets
+        plane = left + _whole_lines(whole * ring.pixel_bytes) + right + 192
+        words += (offset + left, plane * ring.planes, plane)
+        offset += plane * ring.planes * ring.depth
     return words, offset + 256

@@ -62,9 +62,7 @@ def contract_body(body: tuple[Node, ...]) -> tuple[Node, ...]:
     return tuple(done[id(root)] for root in body)
 
 
-def _fixed_stages(
-    program: Program, inputs: Sequence[ArrayType], output: ArrayType
-) -> set[int]:
+def _fixed_stages(program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> set[int]:
     """The stages that may run in 16 bits: averages of levels, on the way to a u8 image."""
     if program.domain != "image" or output.dtype != U8:
         return set()

@@ -17,25 +17,28 @@ from dala.ir.rewrite import normalized_level
 from dala.plan.melt import Body, FusedPass, Store
 
 MANY_ROWS = 3  # a source read at so many rows is converted once instead of at every read
-# What a held row is made of: f32 values; bytes (levels of a u8 image, channels interleaved); or
-# 16-bit fixed point (levels with 7 binary places, interleaved).
+# What a held row is made of: f32 values, a plane per channel; bytes (levels of a u8 image, as they lie
+# in memory); or 16-bit fixed point (levels with 7 binary places, see fixed.py).
 Form = Literal["f32", "u8", "u16"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """The held rows of one body: how many, how wide their borders, how the channels lie."""
+    """The held rows of one body: how many, how wide their borders, how a row is laid out.
+
+    A row is ``planes`` runs of pixels, each with its borders, so that a reader may move sideways. Rows of
+    f32 that nobody reads sideways are ``blocked`` instead: the channels of one vector of pixels side by
+    side, so that a reader of many rows needs one pointer per row.
+    """
 
     depth: int
     channels: int
     pad_left: int
     pad_right: int
     form: Form
-    planar: bool  # f32: channels apart (readable at any column), or in blocks of one vector
-
-    @property
-    def element_bytes(self) -> int:
-        return {"f32": 4, "u8": 1, "u16": 2}[self.form]
+    blocked: bool
+    planes: int
+    pixel_bytes: int  # of one pixel in one plane
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +152,7 @@ def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) ->
     """Hold only the f32 channels somebody reads (alpha often is constant)."""
     kept: list[dict[int, int]] = []
     for number, body in enumerate(bodies):
-        used = {
-            a.channel for b in bodies for a in accesses(b.roots) if a.source == inputs + number
-        }
+        used = {a.channel for b in bodies for a in accesses(b.roots) if a.source == inputs + number}
         whole = set(range(len(body.held))) if forms[number] != "f32" else used
         kept.append({channel: index for index, channel in enumerate(sorted(whole))})
 
@@ -186,13 +187,21 @@ def _lead_and_depth(bodies: list[Body], forms: list[Form], inputs: int) -> tuple
         oldest = min(lead[r] + min(a.dy, 0) for r, a in reads)
         left = max(0, -min(a.dx for _, a in reads))
         right = max(0, max(a.dx for _, a in reads))
+        channels = len(bodies[number].held)
+        planes, pixel_bytes = {
+            "f32": (channels, 4),
+            "u8": (1, channels),
+            "u16": (2, 4) if channels == 4 else (1, 2 * channels),
+        }[forms[number]]
         rings[number] = Ring(
             depth=lead[number] - oldest + 1,
-            channels=len(bodies[number].held),
+            channels=channels,
             pad_left=left,
             pad_right=right,
             form=forms[number],
-            planar=forms[number] == "f32" and left + right > 0,
+            blocked=forms[number] == "f32" and left + right == 0,
+            planes=planes,
+            pixel_bytes=pixel_bytes,
         )
     return tuple(
         RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.apart)

@@ -25,9 +25,7 @@ class ReferenceDevice(HostDevice):
     def describe(self) -> dict[str, object]:
         return {"name": f"reference (NumPy {np.__version__})", "threads": 1}
 
-    def prepare(
-        self, program: Program, inputs: Sequence[ArrayType], output: ArrayType
-    ) -> Program:
+    def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
         return program
 
     def compile(self, plan: Plan) -> HostExecutable:

@@ -1,0 +1,169 @@
+"""Whole chains of point-wise stages as one look-up table.
+
+If every channel a body writes is a function of the same channel of one pixel of bytes, there are only
+256 inputs: the expressions, however long, are evaluated once for each, and the pass becomes a look-up of
+64 bytes at a time. The table is filled by the same instructions that would have run per pixel, so the
+result is the same to the last bit. Needs a machine that permutes bytes across a whole vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dala.backends.cpu.code import Code, Type
+from dala.backends.cpu.lanes import LaneWriter, Sources
+from dala.backends.cpu.rows import RowBody
+from dala.ir.dtypes import F32, S32, DType
+from dala.ir.graph import Access, Extent, Gather, Node, accesses, map_nodes, walk
+from dala.ir.printer import print_body
+from dala.ir.rewrite import INVERSE_255
+
+if TYPE_CHECKING:
+    from dala.backends.cpu.body import BodyEmitter
+    from dala.backends.cpu.emit import PassEmitter
+
+IDENTITY = ""  # the key of a channel that is passed through
+
+
+@dataclass(frozen=True, slots=True)
+class ByteMap:
+    """A body that maps bytes to bytes: where they come from."""
+
+    access: Access
+    channels: int
+
+
+def find_byte_map(body: RowBody, channels_of_bytes: dict[int, int]) -> ByteMap | None:
+    """The byte map that a body is, if it is one; sources of bytes and their channels are given."""
+    if body.fixed or (body.ring is not None and body.ring.form != "u8"):
+        return None
+    results = [s.values for s in body.stores] + ([body.held] if body.ring is not None else [])
+    if any(n.op in ("coord", "gather") for n in walk(body.roots)):
+        return None
+    if any(n.op not in ("level", "const") for values in results for n in values):
+        return None
+    found = {(a.source, a.dx, a.dy) for a in accesses(body.roots)}
+    if len(found) != 1:
+        return None
+    source, dx, dy = found.pop()
+    channels = channels_of_bytes.get(source)
+    for values in results:
+        if len(values) != channels:
+            return None
+        for channel, node in enumerate(values):
+            if any(a.channel != channel for a in accesses([node])):
+                return None
+    assert channels is not None
+    return ByteMap(Access(source, 0, dx, dy), channels)
+
+
+def write_byte_map(body: BodyEmitter, byte_map: ByteMap) -> None:
+    """Look every byte up and store it."""
+    code, count = body.lane, body.lanes * byte_map.channels
+    vector = f"<{count} x i8>"
+    place = body.place_of(byte_map.access)
+    pixels = code.op(f"load {vector}, ptr {place}, align 1")
+    if body.body.ring is not None:
+        result = _map(body, byte_map, pixels, body.body.held)
+        code.line(f"store {vector} {result}, ptr {body.own_place(0)}, align 1")
+    for store in body.body.stores:
+        target = body.store_place(store.write, byte_map.channels)
+        result = _map(body, byte_map, pixels, store.values)
+        code.line(f"store {vector} {result}, ptr {target}, align 1")
+
+
+def _map(body: BodyEmitter, byte_map: ByteMap, pixels: str, values: Sequence[Node]) -> str:
+    code, count = body.lane, body.lanes * byte_map.channels
+    vector = f"<{count} x i8>"
+    keys = [_function_key(node) for node in values]
+    result = ""
+    for key in dict.fromkeys(keys):
+        node = values[keys.index(key)]
+        looked_up = pixels if key == IDENTITY else _look_up(body, key, node, pixels)
+        if not result:
+            result = looked_up
+            continue
+        chosen = ", ".join(
+            f"i1 {str(keys[i % byte_map.channels] == key).lower()}" for i in range(count)
+        )
+        result = code.op(
+            f"select <{count} x i1> <{chosen}>, {vector} {looked_up}, {vector} {result}"
+        )
+    return result
+
+
+def _look_up(body: BodyEmitter, key: str, node: Node, pixels: str) -> str:
+    """256 entries are four vectors; two permutations look into two of them each."""
+    code, vector = body.lane, "<64 x i8>"
+    start = body.owner.table(key, node)
+    parts = []
+    for quarter in range(4):
+        address = body.uniform.op(f"getelementptr i8, ptr {start}, i64 {64 * quarter}")
+        parts.append(body.row.op(f"load {vector}, ptr {address}, align 64"))
+    name = "llvm.x86.avx512.vpermi2var.qi.512"
+    body.owner.names.declarations[name] = f"declare {vector} @{name}({vector}, {vector}, {vector})"
+    halves = [
+        code.op(f"call {vector} @{name}({vector} {a}, {vector} {pixels}, {vector} {b})")
+        for a, b in (parts[:2], parts[2:])
+    ]
+    upper = code.op(f"icmp slt {vector} {pixels}, zeroinitializer")
+    return code.op(f"select <64 x i1> {upper}, {vector} {halves[1]}, {vector} {halves[0]}")
+
+
+def _function_key(node: Node) -> str:
+    """Equal keys: the same function of a level, whichever channel it is for."""
+    if node.op == "level" and node.args[0].op == "load":
+        return IDENTITY
+
+    def same_channel(n: Node) -> Node:
+        return replace(n, attr=n.attr._replace(channel=0)) if isinstance(n.attr, Access) else n
+
+    return "\n".join(print_body(map_nodes([node], same_channel)))
+
+
+class _Level(Sources):
+    """The input of a table: the levels 0..255, a vector at a time."""
+
+    def __init__(self, owner: PassEmitter, index: str) -> None:
+        self.owner = owner
+        self.index = index
+
+    def load(self, code: Code, access: Access) -> str:
+        f32, i32 = Type(F32, self.owner.lanes), Type(S32, self.owner.lanes)
+        start = code.splat(i32, code.op(f"trunc i64 {self.index} to i32"))
+        steps = ", ".join(f"i32 {i}" for i in range(self.owner.lanes))
+        level = code.op(f"sitofp {i32} {code.op(f'add {i32} {start}, <{steps}>')} to {f32}")
+        return code.op(f"fmul {f32} {level}, {code.constant(f32, INVERSE_255)}")
+
+    def param(self, index: int, dtype: DType) -> str:
+        return self.owner.word(self.owner.layout.params + index, Type(dtype).element)
+
+    def extent(self, extent: Extent) -> str:
+        return self.owner.extent(extent)
+
+    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
+        raise AssertionError("a table does not depend on the position")
+
+    def gather(self, code: Code, gather: Gather, indices: Sequence[str]) -> str:
+        raise AssertionError("a table reads nothing else")
+
+
+def write_table(owner: PassEmitter, label: str, before: str, start: str, node: Node) -> Code:
+    """The loop that fills one table of 256 bytes at ``start``."""
+    f32, i32 = Type(F32, owner.lanes), Type(S32, owner.lanes)
+    code = Code(owner.names)
+    code.label(label)
+    code.line(f"%{label}.i = phi i64 [ 0, %{before} ], [ %{label}.next, %{label} ]")
+    writer = LaneWriter(_Level(owner, f"%{label}.i"), owner.lanes, owner.uniform, code, code)
+    writer.write([node])
+    whole = code.op(f"fptosi {f32} {writer.vector(node)} to {i32}")
+    small = code.op(f"trunc {i32} {whole} to <{owner.lanes} x i8>")
+    place = code.op(f"getelementptr i8, ptr {start}, i64 %{label}.i")
+    code.line(f"store <{owner.lanes} x i8> {small}, ptr {place}, align 1")
+    code.line(f"%{label}.next = add nuw nsw i64 %{label}.i, {owner.lanes}")
+    code.line(f"%{label}.on = icmp slt i64 %{label}.next, 256")
+    code.line(f"br i1 %{label}.on, label %{label}, label %{label}.end")
+    code.label(f"{label}.end")
+    return code

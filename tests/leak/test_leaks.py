@@ -1,0 +1,299 @@
+"""Nothing grows: memory, threads and objects are flat however long a program runs.
+
+Every test works for a while first, so that caches are full and the allocator has what it wants, and
+then compares the end of the second half with its beginning.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dala import compute
+from dala.backends.base import Storage
+from dala.backends.host import HostExecutable
+from dala.compute import Buffer, Command, commands, engine
+from dala.compute.commands import REMEMBERED_FAILURES
+
+STATM = Path("/proc/self/statm")
+MIB = 2**20
+pytestmark = [
+    pytest.mark.usefixtures("device", "registry"),
+    pytest.mark.skipif(not STATM.exists(), reason="resident memory is read from /proc"),
+]
+
+
+def resident() -> int:
+    return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def alive(kind: type) -> int:
+    return sum(1 for o in gc.get_objects() if isinstance(o, kind))
+
+
+def assert_flat(
+    work: Callable[[int], object], *, warm: int, rounds: int, most_mib: float = 3.0
+) -> None:
+    """``work(n)`` for n in 0 … warm, then ``rounds`` more that must leave nothing behind."""
+    for n in range(warm):
+        work(n)
+    compute.synchronize()
+    gc.collect()
+    before = resident(), threading.active_count(), alive(Buffer), alive(Command)
+    for n in range(warm, warm + rounds):
+        work(n)
+    compute.synchronize()
+    gc.collect()
+    after = resident(), threading.active_count(), alive(Buffer), alive(Command)
+    assert (after[0] - before[0]) / MIB < most_mib
+    assert after[1] <= before[1] + 2  # a pool may still be growing to its size
+    assert after[2] <= before[2]
+    assert after[3] <= before[3] + 2  # who wrote a buffer last is remembered by it
+    assert not commands._pending
+
+
+def image(value: int = 100) -> Buffer:
+    return compute.from_array(np.full((16, 16, 4), value, np.uint8))
+
+
+# -- ten thousand times the same ---------------------------------------------------------------
+
+
+def test_pipeline_runs() -> None:
+    source, out = image(), image()
+    soft = compute.scratch(source.shape)
+    p = compute.pipeline()
+    p.add({"kernel": "blur", "inputs": [source], "output": soft, "params": {"radius": 1}})
+    p.add({"kernel": "brightness", "inputs": [soft], "output": out, "params": {"value": 0.1}})
+
+    def run(n: int) -> None:
+        if n % 3 == 0:
+            p.set_params(1, value=(n % 100) / 100)
+        if n % 2:
+            p.run()
+        else:
+            p.submit()
+
+    assert_flat(run, warm=5_000, rounds=5_000)
+
+
+def test_pipelines_made_anew() -> None:
+    source, out = image(), image()
+
+    def run(n: int) -> None:
+        soft = compute.scratch(source.shape)
+        p = compute.pipeline()
+        p.add({"kernel": "invert", "inputs": [source], "output": soft})
+        p.add({"kernel": "brightness", "inputs": [soft], "output": out, "params": {"value": n % 2}})
+        p.run()
+        if n % 2:
+            compute.free_pipeline(p)
+
+    assert_flat(run, warm=1_000, rounds=1_000)
+
+
+def test_buffers() -> None:
+    data = np.ones((100, 100), np.float32)
+
+    def run(n: int) -> None:
+        a = compute.from_array(data)
+        if n % 4 == 0:
+            b = compute.buffer_zeros((100, 100))
+            compute.relu(a, b)
+            compute.read(b)
+        if n % 2:
+            a.free()
+
+    assert_flat(run, warm=5_000, rounds=5_000)
+
+
+def test_large_buffers_are_given_back() -> None:
+    def run(n: int) -> None:
+        big = compute.buffer_zeros((64 * MIB,), "u8")
+        big.write(np.full((64 * MIB,), n % 250, np.uint8))
+
+    assert_flat(run, warm=3, rounds=5, most_mib=32)
+
+
+def test_streams_with_commands() -> None:
+    a, b = compute.buffer([1.0, 2.0]), compute.buffer_zeros((2,))
+
+    def run(n: int) -> None:
+        stream = compute.stream()
+        for _ in range(3):
+            stream.submit({"kernel": "relu", "inputs": [a], "output": b})
+        if n % 10 == 0:
+            stream.synchronize()
+
+    assert_flat(run, warm=500, rounds=500)
+
+
+def test_commands_nobody_waits_for() -> None:
+    a, b = compute.buffer([1.0, 2.0]), compute.buffer_zeros((2,))
+
+    def run(n: int) -> None:
+        command = compute.run_kernel_async("relu", [a], b)
+        if n % 7 == 0:
+            command.wait(10)
+
+    assert_flat(run, warm=5_000, rounds=5_000)
+
+
+def test_waits_that_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asking again and again how a long command is doing must not pile anything up."""
+    gate = threading.Event()
+    original = HostExecutable.launch
+
+    def launch(self: HostExecutable, slots: Sequence[Storage | None], params: object) -> None:
+        gate.wait(60)
+        original(self, slots, params)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(HostExecutable, "launch", launch)
+    a = compute.buffer([1.0])
+    command = compute.run_kernel_async("relu", [a], a)
+
+    def ask(n: int) -> None:
+        with pytest.raises(TimeoutError):
+            command.wait(0)
+
+    for n in range(100):
+        ask(n)
+    size = sys.getsizeof(command._callbacks)
+    for n in range(1_000):
+        ask(n)
+    assert sys.getsizeof(command._callbacks) == size
+    gate.set()
+    command.wait(60)
+
+
+def test_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last few thousand failures can be asked about by number; they hold no buffers."""
+    a = compute.buffer([1.0])
+
+    def launch(self: HostExecutable, slots: Sequence[Storage | None], params: object) -> None:
+        raise OSError("the driver fell over")
+
+    def run(n: int) -> None:
+        out = compute.buffer_zeros((1000,))
+        big = compute.buffer_zeros((1000,))
+        if n % 2:
+            with pytest.raises(OSError, match="fell over"):
+                compute.relu(big, out)
+        else:
+            compute.run_kernel_async("relu", [big], out)
+
+    compute.relu(a, a)
+    monkeypatch.setattr(HostExecutable, "launch", launch)
+    assert_flat(run, warm=REMEMBERED_FAILURES + 500, rounds=2_000)
+
+
+# -- a thousand different kernels --------------------------------------------------------------
+
+
+def test_kernels_compiled(device: str) -> None:
+    """1,000 kernels of different code: more than any cache holds, so code must be freed."""
+    a, out = compute.buffer([1.0, 2.0]), compute.buffer_zeros((2,))
+
+    def run(n: int) -> None:
+        compute.register("fresh", f"def fresh(a): return a * {n}.5 + {n % 7}.25")
+        compute.run_kernel("fresh", [a], out)
+        assert compute.read_list(out) == [n + 0.5 + n % 7 + 0.25, 2 * n + 1 + n % 7 + 0.25]
+
+    # the caches of plans (512) and of machine code (256) are full after the warm-up
+    assert engine.CACHED_PLANS < 600
+    assert_flat(run, warm=600, rounds=400, most_mib=6)
+
+
+def test_parameters_that_select_specialisations() -> None:
+    """Compile-time values make programs; the kernel keeps a bounded number of them."""
+    source, out = image(), image()
+    compute.register(
+        "level",
+        "def level(src, n: Static[int] = 1):\n    return src[0, 0] * (n / 1024)",
+    )
+
+    def run(n: int) -> None:
+        compute.run_kernel("level", [source], out, {"n": n % 700})
+
+    warm, rounds = 700, 100
+    assert_flat(run, warm=warm, rounds=rounds, most_mib=6)
+
+
+# -- freed at once -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """What is gone now is gone by reference counts alone."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def watch(b: Buffer) -> tuple[Callable[[], object], Callable[[], object]]:
+    return weakref.ref(b), weakref.ref(b.storage().array)  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("no_collector")
+def test_a_dropped_buffer_is_freed_at_once() -> None:
+    b = compute.buffer([1.0, 2.0])
+    buffer, memory = watch(b)
+    del b
+    assert buffer() is None
+    assert memory() is None
+
+
+@pytest.mark.usefixtures("no_collector")
+def test_a_used_buffer_is_freed_at_once() -> None:
+    a, b, c = compute.buffer([1.0]), compute.buffer_zeros((1,)), compute.buffer_zeros((1,))
+    watched = [watch(x) for x in (a, b, c)]
+    compute.add(a, a, b)
+    compute.run_kernel("relu", [b], b)
+    b.read()
+    b.write([3.0])
+    p = compute.pipeline().add({"kernel": "exp", "inputs": [b], "output": c})
+    p.run()
+    p.run(buffers={c: a})
+    p.explain()
+    np.asarray(c)
+    del a, b, c, p
+    assert [[ref() for ref in pair] for pair in watched] == [[None, None]] * 3
+
+
+@pytest.mark.usefixtures("no_collector")
+def test_a_freed_buffer_gives_its_memory_back_at_once() -> None:
+    b = compute.buffer([1.0, 2.0])
+    memory = watch(b)[1]
+    p = compute.pipeline().add({"kernel": "relu", "inputs": [b], "output": b})
+    p.run()
+    b.free()
+    assert memory() is None
+    assert len(p) == 1
+
+
+@pytest.mark.usefixtures("no_collector")
+def test_a_refused_call_keeps_nothing() -> None:
+    a = compute.buffer([1.0, 2.0])
+    watched = watch(a)
+    for attempt in (
+        lambda x: compute.run_kernel("nothing", [x], x),
+        lambda x: compute.matmul(x, x, x),
+        lambda x: compute.pipeline().add({"kernel": "exp", "inputs": [x], "output": 3}),
+    ):
+        try:
+            attempt(a)
+        except Exception as error:
+            error.__traceback__ = None  # the frames are ours
+        else:
+            pytest.fail("it should have been refused")
+    del a
+    assert [ref() for ref in watched] == [None, None]
