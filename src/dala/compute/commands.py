@@ -182,29 +182,35 @@ class Command:
         return ready
 
 
+class _Where(Exception):
+    """Where a command failed, as text. Frames would keep alive what everybody in them held."""
+
+
 def _detached(error: BaseException, handled: BaseException | None) -> BaseException:
-    """An error to remember: without the arrays its frames were working on, and without what the
-    caller was handling when it started the command."""
-    seen: BaseException | None = error
-    while seen is not None and seen is not handled:
-        if seen.__context__ is handled:
-            seen.__context__ = None
-        traceback.clear_frames(seen.__traceback__)
-        seen = seen.__cause__ or seen.__context__
-    inner = error.__traceback__
-    return error.with_traceback(inner and inner.tb_next)  # our own frame refers to the error
+    """An error to remember: its traceback as text, and without what the caller was handling."""
+    chain = [error]
+    while (before := chain[-1].__cause__ or chain[-1].__context__) not in (None, handled):
+        assert before is not None
+        chain.append(before)
+    if chain[-1].__context__ is handled:
+        chain[-1].__context__ = None
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    for link in chain:
+        link.__traceback__ = None
+    if chain[-1].__cause__ is None:
+        chain[-1].__cause__ = _Where("\n" + text)
+    return error
 
 
 def _renewed(error: BaseException) -> BaseException:
-    """The error to raise: a copy, because raising adds the frames (and so the buffers) of whoever
-    waits to the exception, and the original is remembered for others who ask."""
+    """The error to raise: a copy, because raising adds the frames of whoever waits to it, and the
+    original is remembered for others who ask."""
     try:
         fresh = copy.copy(error)
     except Exception:  # an exception with a constructor of its own kind
-        return error
-    fresh.__cause__, fresh.__context__ = error.__cause__, error.__context__
-    fresh.__suppress_context__ = error.__suppress_context__
-    return fresh.with_traceback(error.__traceback__)
+        return error.with_traceback(None)
+    fresh.__cause__ = error.__cause__
+    return fresh
 
 
 def _start(ready: Iterable[Command]) -> None:

@@ -40,7 +40,8 @@ def _explain_fused(number: int, work: FusedPass) -> list[str]:
             source = len(work.reads) + index
             offsets = [a.dy for b in work.bodies for a in accesses(b.roots) if a.source == source]
             rows = max(offsets, default=0) - min(offsets, default=0) + 1
-            lines.append(f"    held as rows, never an image: {body.label} ({rows} rows)")
+            how = "written, and held as rows" if body.stores else "held as rows, never an image"
+            lines.append(f"    {how}: {body.label} ({rows} rows)")
     return lines
 
 

@@ -47,8 +47,8 @@ def write_fixed(body: BodyEmitter) -> None:
     totals = []
     for part in range(_parts(body)):
         total = ""
-        for taps, weight in pairs:
-            term = _multiply_high(code, _lanes(body), _add_taps(body, taps, part), weight)
+        for taps, factor in pairs:
+            term = _multiply_high(code, _lanes(body), _add_taps(body, taps, part), factor)
             total = code.op(f"add {vector} {total}, {term}") if total else term
         bias = _splat(_lanes(body), len(pairs) // 2)  # what cutting off the lower half lost
         totals.append(code.op(f"add {vector} {total}, {bias}"))
@@ -107,10 +107,9 @@ def _add_taps(body: BodyEmitter, taps: list[Access], part: int) -> str:
     # (a·2⁸ + b·2⁸ + 1) / 2 is (a + b)·2⁷: an instruction of its own on most machines
     wide = f"<{lanes} x i32>"
     x, y = (code.op(f"zext {vector} {tap} to {wide}") for tap in loaded)
-    both = code.op(
-        f"add nuw nsw {wide} {code.op(f'add nuw nsw {wide} {x}, {y}')}, {_splat(lanes, 1, 'i32')}"
-    )
-    half = code.op(f"lshr {wide} {both}, {_splat(lanes, 1, 'i32')}")
+    one = _splat(lanes, 1, "i32")
+    both = code.op(f"add nuw nsw {wide} {x}, {y}")
+    half = code.op(f"lshr {wide} {code.op(f'add nuw nsw {wide} {both}, {one}')}, {one}")
     return code.op(f"trunc {wide} {half} to {vector}")
 
 
