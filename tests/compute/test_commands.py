@@ -490,12 +490,12 @@ def test_raising_does_not_change_what_is_remembered(failing: Launches) -> None:
 def test_a_failure_keeps_no_memory(failing: Launches) -> None:
     a, b = numbers(1), numbers(7)
     storages = [weakref.ref(x.storage().array) for x in (a, b)]  # type: ignore[attr-defined]
-    numbers: list[int] = []
+    ids: list[int] = []
 
     def fail(source: Buffer, target: Buffer) -> None:
         for _ in range(3):
             command = start("exp", source, target)
-            numbers.append(command.id)
+            ids.append(command.id)
             with pytest.raises(Broken):
                 command.wait()
             with pytest.raises(Broken):
@@ -509,7 +509,7 @@ def test_a_failure_keeps_no_memory(failing: Launches) -> None:
         assert [s() for s in storages] == [None, None]
     finally:
         gc.enable()
-    assert {compute.poll(n) for n in numbers} == {"failed"}
+    assert {compute.poll(n) for n in ids} == {"failed"}
 
 
 def test_a_failure_while_another_is_handled(failing: Launches) -> None:
@@ -528,6 +528,27 @@ def test_a_failure_while_another_is_handled(failing: Launches) -> None:
     assert b.writer is not None
     assert b.writer.error is not None
     assert b.writer.error.__context__ is None
+
+
+def test_the_same_exception_again_and_again(failing: Launches) -> None:
+    """A device may remember why it is lost and raise that each time."""
+    a = numbers(1)
+    for _ in range(3):
+        with pytest.raises(Broken) as caught:
+            compute.run_kernel("exp", [a], numbers(1))
+        where = caught.value.__cause__
+        assert where is not None
+        assert where.__cause__ is None
+
+
+def test_a_failure_with_a_cause(launches: Launches) -> None:
+    error = Broken("outer")
+    error.__cause__ = ValueError("inner")
+    launches.fail("exp", error)
+    with pytest.raises(Broken, match="outer") as caught:
+        start("exp", numbers(1), numbers(1)).wait()
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert "in before\n" in str(caught.value.__cause__.__cause__)
 
 
 def test_an_exception_that_cannot_be_copied(launches: Launches) -> None:

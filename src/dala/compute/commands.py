@@ -189,16 +189,19 @@ class _Where(Exception):
 def _detached(error: BaseException, handled: BaseException | None) -> BaseException:
     """An error to remember: its traceback as text, and without what the caller was handling."""
     chain = [error]
-    while (before := chain[-1].__cause__ or chain[-1].__context__) not in (None, handled):
-        assert before is not None
+    while True:
+        before = chain[-1].__cause__ or chain[-1].__context__
+        if before is None or before is handled or any(before is link for link in chain):
+            break
         chain.append(before)
-    if chain[-1].__context__ is handled:
-        chain[-1].__context__ = None
+    first = chain[-1]
+    if first.__context__ is handled:
+        first.__context__ = None
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     for link in chain:
         link.__traceback__ = None
-    if chain[-1].__cause__ is None:
-        chain[-1].__cause__ = _Where("\n" + text)
+    if first.__cause__ is None and not isinstance(first, _Where):
+        first.__cause__ = _Where("\n" + text)
     return error
 
 

@@ -126,7 +126,6 @@ class Engine:
         storages = [b.storage() if isinstance(b, Buffer) else None for b in ready.buffers]
         return submit_command(
             ready.label,
-            # no lambda: a failure remembers its frames, and a frame its function's closure
             functools.partial(ready.executable.launch, storages, ready.numbers),
             reads=ready.reads,
             writes=ready.writes,

@@ -41,7 +41,7 @@ def _explain_fused(number: int, work: FusedPass) -> list[str]:
             offsets = [a.dy for b in work.bodies for a in accesses(b.roots) if a.source == source]
             rows = max(offsets, default=0) - min(offsets, default=0) + 1
             how = "written, and held as rows" if body.stores else "held as rows, never an image"
-            lines.append(f"    {how}: {body.label} ({rows} rows)")
+            lines.append(f"    {how}: {body.label} ({_count(rows, 'row', 'rows')})")
     return lines
 
 

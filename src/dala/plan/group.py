@@ -73,13 +73,15 @@ def _why_not(group: Group | None, step: Step, values: list[Value]) -> str:
 
 def _why_not_in_place(group: Group, step: Step, values: list[Value]) -> str:
     """A pass must not overwrite a buffer that another row of it still has to read."""
-    read_slots = {values[v].slot for v in group.reads}
-    read_slots |= {values[v].slot for v in step.inputs if v not in group.makes}
-    written = {values[v].slot for v in group.makes} | {values[step.output].slot}
-    both = (read_slots & written) - {None}
-    if both and (group.stencil or _is_stencil(step)):
+    reads = {values[v].slot for v in group.reads}
+    reads |= {values[v].slot for v in step.inputs if v not in group.makes}
+    writes = {values[v].slot for v in group.makes} | {values[step.output].slot}
+    both = (reads & writes) - {None}
+    if not both or not (group.stencil or _is_stencil(step)):
+        return ""
+    if values[step.output].slot in both:
         return f"{step.label} would overwrite a buffer that the pass still reads"
-    return ""
+    return f"{group.steps[-1].label} overwrites a buffer that the pass still reads"
 
 
 def _join(group: Group, step: Step, values: list[Value]) -> None:

@@ -1,10 +1,14 @@
 """The CPU device: a FusedPass becomes LLVM text, machine code, and a few threads over bands of rows.
 
-rows.py      which rows each body computes when, and how many are held
-emit.py      the whole native function of a pass
-lanes.py     one body's expressions on vectors of pixels or elements
+prepare.py   a kernel's program in the CPU's own arithmetic, before fusion
+rows.py      which rows each body computes when, how many are held, in which form
+emit.py      the native function of a pass: bands, rows, arguments
+body.py      one body: where its rows are read, held and stored
+lanes.py     expressions on vectors of pixels or elements
 spelling.py  each op of the table in LLVM
 mathlib.py   exp, log, sin, … on f32 vectors
+fixed.py     averages of bytes in 16-bit fixed point
+tables.py    point-wise chains of bytes as one look-up table
 jit.py       text → machine code, cached by content
 launch.py    arguments, bands, threads
 device.py    the contract

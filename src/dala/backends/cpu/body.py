@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.fixed import write_fixed
-from dala.backends.cpu.lanes import LANE, ROW, Format, LaneWriter, Sources
+from dala.backends.cpu.lanes import (
+    LANE,
+    ROW,
+    Format,
+    LaneWriter,
+    Sources,
+    pack_level,
+    store_pixels,
+)
 from dala.backends.cpu.rows import Form, Ring, RowBody
 from dala.backends.cpu.tables import write_byte_map
 from dala.ir.dtypes import F32, S32, S64, U8, DType
-from dala.ir.graph import Access, Extent, Gather
+from dala.ir.graph import Access, Extent, Gather, Node
 
 if TYPE_CHECKING:
     from dala.backends.cpu.emit import PassEmitter
@@ -53,13 +61,41 @@ class BodyEmitter(Sources):
             write_byte_map(self, self.byte_map)
             return
         writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
-        writer.write(body.roots)
         if body.ring is not None:
-            self._hold(body.ring, [writer.vector(n) for n in body.held])
+            self._hold(body.ring, writer)
         for store in body.stores:
-            form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
+            dtype = self.work.writes[store.write].type.dtype
+            form = self._format(dtype, len(store.values))
             place = self.store_place(store.write, form.pixel_bytes)
-            form.store(self.lane, place, [writer.vector(n) for n in store.values])
+            self._put(form, place, store.values, writer)
+
+    def _put(self, form: Format, place: str, nodes: Sequence[Node], writer: LaneWriter) -> None:
+        """Write one vector of pixels or elements; a byte that only passes through stays a byte."""
+        if form.dtype != U8 or not form.image or form.channels == 1:
+            writer.write(nodes)
+            form.store(self.lane, place, [writer.vector(n) for n in nodes])
+            return
+        parts = []
+        for channel, node in enumerate(nodes):
+            source = self._passed_through(node, channel)
+            if source is None:
+                writer.write([node])
+                parts.append(pack_level(self.lane, writer.vector(node), channel, self.lanes))
+                continue
+            i32 = Type(S32, self.lanes)
+            pixels = self.lane.op(f"load {i32}, ptr {self.place_of(source)}, align 1")
+            mask = self.lane.constant(i32, _signed(0xFF << (8 * channel)))
+            parts.append(self.lane.op(f"and {i32} {pixels}, {mask}"))
+        store_pixels(self.lane, place, parts, self.lanes)
+
+    def _passed_through(self, node: Node, channel: int) -> Access | None:
+        """Where the byte comes from, if ``node`` is the same channel of a packed pixel, unchanged."""
+        if node.op != "level" or not isinstance(node.args[0].attr, Access):
+            return None
+        access = node.args[0].attr
+        if access.channel != channel or self.form_of(access.source) != "u8":
+            return None
+        return access if self._source_format(access.source).channels == 4 else None
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -189,13 +225,14 @@ class BodyEmitter(Sources):
 
     # -- writing ---------------------------------------------------------------------------------
 
-    def _hold(self, ring: Ring, values: Sequence[str]) -> None:
+    def _hold(self, ring: Ring, writer: LaneWriter) -> None:
+        nodes = self.body.held
         if ring.form == "u8":
-            place = self._plane_place(self.number, 0, 0)
-            self._format(U8, ring.channels).store(self.lane, place, values)
+            self._put(self._format(U8, ring.channels), self.own_place(0), nodes, writer)
             return
+        writer.write(nodes)
         vector = Type(F32, self.lanes)
-        for channel, value in enumerate(values):
+        for channel, value in enumerate(writer.vector(n) for n in nodes):
             if ring.blocked:
                 place = self._block_place(self.number, channel, 0)
             else:
@@ -314,3 +351,8 @@ class BodyEmitter(Sources):
         zero = code.constant(t, 0)
         low = code.select(t, code.op(f"icmp sgt {t} {index}, {zero}"), index, zero)
         return code.select(t, code.op(f"icmp slt {t} {low}, {limit}"), low, limit)
+
+
+def _signed(bits: int) -> int:
+    """32 bits as LLVM writes an i32."""
+    return bits - (1 << 32) if bits >= 1 << 31 else bits

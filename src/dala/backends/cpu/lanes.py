@@ -148,14 +148,8 @@ class Format:
             small = code.op(f"trunc {i32} {whole} to {Type(U8, self.lanes)}")
             code.line(f"store {Type(U8, self.lanes)} {small}, ptr {pointer}, align 1")
         else:
-            pixels = ""
-            for channel, value in enumerate(values):
-                part = code.op(f"fptosi {f32} {value} to {i32}")
-                if channel:
-                    part = code.op(f"shl {i32} {part}, {code.constant(i32, 8 * channel)}")
-                    part = code.op(f"or {i32} {pixels}, {part}")
-                pixels = part
-            code.line(f"store {i32} {pixels}, ptr {pointer}, align 1")
+            parts = [pack_level(code, v, c, self.lanes) for c, v in enumerate(values)]
+            store_pixels(code, pointer, parts, self.lanes)
 
     def gather(self, code: Code, base: str, index: str, wide: bool) -> list[str]:
         """One vector per channel at computed element (pixel) numbers; ``wide`` indices are i64."""
@@ -189,6 +183,24 @@ def split_pixels(code: Code, pixels: str, lanes: int) -> list[str]:
             part = code.op(f"and {i32} {part}, {code.constant(i32, 255)}")
         channels.append(_normalize(code, part, f32))
     return channels
+
+
+def pack_level(code: Code, level: str, channel: int, lanes: int) -> str:
+    """A level in f32, moved to where its channel stands in a packed pixel."""
+    i32 = Type(S32, lanes)
+    whole = code.op(f"fptosi {Type(F32, lanes)} {level} to {i32}")
+    if not channel:
+        return whole
+    return code.op(f"shl {i32} {whole}, {code.constant(i32, 8 * channel)}")
+
+
+def store_pixels(code: Code, pointer: str, parts: Sequence[str], lanes: int) -> None:
+    """Packed pixels from their four channels, each in its place."""
+    i32 = Type(S32, lanes)
+    pixels = parts[0]
+    for part in parts[1:]:
+        pixels = code.op(f"or {i32} {pixels}, {part}")
+    code.line(f"store {i32} {pixels}, ptr {pointer}, align 1")
 
 
 def _normalize(code: Code, level: str, f32: Type) -> str:
