@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -101,6 +102,16 @@ IN_PLACE: dict[str, list[Spec]] = {
     "copy over what is read": [("blur", "a", "b", BLUR), ("copy_buffer", "b", "a", {})],
     "copy, then use": [("copy_buffer", "a", "b", {}), ("invert", "b", "b", {})],
     "copy to itself": [("copy_buffer", "a", "a", {}), ("invert", "a", "b", {})],
+    "two results, one over an input": [
+        ("grayscale", "b", "a", {}),
+        ("invert", "c", "b", {}),
+        ("grayscale", "a", "a", {}),
+    ],
+    "each over the other": [
+        ("copy_buffer", "a", "c", {}),
+        ("grayscale", "b", "a", {}),
+        ("invert", "c", "b", {}),
+    ],
     "one source, three readers": [
         ("blur", "a", "b", BLUR),
         ("sharpen", "a", "c", {}),
@@ -127,6 +138,32 @@ def test_in_place_on_many_rows(device: str) -> None:
     arrays = {"a": pixels((700, 900, 4) if device == "cpu" else (70, 90, 4))}
     assert_like_one_by_one([("blur", "a", "a", {"radius": 5})], arrays)
     assert_like_one_by_one([("sharpen", "a", "a", {}), ("sharpen", "a", "a", {})], arrays)
+
+
+KERNELS: dict[str, Any] = {
+    "blur": lambda r: {"radius": r.choice([0, 1, 2, 5, 12, 25])},
+    "sharpen": lambda r: {"amount": r.uniform(0, 2)},
+    "invert": lambda r: {},
+    "grayscale": lambda r: {},
+    "contrast": lambda r: {"value": r.uniform(-1, 3)},
+    "resize": lambda r: {"interpolation": r.choice(["nearest", "bilinear", "bicubic"])},
+    "generate_gradient": lambda r: {},
+    "copy_buffer": lambda r: {},
+}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_stages_on_few_buffers(seed: int) -> None:
+    """Four buffers read and overwritten in any order: every hazard there is, sooner or later."""
+    r = random.Random(seed)
+    shape = r.choice([(1, 1, 4), (3, 70, 4), (40, 5, 4), (33, 65, 4), (9, 11)])
+    dtype = r.choice([np.uint8, np.uint8, np.float32])
+    specs: list[Spec] = []
+    for _ in range(r.randint(2, 9)):
+        kernel = r.choice(sorted(KERNELS))
+        sources = [] if kernel == "generate_gradient" else [r.choice("abcd")]
+        specs.append((kernel, sources, r.choice("abcd"), KERNELS[kernel](r)))
+    assert_like_one_by_one(specs, {n: pixels(shape, k, dtype) for k, n in enumerate("abcd")})
 
 
 def random_matrix(*shape: int, seed: int = 0) -> Array:

@@ -11,11 +11,14 @@ import pytest
 import dala
 from dala import compute
 from dala.compute import Buffer, Pipeline, Scratch
-from dala.ir.graph import walk
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import F32, U8
+from dala.ir.graph import Access, Node, Program, Stage, make, walk
 from dala.language.vocabulary import average, intermediate, luma, sqrt
 from dala.plan.group import MAX_HALO_ROWS, MAX_NODES
 from dala.plan.melt import FusedPass, Place
-from dala.plan.planner import Plan, WholePass
+from dala.plan.planner import Plan, WholePass, plan_calls
+from dala.plan.steps import Call, Slot
 
 SIZE = (48, 64, 4)
 
@@ -521,3 +524,57 @@ def test_long_chains_are_one_pass(stages: int) -> None:
         source = target  # type: ignore[assignment]
     assert len(made.plan.passes) == 1
     check_results(made)
+
+
+# --- stages that a device computes in a way of its own --------------------------------------------
+
+
+def separable(reach: int, *, apart: bool) -> Program:
+    """Down the columns, then along the rows."""
+
+    def average(source: int, dx: int, dy: int) -> tuple[Node, ...]:
+        weight = Node("const", F32, (), 1.0)
+        taps = [
+            [Node("load", F32, (), Access(source, c, dx * s, dy * s)) for s in (-1, 1)]
+            for c in range(4)
+        ]
+        return tuple(make("average", *pair, weight, weight) for pair in taps)
+
+    stages = (Stage(average(0, 0, reach), apart), Stage(average(1, reach, 0), apart))
+    return Program("wide", "image", 1, (), stages)
+
+
+def planned(*calls: Call) -> Plan:
+    slots = 1 + max(slot for call in calls for slot in (*call.inputs, call.output))
+    return plan_calls(calls, [Slot(ArrayType(SIZE, U8))] * slots)
+
+
+def labels(plan: Plan) -> list[str]:
+    return [" → ".join(p.labels) for p in plan.passes]
+
+
+def test_stages_apart_have_bodies_of_their_own() -> None:
+    (work,) = planned(Call(separable(2, apart=True), (0,), 1)).passes
+    assert isinstance(work, FusedPass)
+    assert [(b.label, b.apart, bool(b.held)) for b in work.bodies] == [
+        ("wide.1", True, True),
+        ("wide.2", True, False),
+    ]
+
+
+def test_no_cut_parts_the_stages_apart_of_one_kernel() -> None:
+    plain, apart = (separable(90, apart=a) for a in (False, True))
+    chain = [Call(plain, (0,), 1), Call(plain, (1,), 2)]
+    assert labels(planned(*chain)) == ["wide.1 → wide.2", "wide.1 → wide.2"]
+    in_place = planned(Call(plain, (0,), 0))
+    assert labels(in_place) == ["wide.1", "wide.2"]
+    assert [t.dtype for t in in_place.temps] == [F32]
+    together = planned(Call(apart, (0,), 0))
+    assert labels(together) == ["wide.1 → wide.2", "copy back"]
+    assert [t.dtype for t in together.temps] == [U8]
+    long = planned(Call(apart, (0,), 1), Call(apart, (1,), 2))
+    assert labels(long) == ["wide.1 → wide.2", "wide.1 → wide.2"]
+    assert long.reasons[1] == f"the stencils together would reach past {MAX_HALO_ROWS} rows"
+    back = planned(Call(apart, (0,), 1), Call(separable(1, apart=True), (1,), 0))
+    assert labels(back) == ["wide.1 → wide.2", "wide.1 → wide.2"]
+    assert back.reasons[1] == "wide.2 would overwrite a buffer that the pass still reads"

@@ -47,7 +47,8 @@ def scalar_add(a: Tensor, scalar: float = param(finite=False, help="The summand.
 @builtin("tensor")
 def relu(a: Tensor, slope: float = param(0.0, help="The factor below zero (leaky ReLU).")) -> Value:
     """a above zero, slope · a below; NaN stays NaN."""
-    return v.where(a > 0, a, a * slope)
+    below = v.where(_symbol(slope) == 0, 0, a * slope)  # not a * 0: that is -0.0, and NaN for -inf
+    return v.where(a > 0, a, v.where(a < 0, below, a))
 
 
 @builtin("tensor")

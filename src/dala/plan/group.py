@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from dala.ir.graph import accesses, gathered_sources, walk
+from dala.ir.graph import Node, accesses, gathered_sources, walk
 from dala.plan.steps import Barrier, Lowered, Step, Value
 
 MAX_NODES = 8_000  # a fused pass beyond this compiles too slowly to be worth it
@@ -25,11 +27,12 @@ class Group:
 
 
 def group_steps(lowered: Lowered) -> list[Group]:
-    """Greedy, in order: a step joins the open group unless there is a reason not to."""
+    """Greedy, in order: what comes next joins the open group unless there is a reason not to."""
     groups: list[Group] = []
     reason = ""
     open_group: Group | None = None
-    for step in lowered.steps:
+    for unit in _units(lowered.steps):
+        step = unit[0]
         if isinstance(step.work, Barrier):
             open_group, reason = None, "a barrier was asked for"
             continue
@@ -38,21 +41,28 @@ def group_steps(lowered: Lowered) -> list[Group]:
             groups.append(Group([step], why if groups else ""))
             open_group, reason = None, f"{step.label} works on whole arrays"
             continue
-        why = reason or _why_not(open_group, step, lowered.values)
+        why = reason or _why_not(open_group, unit, lowered.values)
         if open_group is None or why:
             open_group = Group(reason=why if groups else "")
             groups.append(open_group)
-        _join(open_group, step, lowered.values)
+        for step in unit:
+            _join(open_group, step)
         reason = ""
     _mark_stored(groups, lowered.values)
     return groups
 
 
-def _why_not(group: Group | None, step: Step, values: list[Value]) -> str:
+def _units(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """Steps that no cut may part: what one ``apart`` stage hands to the next has a form of its own."""
+    for (_, apart), listed in itertools.groupby(steps, lambda s: (s.call, s.apart)):
+        together = list(listed)
+        yield from [together] if apart else ([step] for step in together)
+
+
+def _why_not(group: Group | None, unit: Sequence[Step], values: list[Value]) -> str:
     if group is None:
         return ""
-    assert isinstance(step.work, tuple)
-    first = group.steps[0]
+    first, step = group.steps[0], unit[0]
     shape, open_shape = values[step.output].type.shape, values[first.output].type.shape
     if step.domain != first.domain:
         kinds = {"image": "an image kernel", "tensor": "a tensor kernel"}
@@ -60,34 +70,32 @@ def _why_not(group: Group | None, step: Step, values: list[Value]) -> str:
     same = shape[:2] == open_shape[:2] if step.domain == "image" else shape == open_shape
     if not same:
         return f"{step.label} writes {shape}, the pass so far {open_shape}"
-    for source in gathered_sources(step.work):
-        if source in group.makes:
-            return f"{step.label} reads {values[source].label} at computed positions"
-    nodes = sum(1 for _ in walk(step.work))
-    if group.nodes + nodes > MAX_NODES:
+    for step in unit:
+        for source in gathered_sources(_body(step)):
+            if source in group.makes:
+                return f"{step.label} reads {values[source].label} at computed positions"
+    if group.nodes + sum(map(_nodes, unit)) > MAX_NODES:
         return f"the pass would grow past {MAX_NODES} operations"
-    if group.halo + _reach(step) > MAX_HALO_ROWS:
+    if group.halo + sum(map(_reach, unit)) > MAX_HALO_ROWS:
         return f"the stencils together would reach past {MAX_HALO_ROWS} rows"
-    return _why_not_in_place(group, step, values)
+    return _why_not_in_place(group, unit, values)
 
 
-def _why_not_in_place(group: Group, step: Step, values: list[Value]) -> str:
+def _why_not_in_place(group: Group, unit: Sequence[Step], values: list[Value]) -> str:
     """A pass must not overwrite a buffer that another row of it still has to read."""
-    reads = {values[v].slot for v in group.reads}
-    reads |= {values[v].slot for v in step.inputs if v not in group.makes}
-    writes = {values[v].slot for v in group.makes} | {values[step.output].slot}
+    reads = {values[v].slot for v in group.reads.union(*(s.inputs for s in unit)) - group.makes}
+    writes = {values[v].slot for v in group.makes.union(s.output for s in unit)}
     both = (reads & writes) - {None}
-    if not both or not (group.stencil or _is_stencil(step)):
+    if not both or not (group.stencil or any(map(_is_stencil, unit))):
         return ""
-    if values[step.output].slot in both:
-        return f"{step.label} would overwrite a buffer that the pass still reads"
+    if values[unit[-1].output].slot in both:
+        return f"{unit[-1].label} would overwrite a buffer that the pass still reads"
     return f"{group.steps[-1].label} overwrites a buffer that the pass still reads"
 
 
-def _join(group: Group, step: Step, values: list[Value]) -> None:
-    assert isinstance(step.work, tuple)
+def _join(group: Group, step: Step) -> None:
     group.steps.append(step)
-    group.nodes += sum(1 for _ in walk(step.work))
+    group.nodes += _nodes(step)
     group.halo += _reach(step)
     group.stencil = group.stencil or _is_stencil(step)
     group.reads |= {v for v in step.inputs if v not in group.makes}
@@ -104,18 +112,25 @@ def _mark_stored(groups: list[Group], values: list[Value]) -> None:
                     values[source].stored = True
 
 
-def _reach(step: Step) -> int:
+def _body(step: Step) -> tuple[Node, ...]:
     assert isinstance(step.work, tuple)
-    return max((abs(a.dy) for a in accesses(step.work)), default=0)
+    return step.work
+
+
+def _nodes(step: Step) -> int:
+    return sum(1 for _ in walk(_body(step)))
+
+
+def _reach(step: Step) -> int:
+    return max((abs(a.dy) for a in accesses(_body(step))), default=0)
 
 
 def _is_stencil(step: Step) -> bool:
-    assert isinstance(step.work, tuple)
-    moved = any(a.dx or a.dy for a in accesses(step.work))
-    return moved or bool(gathered_sources(step.work))
+    moved = any(a.dx or a.dy for a in accesses(_body(step)))
+    return moved or bool(gathered_sources(_body(step)))
 
 
 def overwrites_its_input(group: Group, values: list[Value]) -> bool:
-    """One step left alone that still reads, at other positions, the buffer it writes."""
+    """One step or unit left alone that still reads, at other positions, the buffer it writes."""
     slots = {values[v].slot for v in group.reads} - {None}
     return group.stencil and any(values[v].slot in slots for v in group.makes if values[v].stored)
