@@ -79,8 +79,8 @@ def kernel_stage(
         raise ArgumentError(f"{kernel.name}: params must be a dict, got {type(params).__name__}")
     sources = _buffers(kernel.name, inputs, allow_scratch)
     target = _buffer(kernel.name, "output", output, allow_scratch)
-    if len(sources) != kernel.inputs:
-        raise ShapeError(f"{kernel.name}: expected {kernel.inputs} inputs, got {len(sources)}")
+    if not kernel.takes(len(sources)):
+        raise ShapeError(f"{kernel.name}: expected {kernel.inputs_in_words}, got {len(sources)}")
     values = kernel.bind(params)
     special = specialize(kernel, [b.type for b in sources], target.type, values)
     return Stage("run_kernel", kernel, sources, target, values, special)

@@ -19,7 +19,10 @@ def _resized(
     rows, columns = values["height"], values["width"]
     if (rows is None) != (columns is None):
         raise ParameterError("resize: give width and height together, or neither")
-    return None if rows is None or columns is None else (int(rows), int(columns))
+    if rows is None or columns is None:
+        return None
+    assert isinstance(rows, int) and isinstance(columns, int)
+    return rows, columns
 
 
 @builtin("image", shape_rule=_resized)

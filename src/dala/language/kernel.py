@@ -63,10 +63,12 @@ class Kernel:
         doc: str = "",
         shape_rule: ShapeRule | None = None,
         library: str | None = None,
+        optional_inputs: int = 0,
     ) -> None:
         self.name = name
         self.function = function
         self.inputs = inputs
+        self.optional_inputs = optional_inputs  # how many of them, from the right, may be left out
         self.params = tuple(params)
         self.doc = doc
         self.library = library
@@ -89,8 +91,8 @@ class Kernel:
             )
         if self.function is None:
             raise KernelError(f"{self.name} works on whole tensors and cannot be part of a kernel")
-        if len(inputs) != self.inputs:
-            raise KernelError(f"{self.name} takes {self.inputs} inputs, got {len(inputs)}")
+        if not self.takes(len(inputs)):
+            raise KernelError(f"{self.name} takes {self.inputs_in_words}, got {len(inputs)}")
         symbols: dict[str, object] = {}
         for p in self.params:
             if isinstance(params.get(p.name), Scalar):
@@ -103,6 +105,17 @@ class Kernel:
         known = [p for p in self.params if p.name not in symbols]
         values = {**bind_params(self.name, known, params), **symbols}
         return call_traced(self.name, self.function, inputs, values)
+
+    def takes(self, inputs: int) -> bool:
+        """Whether the kernel runs on so many inputs."""
+        return self.inputs - self.optional_inputs <= inputs <= self.inputs
+
+    @property
+    def inputs_in_words(self) -> str:
+        """``1 input``, ``2 to 3 inputs``."""
+        if self.optional_inputs:
+            return f"{self.inputs - self.optional_inputs} to {self.inputs} inputs"
+        return f"{self.inputs} inputs"
 
     def bind(self, params: Mapping[str, object] | None) -> dict[str, ParamValue]:
         """Every declared parameter with its checked value."""
@@ -127,8 +140,12 @@ class Kernel:
         if isinstance(work, LibraryCall):
             return Specialized(work, ())
         runtime = [p for p in self.params if not p.static and values[p.name] is not None]
-        slots = zip(runtime, work.params, strict=True)
-        return Specialized(work, tuple([self._number(p, values[p.name], s) for p, s in slots]))
+        numbers: list[float | int] = []
+        for p in runtime:
+            value = values[p.name]
+            for number in value if isinstance(value, tuple) else (value,):
+                numbers.append(self._number(p, number, work.params[len(numbers)]))
+        return Specialized(work, tuple(numbers))
 
     def _check(
         self,
@@ -137,8 +154,10 @@ class Kernel:
         values: Mapping[str, ParamValue],
         fixed: tuple[ParamValue, ...],
     ) -> Program | LibraryCall:
-        if len(inputs) != self.inputs:
-            raise ShapeError(f"{self.name}: expected {self.inputs} inputs, got {len(inputs)}")
+        if not self.takes(len(inputs)):
+            raise ShapeError(
+                f"{self.name}: expected {self.inputs_in_words}, got {len(inputs)}"
+            )
         if self.library is not None:
             options = tuple((p.name, values[p.name]) for p in self.params)
             LIBRARY[self.library].check(self.name, inputs, output, dict(options))
@@ -304,8 +323,16 @@ def make_kernel(
         missing = ", ".join(given)
         raise KernelError(f"kernel {kernel_name!r} has no argument for parameter {missing}")
     doc = function.doc if isinstance(function, TextFunction) else inspect.getdoc(function) or ""
+    optional = sum(1 for a in arguments[:inputs] if a.default is None)
     return Kernel(
-        kernel_name, function, inputs, declared, domain=domain, doc=doc, shape_rule=shape_rule
+        kernel_name,
+        function,
+        inputs,
+        declared,
+        domain=domain,
+        doc=doc,
+        shape_rule=shape_rule,
+        optional_inputs=optional,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,8 @@ import numpy as np
 from dala.errors import ParameterError, suggest
 
 ParamType = Literal["float", "int", "bool", "str"]
-ParamValue = float | int | bool | str | None
+Numbers = tuple[float | int, ...]
+ParamValue = float | int | bool | str | Numbers | None
 FLOAT_BITS = 1023  # larger whole numbers have no float
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
 
@@ -26,7 +27,8 @@ class Param:
 
     ``static`` parameters are compile-time values: each value is its own specialisation. All others
     are run-time values, and changing them never recompiles. A default of None means "derived": the
-    kernel computes it from the other parameters.
+    kernel computes it from the other parameters. With a ``length`` the value is so many numbers (a
+    colour, a matrix row by row), and ``min`` and ``max`` hold for each.
 
     >>> Param("strength", "float", 0.5, min=0, max=1, help="How much.").check("demo", 0.7)
     0.7
@@ -41,8 +43,11 @@ class Param:
     static: bool = False
     choices: tuple[str, ...] = ()
     finite: bool = True
+    length: int = 0
 
     def __post_init__(self) -> None:
+        if isinstance(self.default, tuple):
+            object.__setattr__(self, "length", len(self.default))
         if self.type not in ("float", "int", "bool", "str"):
             raise ParameterError(
                 f"{self.name}: type must be float, int, bool or str, got {self.type!r}"
@@ -73,6 +78,8 @@ class Param:
 
     def _fit(self, value: object) -> ParamValue:
         """``value`` as this parameter's Python type; None if it does not fit."""
+        if self.length:
+            return self._fit_numbers(value)
         if self.type == "str":
             fits = isinstance(value, str) and (not self.choices or value in self.choices)
             return str(value) if fits else None
@@ -85,6 +92,24 @@ class Param:
         if isinstance(value, float | np.floating):
             return self._fit_number(float(value))
         return None
+
+    def _fit_numbers(self, value: object) -> Numbers | None:
+        if isinstance(value, np.ndarray):
+            value = value.reshape(-1).tolist()
+        if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+            return None
+        flat = [n for row in value for n in (row if isinstance(row, Sequence) else (row,))]
+        if len(flat) != self.length:
+            return None
+        fitted: list[float | int] = []
+        for number in flat:
+            if isinstance(number, bool | np.bool_) or not isinstance(number, int | float | np.number):
+                return None
+            fitting = self._fit_number(number.item() if isinstance(number, np.number) else number)
+            if fitting is None:
+                return None
+            fitted.append(fitting)
+        return tuple(fitted)
 
     def _fit_number(self, number: float | int) -> float | int | None:
         if isinstance(number, int):
@@ -105,6 +130,8 @@ class Param:
         """What fits, in words: ``a whole number in 0..100``."""
         if self.choices:
             return "one of " + ", ".join(repr(c) for c in self.choices)
+        if self.length:
+            return f"{self.length} numbers, each {replace(self, length=0, default=REQUIRED).describe()}"
         words = {
             "float": "a number",
             "int": "a whole number",
@@ -132,8 +159,11 @@ def param(
     max: float | None = None,
     help: str = "",
     finite: bool = True,
+    length: int = 0,
 ) -> Any:
     """Declare a run-time parameter, as the default of a kernel function's argument.
+
+    A tuple as default, or a ``length``, declares that many numbers (a colour, a matrix).
 
     >>> import dala
     >>> @dala.kernel
@@ -143,7 +173,8 @@ def param(
     >>> dim.params[0].max
     1
     """
-    return _Declared({"default": default, "min": min, "max": max, "help": help, "finite": finite})
+    declared = {"default": default, "min": min, "max": max, "help": help}
+    return _Declared({**declared, "finite": finite, "length": length})
 
 
 def static(

@@ -102,4 +102,6 @@ def trial_value(param: Param) -> ParamValue:
     low = -math.inf if param.min is None else param.min
     high = math.inf if param.max is None else param.max
     number = min(max(1.0, low), high)
-    return math.ceil(number) if param.type == "int" else number
+    if param.type == "int":
+        number = math.ceil(number)
+    return (number,) * param.length if param.length else number

@@ -44,9 +44,9 @@ def trace_kernel(
 ) -> Program:
     """The optimised program of ``function`` for inputs of these types."""
     runtime = [p for p in params if not p.static and values[p.name] is not None]
-    slots = tuple(RuntimeParam(p.name, _param_dtype(p, domain, output.dtype)) for p in runtime)
+    slots: list[RuntimeParam] = []
     with Trace(len(sources)) as trace:
-        symbols = {s.name: Scalar(Node("param", s.dtype, (), i)) for i, s in enumerate(slots)}
+        symbols = {p.name: _param_symbol(p, slots, domain, output.dtype) for p in runtime}
         arguments = {p.name: symbols.get(p.name, values[p.name]) for p in params}
         inputs = [_input_symbol(domain, number, s) for number, s in enumerate(sources)]
         result = call_traced(name, function, inputs, arguments)
@@ -57,7 +57,7 @@ def trace_kernel(
         except DalaError as error:
             raise KernelError(_at_return(name, function, error)) from error
     stages = (*trace.stages, Stage(body))
-    return optimize(Program(name, domain, len(sources), slots, stages))
+    return optimize(Program(name, domain, len(sources), tuple(slots), stages))
 
 
 def call_traced(
@@ -127,6 +127,19 @@ def _input_symbol(domain: Domain, number: int, source: SourceType) -> Image | Te
     if domain == "image":
         return Image(number, source.channels)
     return Tensor(number, source.dtype, source.rank, any_rank=source.any_rank)
+
+
+def _param_symbol(
+    param: Param, slots: list[RuntimeParam], domain: Domain, element: DType
+) -> Scalar | tuple[Scalar, ...]:
+    """The symbol of a run-time parameter, or of each of its numbers; takes slots for them."""
+    dtype = _param_dtype(param, domain, element)
+    names = [f"{param.name}[{i}]" for i in range(param.length)] or [param.name]
+    symbols = tuple(
+        Scalar(Node("param", dtype, (), len(slots) + i)) for i in range(len(names))
+    )
+    slots += [RuntimeParam(name, dtype) for name in names]
+    return symbols if param.length else symbols[0]
 
 
 def _param_dtype(param: Param, domain: Domain, element: DType) -> DType:
