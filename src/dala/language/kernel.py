@@ -155,9 +155,7 @@ class Kernel:
         fixed: tuple[ParamValue, ...],
     ) -> Program | LibraryCall:
         if not self.takes(len(inputs)):
-            raise ShapeError(
-                f"{self.name}: expected {self.inputs_in_words}, got {len(inputs)}"
-            )
+            raise ShapeError(f"{self.name}: expected {self.inputs_in_words}, got {len(inputs)}")
         if self.library is not None:
             options = tuple((p.name, values[p.name]) for p in self.params)
             LIBRARY[self.library].check(self.name, inputs, output, dict(options))

@@ -103,7 +103,9 @@ class Param:
             return None
         fitted: list[float | int] = []
         for number in flat:
-            if isinstance(number, bool | np.bool_) or not isinstance(number, int | float | np.number):
+            if isinstance(number, bool | np.bool_) or not isinstance(
+                number, int | float | np.number
+            ):
                 return None
             fitting = self._fit_number(number.item() if isinstance(number, np.number) else number)
             if fitting is None:

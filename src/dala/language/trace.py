@@ -135,9 +135,7 @@ def _param_symbol(
     """The symbol of a run-time parameter, or of each of its numbers; takes slots for them."""
     dtype = _param_dtype(param, domain, element)
     names = [f"{param.name}[{i}]" for i in range(param.length)] or [param.name]
-    symbols = tuple(
-        Scalar(Node("param", dtype, (), len(slots) + i)) for i in range(len(names))
-    )
+    symbols = tuple(Scalar(Node("param", dtype, (), len(slots) + i)) for i in range(len(names)))
     slots += [RuntimeParam(name, dtype) for name in names]
     return symbols if param.length else symbols[0]
 
