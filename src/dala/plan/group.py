@@ -126,11 +126,17 @@ def _reach(step: Step) -> int:
 
 
 def _is_stencil(step: Step) -> bool:
+    """Whether the step may still read a row after another row has been written."""
     moved = any(a.dx or a.dy for a in accesses(_body(step)))
-    return moved or bool(gathered_sources(_body(step)))
+    return moved or step.apart or bool(gathered_sources(_body(step)))
+
+
+def works_in_place(group: Group, values: list[Value]) -> bool:
+    """Whether a buffer is both read and written."""
+    slots = {values[v].slot for v in group.reads} - {None}
+    return any(values[v].slot in slots for v in group.makes if values[v].stored)
 
 
 def overwrites_its_input(group: Group, values: list[Value]) -> bool:
     """One step or unit left alone that still reads, at other positions, the buffer it writes."""
-    slots = {values[v].slot for v in group.reads} - {None}
-    return group.stencil and any(values[v].slot in slots for v in group.makes if values[v].stored)
+    return group.stencil and works_in_place(group, values)

@@ -14,7 +14,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.ir.graph import Access, Domain, Extent, Gather, Node, accesses, make, map_nodes, walk
 from dala.ir.rewrite import PASSES, normalized_level
-from dala.plan.group import Group
+from dala.plan.group import Group, works_in_place
 from dala.plan.steps import Value
 
 CHEAP = 12  # a shared value of so few operations is computed twice rather than held
@@ -144,6 +144,8 @@ class _Melting:
         held = {s.output for s in self.group.steps if s.output in moved}
         held |= {s.output for s in self.group.steps if s.apart and s.output in read}
         held |= {v for s in self.group.steps if s.apart for v in s.inputs} & self.group.makes
+        # in place, everything is read before anything is written: one body, nothing held
+        in_place = works_in_place(self.group, self.values) and not self.group.stencil
         roots: dict[int, set[int]] = {}  # value → bodies it would melt into; -1 is the last body
         for step in reversed(self.group.steps):
             value = step.output
@@ -154,7 +156,7 @@ class _Melting:
             if self.values[value].stored:
                 owners.add(-1)
             expensive = sum(1 for _ in walk(self.bodies[value])) > CHEAP
-            if len(owners) > 1 and expensive:
+            if len(owners) > 1 and expensive and not in_place:
                 held.add(value)
                 owners = {value}
             roots[value] = owners

@@ -19,7 +19,6 @@ from dala.backends.cpu.lanes import (
     LaneWriter,
     Sources,
     pack_level,
-    store_pixels,
 )
 from dala.backends.cpu.rows import Form, Ring, RowBody
 from dala.backends.cpu.tables import write_byte_map
@@ -61,20 +60,27 @@ class BodyEmitter(Sources):
             write_byte_map(self, self.byte_map)
             return
         writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
-        if body.ring is not None:
-            self._hold(body.ring, writer)
+        # everything is computed before anything is written: an output may be an input, too
+        held = self._compute(body.held, writer, packed=self._holds_bytes) if body.ring else []
+        results = []
         for store in body.stores:
-            dtype = self.work.writes[store.write].type.dtype
-            form = self._format(dtype, len(store.values))
-            place = self.store_place(store.write, form.pixel_bytes)
-            self._put(form, place, store.values, writer)
+            packed = self.owner.image and self.work.writes[store.write].type.dtype == U8
+            results.append(self._compute(store.values, writer, packed=packed))
+        if body.ring is not None:
+            self._hold(body.ring, held)
+        for store, values in zip(body.stores, results, strict=True):
+            form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
+            form.store(self.lane, self.store_place(store.write, form.pixel_bytes), values)
 
-    def _put(self, form: Format, place: str, nodes: Sequence[Node], writer: LaneWriter) -> None:
-        """Write one vector of pixels or elements; a byte that only passes through stays a byte."""
-        if form.dtype != U8 or not form.image or form.channels == 1:
+    @property
+    def _holds_bytes(self) -> bool:
+        return self.body.ring is not None and self.body.ring.form == "u8"
+
+    def _compute(self, nodes: Sequence[Node], writer: LaneWriter, *, packed: bool) -> list[str]:
+        """The vectors of some channels; for packed RGBA bytes, each already in its place."""
+        if not packed or len(nodes) == 1:
             writer.write(nodes)
-            form.store(self.lane, place, [writer.vector(n) for n in nodes])
-            return
+            return [writer.vector(n) for n in nodes]
         parts = []
         for channel, node in enumerate(nodes):
             source = self._passed_through(node, channel)
@@ -82,11 +88,11 @@ class BodyEmitter(Sources):
                 writer.write([node])
                 parts.append(pack_level(self.lane, writer.vector(node), channel, self.lanes))
                 continue
-            i32 = Type(S32, self.lanes)
+            i32 = Type(S32, self.lanes)  # a byte that only passes through stays a byte
             pixels = self.lane.op(f"load {i32}, ptr {self.place_of(source)}, align 1")
             mask = self.lane.constant(i32, _signed(0xFF << (8 * channel)))
             parts.append(self.lane.op(f"and {i32} {pixels}, {mask}"))
-        store_pixels(self.lane, place, parts, self.lanes)
+        return parts
 
     def _passed_through(self, node: Node, channel: int) -> Access | None:
         """Where the byte comes from, if ``node`` is the same channel of a packed pixel, unchanged."""
@@ -225,14 +231,12 @@ class BodyEmitter(Sources):
 
     # -- writing ---------------------------------------------------------------------------------
 
-    def _hold(self, ring: Ring, writer: LaneWriter) -> None:
-        nodes = self.body.held
+    def _hold(self, ring: Ring, values: Sequence[str]) -> None:
         if ring.form == "u8":
-            self._put(self._format(U8, ring.channels), self.own_place(0), nodes, writer)
+            self._format(U8, ring.channels).store(self.lane, self.own_place(0), values)
             return
-        writer.write(nodes)
         vector = Type(F32, self.lanes)
-        for channel, value in enumerate(writer.vector(n) for n in nodes):
+        for channel, value in enumerate(values):
             if ring.blocked:
                 place = self._block_place(self.number, channel, 0)
             else:

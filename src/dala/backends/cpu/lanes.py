@@ -136,7 +136,7 @@ class Format:
         return split_pixels(code, code.op(f"load {i32}, ptr {pointer}, align 1"), self.lanes)
 
     def store(self, code: Code, pointer: str, values: Sequence[str]) -> None:
-        """Write one vector per channel; u8 images arrive as levels 0..255 in f32."""
+        """Write one vector per channel; RGBA bytes come packed in place, grey ones as levels in f32."""
         f32, i32 = Type(F32, self.lanes), Type(S32, self.lanes)
         if not self.image or (self.dtype == F32 and self.channels == 1):
             code.line(f"store {Type(self.dtype, self.lanes)} {values[0]}, ptr {pointer}, align 1")
@@ -148,8 +148,10 @@ class Format:
             small = code.op(f"trunc {i32} {whole} to {Type(U8, self.lanes)}")
             code.line(f"store {Type(U8, self.lanes)} {small}, ptr {pointer}, align 1")
         else:
-            parts = [pack_level(code, v, c, self.lanes) for c, v in enumerate(values)]
-            store_pixels(code, pointer, parts, self.lanes)
+            pixels = values[0]
+            for part in values[1:]:
+                pixels = code.op(f"or {i32} {pixels}, {part}")
+            code.line(f"store {i32} {pixels}, ptr {pointer}, align 1")
 
     def gather(self, code: Code, base: str, index: str, wide: bool) -> list[str]:
         """One vector per channel at computed element (pixel) numbers; ``wide`` indices are i64."""
@@ -192,15 +194,6 @@ def pack_level(code: Code, level: str, channel: int, lanes: int) -> str:
     if not channel:
         return whole
     return code.op(f"shl {i32} {whole}, {code.constant(i32, 8 * channel)}")
-
-
-def store_pixels(code: Code, pointer: str, parts: Sequence[str], lanes: int) -> None:
-    """Packed pixels from their four channels, each in its place."""
-    i32 = Type(S32, lanes)
-    pixels = parts[0]
-    for part in parts[1:]:
-        pixels = code.op(f"or {i32} {pixels}, {part}")
-    code.line(f"store {i32} {pixels}, ptr {pointer}, align 1")
 
 
 def _normalize(code: Code, level: str, f32: Type) -> str:
