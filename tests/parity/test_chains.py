@@ -281,3 +281,70 @@ def test_fused_tensors_are_unfused_byte_for_byte(case: dict) -> None:
         fused, plan = run_fused(case, source)
     for index, result in fused.items():
         assert same_bytes(result, apart[index]), f"stage {index} differs\n{plan}"
+
+
+@st.composite
+def tangled_pipelines(draw: st.DrawFn) -> dict[str, object]:
+    """Few buffers, many writes: in place, over each other, through scratch, with copies and barriers."""
+    stages = []
+    written = {"a", "b", "c"}
+    for _ in range(draw(st.integers(2, 7))):
+        kernel, params = draw(IMAGE_STAGES)
+        op = draw(st.sampled_from(["run_kernel"] * 8 + ["copy_buffer", "barrier"]))
+        if op == "copy_buffer":
+            kernel, params = "copy", {}
+        count = {"generate_gradient": 0, "probe_two": 2}.get(kernel, 1)
+        stages.append(
+            {
+                "op": op,
+                "kernel": kernel,
+                "params": params,
+                "inputs": [draw(st.sampled_from(sorted(written))) for _ in range(count)],
+                "output": draw(st.sampled_from(["a", "b", "c", "s", "t"])),
+            }
+        )
+        if op != "barrier":
+            written.add(stages[-1]["output"])
+    return {
+        "size": draw(st.sampled_from(SIZES)),
+        "stages": stages,
+        "seed": draw(st.integers(0, 99)),
+    }
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=tangled_pipelines())
+def test_any_wiring_over_few_buffers(case: dict) -> None:
+    """The pipeline leaves in every buffer what running its stages one by one leaves there."""
+    rng = np.random.default_rng(case["seed"])
+    shape = (*case["size"], 4)
+    start = {name: rng.integers(0, 256, shape, dtype=np.uint8) for name in "abc"}
+    with dala.use("cpu"):
+        apart = {n: compute.from_array(v) for n, v in start.items()}
+        apart |= {n: compute.buffer_zeros(shape, "u8") for n in "st"}
+        fused: dict = {n: compute.from_array(v) for n, v in start.items()}
+        fused |= {n: compute.scratch(shape, "u8") for n in "st"}
+        p = compute.pipeline()
+        for stage in case["stages"]:
+            if stage["op"] == "barrier":
+                p.add({"op": "barrier"})
+                continue
+            inputs, output = stage["inputs"], stage["output"]
+            spec = {
+                "op": stage["op"],
+                "inputs": [fused[n] for n in inputs],
+                "output": fused[output],
+            }
+            if stage["op"] == "run_kernel":
+                spec |= {"kernel": stage["kernel"], "params": stage["params"]}
+                # one by one, through a fresh buffer: plainly right even in place
+                fresh = compute.buffer_zeros(shape, "u8")
+                sources = [apart[n] for n in inputs]
+                compute.run_kernel(stage["kernel"], sources, fresh, stage["params"])
+                apart[output] = fresh
+            else:
+                apart[output] = compute.from_array(apart[inputs[0]].read())
+            p.add(spec)
+        p.run()
+        for name in "abc":
+            assert same_bytes(fused[name].read(), apart[name].read()), f"{name}\n{p.explain()}"
