@@ -13,7 +13,7 @@ from dala import compute
 from dala.compute import Buffer, Pipeline, Scratch
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
-from dala.ir.graph import Access, Node, Program, Stage, make, walk
+from dala.ir.graph import Access, Melts, Node, Program, Stage, make, walk
 from dala.language.vocabulary import average, intermediate, luma, sqrt
 from dala.plan.group import MAX_HALO_ROWS, MAX_NODES
 from dala.plan.melt import FusedPass, Place
@@ -540,7 +540,8 @@ def separable(reach: int, *, apart: bool) -> Program:
         ]
         return tuple(make("average", *pair, weight, weight) for pair in taps)
 
-    stages = (Stage(average(0, 0, reach), apart), Stage(average(1, reach, 0), apart))
+    melts: Melts = "none" if apart else "any"
+    stages = (Stage(average(0, 0, reach), melts), Stage(average(1, reach, 0), melts))
     return Program("wide", "image", 1, (), stages)
 
 
@@ -556,9 +557,9 @@ def labels(plan: Plan) -> list[str]:
 def test_stages_apart_have_bodies_of_their_own() -> None:
     (work,) = planned(Call(separable(2, apart=True), (0,), 1)).passes
     assert isinstance(work, FusedPass)
-    assert [(b.label, b.apart, bool(b.held)) for b in work.bodies] == [
-        ("wide.1", True, True),
-        ("wide.2", True, False),
+    assert [(b.label, b.melts, bool(b.held)) for b in work.bodies] == [
+        ("wide.1", "none", True),
+        ("wide.2", "none", False),
     ]
 
 
@@ -578,3 +579,24 @@ def test_no_cut_parts_the_stages_apart_of_one_kernel() -> None:
     back = planned(Call(apart, (0,), 1), Call(separable(1, apart=True), (1,), 0))
     assert labels(back) == ["wide.1 → wide.2", "wide.1 → wide.2"]
     assert back.reasons[1] == "wide.2 would overwrite a buffer that the pass still reads"
+
+
+def test_kin_melts_only_with_its_kin() -> None:
+    """Maps of bytes share one body; what lies before and behind them is held as rows."""
+    load = tuple(Node("load", F32, (), Access(0, c)) for c in range(4))
+    mapped = tuple(make("sub", Node("const", F32, (), 1.0), n) for n in load)
+    mixed = (load[1], load[0], load[2], load[3])
+    kin = Program("map", "image", 1, (), (Stage(mapped, "kin"),))
+    free = Program("mix", "image", 1, (), (Stage(mixed),))
+    calls = [Call(free, (0,), 1), Call(kin, (1,), 2), Call(kin, (2,), 3), Call(free, (3,), 4)]
+    slots = [Slot(ArrayType(SIZE, U8), scratch=0 < i < 4) for i in range(5)]
+    (work,) = plan_calls(calls, slots).passes
+    assert isinstance(work, FusedPass)
+    assert [(b.label, b.melts) for b in work.bodies] == [
+        ("mix", "any"),
+        ("map", "kin"),
+        ("mix", "any"),
+    ]
+    in_place = plan_calls([Call(free, (0,), 1), Call(kin, (1,), 0)], slots[:2])
+    (body,) = in_place.passes[0].bodies  # type: ignore[union-attr]
+    assert body.melts == "any"

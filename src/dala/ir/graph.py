@@ -18,6 +18,7 @@ from dala.ir.dtypes import DType
 from dala.ir.ops import OPS, VARIADIC
 
 Domain = Literal["image", "tensor"]
+Melts = Literal["any", "kin", "none"]  # with which other stages a stage may share a loop
 OUTPUT = -1  # the source number that means "the array being written"
 
 
@@ -87,11 +88,12 @@ class Stage:
     """One image or tensor computed element by element: ``body`` has one node per channel.
 
     Sources 0 … inputs-1 are the kernel's inputs; source ``inputs + k`` is the result of stage k.
-    A device may ask for a stage to stay ``apart``: it computes such a stage in a way of its own.
+    A device that computes a stage in a way of its own may say so: it then melts only with stages of its
+    ``"kin"`` (of the same way), or with ``"none"`` at all.
     """
 
     body: tuple[Node, ...]
-    apart: bool = False
+    melts: Melts = "any"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,10 @@ def group_steps(lowered: Lowered) -> list[Group]:
 
 
 def _units(steps: Sequence[Step]) -> Iterator[list[Step]]:
-    """Steps that no cut may part: what one ``apart`` stage hands to the next has a form of its own."""
-    for (_, apart), listed in itertools.groupby(steps, lambda s: (s.call, s.apart)):
+    """Steps that no cut may part: what one lone stage hands to the next has a form of its own."""
+    for (_, lone), listed in itertools.groupby(steps, lambda s: (s.call, s.melts == "none")):
         together = list(listed)
-        yield from [together] if apart else ([step] for step in together)
+        yield from [together] if lone else ([step] for step in together)
 
 
 def _why_not(group: Group | None, unit: Sequence[Step], values: list[Value]) -> str:
@@ -128,7 +128,7 @@ def _reach(step: Step) -> int:
 def _is_stencil(step: Step) -> bool:
     """Whether the step may still read a row after another row has been written."""
     moved = any(a.dx or a.dy for a in accesses(_body(step)))
-    return moved or step.apart or bool(gathered_sources(_body(step)))
+    return moved or step.melts == "none" or bool(gathered_sources(_body(step)))
 
 
 def works_in_place(group: Group, values: list[Value]) -> bool:

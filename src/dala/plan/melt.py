@@ -12,10 +12,21 @@ from dataclasses import dataclass, replace
 
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
-from dala.ir.graph import Access, Domain, Extent, Gather, Node, accesses, make, map_nodes, walk
+from dala.ir.graph import (
+    Access,
+    Domain,
+    Extent,
+    Gather,
+    Melts,
+    Node,
+    accesses,
+    make,
+    map_nodes,
+    walk,
+)
 from dala.ir.rewrite import PASSES, normalized_level
 from dala.plan.group import Group, works_in_place
-from dala.plan.steps import Value
+from dala.plan.steps import Step, Value
 
 CHEAP = 12  # a shared value of so few operations is computed twice rather than held
 
@@ -52,7 +63,7 @@ class Body:
     held: tuple[Node, ...]
     stores: tuple[Store, ...]
     levels: tuple[Node, ...] = ()  # of a u8 image: what ``held`` is, as whole levels 0..255
-    apart: bool = False  # one stage alone, for the device to compute in a way of its own
+    melts: Melts = "any"  # "none": one stage alone; "kin": only stages of that way of computing
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -97,6 +108,7 @@ class _Melting:
         self.place = place
         self.bodies = {s.output: s.work for s in group.steps if isinstance(s.work, tuple)}
         self.reads: dict[int, int] = {}  # value → index of a read
+        self.in_place = works_in_place(group, values) and not group.stencil
         self.held = self._choose_held()
         self.views: dict[tuple[int, bool], tuple[Node, ...]] = {}
 
@@ -108,20 +120,21 @@ class _Melting:
             self._view(step.output)
         stored = [s.output for s in group.steps if values[s.output].stored]
         writes = tuple(PassArray(self.place(values[v]), values[v].type) for v in stored)
-        bodies, rest = [], []
+        bodies: list[Body] = []
+        last: dict[Melts, list[int]] = {}  # what is stored but not held, by way of computing
         for step in group.steps:
             value = step.output
-            alone = value in self.held or step.apart
-            if not alone:
-                rest += [value] if value in stored else []
+            if value not in self.held and step.melts != "none":
+                last.setdefault(self._way(step), []).extend([value] if value in stored else [])
                 continue
             stores = [Store(stored.index(value), self._levels(value))] if value in stored else []
             held = self._view(value) if value in self.held else ()
             levels = self._levels(value) if held and self._is_u8_image(value) else ()
-            bodies.append(self._body([value], Body("", held, tuple(stores), levels, step.apart)))
-        if rest:
-            stores = [Store(stored.index(v), self._levels(v)) for v in rest]
-            bodies.append(self._body(rest, Body("", (), tuple(stores))))
+            bodies.append(self._body([value], Body("", held, tuple(stores), levels, step.melts)))
+        for way, rest in last.items():
+            if rest:
+                stores = [Store(stored.index(v), self._levels(v)) for v in rest]
+                bodies.append(self._body(rest, Body("", (), tuple(stores), (), way)))
         first = group.steps[0]
         return FusedPass(
             domain="image" if first.domain == "image" else "tensor",
@@ -141,27 +154,41 @@ class _Melting:
         """The values whose rows must be kept, numbered in the order of their bodies."""
         moved = {a.source for body in self.bodies.values() for a in accesses(body) if a.dx or a.dy}
         read = {v for s in self.group.steps for v in s.inputs}
+        ways = {s.output: self._way(s) for s in self.group.steps}
         held = {s.output for s in self.group.steps if s.output in moved}
-        held |= {s.output for s in self.group.steps if s.apart and s.output in read}
-        held |= {v for s in self.group.steps if s.apart for v in s.inputs} & self.group.makes
-        # in place, everything is read before anything is written: one body, nothing held
-        in_place = works_in_place(self.group, self.values) and not self.group.stencil
-        roots: dict[int, set[int]] = {}  # value → bodies it would melt into; -1 is the last body
+        for step in self.group.steps:
+            if step.melts == "none":
+                held |= {step.output} & read
+            held |= {
+                v
+                for v in step.inputs
+                if v in ways and not self._may_melt(ways[v], ways[step.output])
+            }
+        roots: dict[int, set[int]] = {}  # value → bodies it would melt into; below 0, the last ones
         for step in reversed(self.group.steps):
             value = step.output
-            if value in held or step.apart:
+            if value in held or step.melts == "none":
                 roots[value] = {value}
                 continue
             owners = {r for s in self.group.steps if value in s.inputs for r in roots[s.output]}
             if self.values[value].stored:
-                owners.add(-1)
+                owners.add(-1 if ways[value] == "any" else -2)
             expensive = sum(1 for _ in walk(self.bodies[value])) > CHEAP
-            if len(owners) > 1 and expensive and not in_place:
+            if len(owners) > 1 and expensive and not self.in_place:
                 held.add(value)
                 owners = {value}
             roots[value] = owners
-        alone = [s.output for s in self.group.steps if s.output in held or s.apart]
+        alone = [s.output for s in self.group.steps if s.output in held or s.melts == "none"]
         return {value: index for index, value in enumerate(alone) if value in held}
+
+    def _way(self, step: Step) -> Melts:
+        """With what a step may melt here. In place everything is one body, so that all of it is read
+        before any of it is written."""
+        return "any" if self.in_place and step.melts == "kin" else step.melts
+
+    @staticmethod
+    def _may_melt(value: Melts, reader: Melts) -> bool:
+        return value == reader and value != "none"
 
     def _body(self, computed: list[int], body: Body) -> Body:
         for rewrite in PASSES:

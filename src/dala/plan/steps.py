@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32
-from dala.ir.graph import Access, Extent, Gather, Node, Program, map_nodes
+from dala.ir.graph import Access, Extent, Gather, Melts, Node, Program, map_nodes
 from dala.ir.library import LibraryCall
 
 
@@ -64,7 +64,7 @@ class Step:
     inputs: tuple[int, ...]  # values
     output: int  # value
     call: int  # which stage of the pipeline it belongs to
-    apart: bool = False  # the device computes it in a way of its own: nothing melts into it
+    melts: Melts = "any"
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
                 body = _renumber_params(stage.body, first_param)
                 output = new_value(type_, call.output if last else None, label)
                 step = Step(
-                    label, body, program.domain, tuple(sources), output, number, stage.apart
+                    label, body, program.domain, tuple(sources), output, number, stage.melts
                 )
                 steps.append(step)
                 sources.append(output)

@@ -36,7 +36,8 @@ class CpuDevice(HostDevice):
         }
 
     def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
-        return prepare_program(program, inputs, output, fma=detect_host().fma)
+        host = detect_host()
+        return prepare_program(program, inputs, output, fma=host.fma, tables=host.permutes_bytes)
 
     def compile(self, plan: Plan) -> HostExecutable:
         return HostExecutable(plan, [self._compile_pass(p) for p in plan.passes])

@@ -1,6 +1,8 @@
 """A kernel's program as the CPU wants to compute it: what changes rounding, before fusion.
 
 * A stage that only averages the levels of a u8 image is left to 16-bit fixed point (fixed.py).
+* A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
+  look-up table (tables.py), and bytes are what lies on both sides of it.
 * Elsewhere averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add.
 
 Both are decided for one kernel and its element types alone, so that a stage rounds the same way in
@@ -16,25 +18,41 @@ from dataclasses import replace
 from dala.backends.cpu.fixed import MAX_TAPS
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
-from dala.ir.graph import Access, Node, Program, accesses, gathered_sources, make, walk
+from dala.ir.graph import (
+    Access,
+    Melts,
+    Node,
+    Program,
+    Stage,
+    accesses,
+    gathered_sources,
+    make,
+    walk,
+)
 from dala.ir.ops import split_average
 from dala.ir.rewrite import PASSES, expand_averages
 
 
 def prepare_program(
-    program: Program, inputs: Sequence[ArrayType], output: ArrayType, *, fma: bool
+    program: Program,
+    inputs: Sequence[ArrayType],
+    output: ArrayType,
+    *,
+    fma: bool,
+    tables: bool = False,
 ) -> Program:
     """The program in the CPU's own arithmetic for arrays of these kinds."""
     fixed = _fixed_stages(program, inputs, output)
     stages = []
     for number, stage in enumerate(program.stages):
         if number in fixed:
-            stages.append(replace(stage, apart=True))
+            stages.append(replace(stage, melts="none"))
             continue
         body = expand_averages(stage.body)
         for rewrite in PASSES:
             body = rewrite(body)
-        stages.append(replace(stage, body=contract_body(body) if fma else body))
+        melts: Melts = "kin" if tables and _maps_bytes(program, number, inputs, output) else "any"
+        stages.append(Stage(contract_body(body) if fma else body, melts))
     return replace(program, stages=tuple(stages))
 
 
@@ -78,6 +96,23 @@ def _fixed_stages(program: Program, inputs: Sequence[ArrayType], output: ArrayTy
         if kept == chosen:
             return chosen
         chosen = kept
+
+
+def _maps_bytes(
+    program: Program, number: int, inputs: Sequence[ArrayType], output: ArrayType
+) -> bool:
+    """Whether each channel written is a function of the same channel of one pixel of bytes."""
+    body = program.stages[number].body
+    if program.domain != "image" or output.dtype != U8 or len(program.stages) > 1:
+        return False
+    if any(n.op in ("gather", "coord") for n in walk(body)):
+        return False
+    found = {(a.source, a.dx, a.dy) for a in accesses(body)}
+    if len(found) != 1 or next(iter(found))[1:] != (0, 0):
+        return False
+    source = inputs[next(iter(found))[0]]
+    own = all(a.channel == c for c, node in enumerate(body) for a in accesses([node]))
+    return own and source.dtype == U8 and source.channels == len(body)
 
 
 def _is_plain_average(body: tuple[Node, ...]) -> bool:

@@ -68,15 +68,16 @@ def schedule_rows(work: FusedPass) -> tuple[RowBody, ...]:
 
 
 def _choose_forms(work: FusedPass) -> tuple[list[Body], list[Form]]:
-    """Fixed-point bodies read bytes or fixed point; everything else holds f32."""
+    """Fixed-point bodies and tables read and hold bytes (or fixed point); everything else, f32."""
     inputs = len(work.reads)
     forms: list[Form] = []
     for number, body in enumerate(work.bodies):
         readers = [b for b in work.bodies if inputs + number in _sources(b)]
-        if body.apart:
+        if body.melts == "none":
             forms.append("u8" if body.levels else "u16")
         else:
-            forms.append("u8" if body.levels and any(r.apart for r in readers) else "f32")
+            bytes_wanted = body.melts == "kin" or any(r.melts != "any" for r in readers)
+            forms.append("u8" if body.levels and bytes_wanted else "f32")
     bodies = [
         replace(b, held=b.levels, levels=()) if form == "u8" and b.held else replace(b, levels=())
         for b, form in zip(work.bodies, forms, strict=True)
@@ -123,9 +124,9 @@ def _add_loaders(
             sideways = any(dx for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
             in_bytes = source < inputs or forms[source - inputs] == "u8"
-            if body.apart and source < inputs and sideways:
+            if body.melts == "none" and source < inputs and sideways:
                 targets[source] = loader(source, "u8")
-            elif not body.apart and in_bytes and several:
+            elif body.melts != "none" and in_bytes and several:
                 targets[source] = loader(source, "f32")
             else:
                 targets[source] = renumbered.get(source, source)
@@ -204,6 +205,6 @@ def _lead_and_depth(bodies: list[Body], forms: list[Form], inputs: int) -> tuple
             pixel_bytes=pixel_bytes,
         )
     return tuple(
-        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.apart)
+        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.melts == "none")
         for i, b in enumerate(bodies)
     )
