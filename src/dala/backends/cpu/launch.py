@@ -93,18 +93,25 @@ class PassLauncher:
             block = ctypes.create_string_buffer(self._block.size)
         used = [params[i] for i in self._params]
         self._block.pack_into(block, 0, *words, *self._rings, *used)
-        address = ctypes.addressof(block)
         helpers: list[Future[None]] = []
         if self.threads > 1:
+            # A helper holds what it works on: Ctrl-C may end this call at any point before it is done.
             pool = _helpers()
-            helpers = [pool.submit(self._work, address) for _ in range(self.threads - 1)]
-        self._work(address)
+            held = (block, reads, writes)
+            helpers = [pool.submit(self._work, *held) for _ in range(self.threads - 1)]
+        self._work(block, reads, writes)
         for helper in helpers:
             if not helper.cancel():
                 helper.result()
         self._spare_blocks.append(block)
 
-    def _work(self, address: int) -> None:
+    def _work(
+        self,
+        block: ctypes.Array[ctypes.c_char],
+        reads: Sequence[HostArray],
+        writes: Sequence[HostArray],
+    ) -> None:
+        address = ctypes.addressof(block)
         try:
             scratch = self._spare_scratch.pop()
         except IndexError:
