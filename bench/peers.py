@@ -104,7 +104,13 @@ def half_cv(a: np.ndarray, out: np.ndarray) -> Run:
 
 
 def chain_cv(a: np.ndarray, out: np.ndarray) -> Run:
-    steps = [gaussian_cv(3, 1.5), sharpen_cv(0.5), scale_cv(1.2, -25.5), scale_cv(1.0, 12.75), gray_cv]
+    steps = [
+        gaussian_cv(3, 1.5),
+        sharpen_cv(0.5),
+        scale_cv(1.2, -25.5),
+        scale_cv(1.0, 12.75),
+        gray_cv,
+    ]
     images = [a, *(np.empty_like(a) for _ in steps[:-1]), out]
     runs = [step(images[i], images[i + 1]) for i, step in enumerate(steps)]
 
@@ -228,7 +234,8 @@ def markdown_row(row: dict[str, object]) -> str:
         return format(row[key], form) if key in row else "–"
 
     peers = [
-        f"{cell(f'{p}_ms', '.2f')} | {cell(f'{p}_ratio', '.1f')}" for p in ("opencv", "pillow", "skimage")
+        f"{cell(f'{p}_ms', '.2f')} | {cell(f'{p}_ratio', '.1f')}"
+        for p in ("opencv", "pillow", "skimage")
     ]
     over_copy = float(row["dala_ms"]) / float(row["copy_ms"])  # type: ignore[arg-type]
     return f"| {row['size']} | {row['job']} | {cell('dala_ms', '.2f')} | {over_copy:.1f} | {' | '.join(peers)} |"
@@ -252,7 +259,9 @@ def plot(rows: list[dict[str, object]], path: Path) -> None:
     axes.barh(names[::-1], ratios[::-1], color=["#2a7" if x >= 1 else "#c55" for x in ratios[::-1]])
     axes.axvline(1, color="#333", linewidth=1)
     axes.set_xscale("log")
-    axes.set_xlabel("OpenCV time ÷ dala time, 1920×1080 RGBA u8 (right of the line: dala is faster)")
+    axes.set_xlabel(
+        "OpenCV time ÷ dala time, 1920×1080 RGBA u8 (right of the line: dala is faster)"
+    )
     for index, ratio in enumerate(ratios[::-1]):
         axes.text(ratio * 1.03, index, f"{ratio:.1f}", va="center", fontsize=8)
     figure.tight_layout()
@@ -260,7 +269,9 @@ def plot(rows: list[dict[str, object]], path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="a fifth of the time, noisier")
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
     options = parser.parse_args()
@@ -276,7 +287,9 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     body = "\n".join(markdown_row(r) for r in rows)
     command = "python bench/peers.py" + (" --quick" if options.quick else "")
-    (options.out / "peers.md").write_text(f"{title}\n\n`{command}`\n\n{HEAD}\n{body}\n", encoding="utf-8")
+    (options.out / "peers.md").write_text(
+        f"{title}\n\n`{command}`\n\n{HEAD}\n{body}\n", encoding="utf-8"
+    )
     (options.out / "peers.json").write_text(json.dumps({"title": title, "rows": rows}, indent=1))
     plot(rows, options.out / "peers.png")
     print(f"\nwritten: {options.out}/peers.md, peers.json, peers.png")

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from dala import compute
     from dala.compute.default import device, devices, use
     from dala.language.decorator import kernel
-    from dala.language.parameter import Param, param, static
+    from dala.language.parameter import Param, array_param, param, static
 
 __all__ = [
-    "DalaError", "Param", "__version__", "compute", "device", "devices", "errors", "kernel", "param",
-    "static", "use",
+    "DalaError", "Param", "__version__", "array_param", "compute", "device", "devices", "errors",
+    "kernel", "param", "static", "use",
 ]  # fmt: skip
 
 _HOMES = {
@@ -36,6 +36,7 @@ _HOMES = {
     "use": "dala.compute.default",
     "kernel": "dala.language.decorator",
     "Param": "dala.language.parameter",
+    "array_param": "dala.language.parameter",
     "param": "dala.language.parameter",
     "static": "dala.language.parameter",
 }

@@ -18,6 +18,7 @@ from dala.backends.base import Executable
 from dala.backends.host import HostExecutable
 from dala.compute import Buffer, Command, commands
 from dala.errors import CommandError, CommandTimeoutError
+from dala.threads import Runners
 
 pytestmark = pytest.mark.usefixtures("device", "registry")
 
@@ -355,6 +356,22 @@ def test_a_failed_number_outlives_its_command(failing: Launches) -> None:
     assert compute.poll(number) == "failed"
     with pytest.raises(Broken, match="the driver fell over"):
         compute.wait(number)
+
+
+def test_failures_of_long_ago_are_not_called_a_success(
+    failing: Launches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "REMEMBERED_FAILURES", 3)
+    monkeypatch.setattr(commands, "_failures", type(commands._failures)())
+    monkeypatch.setattr(commands, "_forgotten", 0)
+    a = numbers(1)
+    ids = [start("exp", a, numbers(0)).id for _ in range(5)]
+    compute.synchronize()
+    assert [compute.poll(n) for n in ids[2:]] == ["failed"] * 3
+    for ask in (compute.poll, compute.wait):
+        with pytest.raises(CommandError) as caught:
+            ask(ids[1])
+        assert str(caught.value) == (f"command {ids[1]} is too long ago to tell what became of it")
 
 
 def test_readers_of_what_was_never_written_fail_too(failing: Launches) -> None:
@@ -839,6 +856,21 @@ def test_sixteen_threads_share_a_pipeline() -> None:
     in_threads(16, work)
 
 
+def test_without_threads_commands_run_where_they_are_submitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    fewer = Runners("few", 2)
+    monkeypatch.setattr(commands, "_runners", lambda: fewer)
+    a = numbers(16)
+    chain = [start("sqrt", a, a) for _ in range(2)]
+    assert [c.status for c in chain] == ["completed"] * 2
+    assert compute.read_list(a) == [2]
+
+
 # -- the end of the process, and its children --------------------------------------------------
 
 
@@ -883,6 +915,58 @@ def test_a_forked_child_can_submit(device: str) -> None:
         """
     )
     assert out == "ok\n"
+
+
+@pytest.mark.parametrize("moment", ["small kernels", "large kernels"])
+def test_ctrl_c_at_any_moment(device: str, moment: str) -> None:
+    """Whatever a signal handler's exception cuts short, nothing crashes, nothing waits forever."""
+    shape = (1, 1, 4) if moment == "small kernels" else (600, 800, 4)
+    if device == "reference" and moment == "large kernels":
+        shape = (60, 80, 4)
+    out = run_python(
+        f"""
+        import random, signal, sys, time
+        import numpy as np
+        import dala
+        from dala import compute
+
+        dala.use({device!r})
+        sys.unraisablehook = lambda _: None  # one that hits a finalizer is lost
+        shape = {shape}
+        image = np.full(shape, 100, np.uint8)
+
+        def work(target):
+            source = compute.from_array(image)
+            compute.run_kernel("blur", [source], target, {{"radius": 5}})
+            compute.run_kernel_async("invert", [target], target)
+            target.read()
+
+        def check():
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            target = compute.buffer_zeros(shape, "u8")
+            compute.run_kernel_async("generate_gradient", [], target).wait(20)
+            work(target)
+            assert target.read()[0, 0].tolist() == [155, 155, 155, 100]
+            compute.synchronize()
+
+        check()
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        hits, end = 0, time.monotonic() + 1
+        while time.monotonic() < end:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-4, 3e-3), 0.02)
+                while True:
+                    work(compute.buffer_zeros(shape, "u8"))
+            except (KeyboardInterrupt, dala.errors.CommandError):
+                hits += 1
+            try:
+                check()
+            except KeyboardInterrupt:
+                check()
+        print("fine" if hits > 10 else hits)
+        """
+    )
+    assert out == "fine\n"
 
 
 def run_python(text: str) -> str:

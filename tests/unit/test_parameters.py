@@ -237,7 +237,7 @@ def test_defaults_are_checked_and_converted() -> None:
         ),
         (
             lambda: Param("n", "double"),  # type: ignore[arg-type]
-            "n: type must be float, int, bool or str, got 'double'",
+            "n: type must be float, int, bool, str or array, got 'double'",
         ),
         (
             lambda: Param("two words"),

@@ -4,6 +4,7 @@
     stages.py     stage specs, checked          commands.py   what runs when
     pipelines.py  stages planned together       engine.py     stages → executable → command
     default.py    the default device
+    failures.py   errors that outlive a call
 
 The functions here are the API of the seeds; each delegates to a method of an object.
 """

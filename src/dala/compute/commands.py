@@ -7,25 +7,27 @@ shared pool, or at once on the caller's thread if the caller is going to wait an
 
 A command that fails leaves what it writes without content: whoever reads that fails too, until
 somebody writes it again. Order alone (a stream, a write after a read) passes no failure on.
+
+A signal handler may raise (Ctrl-C) between any two lines on the main thread. A command that is left
+behind half placed or half finished would block all that come after it, so what must not be left
+out is written such that doing it again is harmless, and is done again (``_surely``).
 """
 
 from __future__ import annotations
 
 import asyncio
-import copy
 import functools
 import itertools
 import os
 import sys
 import threading
-import traceback
-import weakref
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, Protocol
 
+from dala.compute.failures import detached, renewed
 from dala.errors import CommandError, CommandTimeoutError
+from dala.threads import Runners
 
 Status = Literal["pending", "completed", "failed"]
 REMEMBERED_FAILURES = 4096  # failed commands that can still be asked about by their number
@@ -47,9 +49,10 @@ class Chain(Protocol):
 _lock = threading.Lock()  # guards the graph of dependencies
 _numbers = itertools.count(1)
 _pending: dict[int, Command] = {}
-_known: weakref.WeakValueDictionary[int, Command] = weakref.WeakValueDictionary()
 _failures: OrderedDict[int, BaseException] = OrderedDict()
+_forgotten = 0  # the newest number whose failure is no longer remembered
 _newest = 0
+_INTERRUPTED = CommandError("it was interrupted by a signal")
 
 
 class Command:
@@ -68,13 +71,17 @@ class Command:
         self.label = label
         self.error: BaseException | None = None
         self._run: Callable[[], None] | None = run
-        self._waits_for = 0
         self._writers: list[Command] = []  # whose results it reads
+        self._waits_for = 1  # commands; and one while it is being placed among them
+        self._linked = False  # known to those it waits for
+        self._placed = False  # known to those that wait for it
+        self._runs_on: Literal["", "pool", "caller"] = ""
+        self._fault: BaseException | None = _INTERRUPTED  # until the work has said otherwise
         self._origin = ""  # of its failure, if that was somebody else's first
-        self._dependents: list[Command] = []
-        self._callbacks: list[Callable[[], None]] = []
-        self._event: threading.Event | None = None
         self._done = False
+        self._callbacks: list[Callable[[], None]] = []
+        self._dependents: list[Command] = []
+        self._ready: dict[int, Command] = {}  # those of them that can start
 
     def __repr__(self) -> str:
         return f"<dala command {self.id} {self.label}: {self.status}>"
@@ -98,18 +105,26 @@ class Command:
                 f"command {self.id} ({self.label}) is not done after {timeout:g} s"
             )
         if self.error is not None:
-            raise _renewed(self.error)
+            raise renewed(self.error)
 
     def _wait_until_done(self, timeout: float | None) -> bool:
         if self._done:
             return True
+        gate = threading.Lock()
+        gate.acquire()
+
+        def open_gate() -> None:
+            if gate.locked():
+                gate.release()
+
+        self._when_done(open_gate)
+        limit = -1 if timeout is None else max(0, min(timeout, threading.TIMEOUT_MAX))
+        if gate.acquire(timeout=limit):
+            return True
         with _lock:
-            if self._event is None:
-                self._event = threading.Event()
-                if self._done:
-                    self._event.set()
-            event = self._event
-        return event.wait(None if timeout is None else min(timeout, threading.TIMEOUT_MAX))
+            if not self._done:
+                self._callbacks.remove(open_gate)
+            return self._done
 
     def __await__(self) -> Generator[object, None, None]:
         loop = asyncio.get_running_loop()
@@ -128,11 +143,12 @@ class Command:
         self._when_done(wake)
         yield from future.__await__()
         if self.error is not None:
-            raise _renewed(self.error)
+            raise renewed(self.error)
 
     def _failure(self) -> str:
         """What went wrong first; the same text for everything that depends on it."""
-        return self._origin or f"command {self.id} ({self.label}) failed: {self.error}"
+        reason = str(self.error) or type(self.error).__name__
+        return self._origin or f"command {self.id} ({self.label}) failed: {reason}"
 
     def _when_done(self, callback: Callable[[], None]) -> None:
         with _lock:
@@ -141,94 +157,84 @@ class Command:
                 return
         callback()
 
-    def _execute(self) -> list[Command]:
-        """Do the work; returns the commands that can start now."""
-        run, self._run = self._run, None
-        writers, self._writers = self._writers, []
-        assert run is not None
-        error: BaseException | None = None
-        self._origin = next((w._failure() for w in writers if w.error is not None), "")
+    def _work(self) -> None:
+        self._origin = next((w._failure() for w in self._writers if w.error is not None), "")
         if self._origin:
-            error = CommandError(f"{self.label}: its input was never written: {self._origin}")
-        else:
-            handled = sys.exc_info()[1]  # what the caller is dealing with: none of our business
-            try:
-                run()
-            except BaseException as raised:
-                error = _detached(raised, handled)
-        del run  # it holds the buffers
-        return self._finish(error)
-
-    def _finish(self, error: BaseException | None) -> list[Command]:
-        with _lock:
-            self.error = error
-            self._done = True
-            _pending.pop(self.id, None)
-            if error is not None:
-                _failures[self.id] = error
-                while len(_failures) > REMEMBERED_FAILURES:
-                    _failures.popitem(last=False)
-            dependents, self._dependents = self._dependents, []
-            callbacks, self._callbacks = self._callbacks, []
-            if self._event is not None:
-                self._event.set()
-            ready = []
-            for command in dependents:
-                command._waits_for -= 1
-                if command._waits_for == 0:
-                    ready.append(command)
-        for callback in callbacks:
-            callback()
-        return ready
-
-
-class _Where(Exception):
-    """Where a command failed, as text. Frames would keep alive what everybody in them held."""
-
-
-def _detached(error: BaseException, handled: BaseException | None) -> BaseException:
-    """An error to remember: its traceback as text, and without what the caller was handling."""
-    chain = [error]
-    while True:
-        before = chain[-1].__cause__ or chain[-1].__context__
-        if before is None or before is handled or any(before is link for link in chain):
-            break
-        chain.append(before)
-    first = chain[-1]
-    if first.__context__ is handled:
-        first.__context__ = None
-    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    for link in chain:
-        link.__traceback__ = None
-    if first.__cause__ is None and not isinstance(first, _Where):
-        first.__cause__ = _Where("\n" + text)
-    return error
-
-
-def _renewed(error: BaseException) -> BaseException:
-    """The error to raise: a copy, because raising adds the frames of whoever waits to it, and the
-    original is remembered for others who ask."""
-    try:
-        fresh = copy.copy(error)
-    except Exception:  # an exception with a constructor of its own kind
-        return error.with_traceback(None)
-    fresh.__cause__ = error.__cause__
-    return fresh
-
-
-def _start(ready: Iterable[Command]) -> None:
-    """Hand commands to the pool; while the interpreter shuts down, run them and theirs here."""
-    waiting = deque(ready)
-    while waiting:
-        command = waiting.popleft()
+            self._fault = CommandError(f"{self.label}: its input was never written: {self._origin}")
+            return
+        assert self._run is not None
+        handled = sys.exc_info()[1]  # what the caller is dealing with: none of our business
         try:
-            _runners().submit(_execute_and_start, command)
-        except RuntimeError:
-            waiting.extend(command._execute())
+            self._run()
+        except BaseException as raised:
+            self._fault = detached(raised, handled)
+        else:
+            self._fault = None
+
+    def _finish(self) -> None:
+        """Say that it is done, and find out who can start. May be repeated."""
+        global _forgotten
+        with _lock:
+            self._run, self._writers = None, []  # they hold the buffers
+            if not self._done:
+                self.error = self._fault
+                if self.error is not None:
+                    _failures[self.id] = self.error
+                self._done = True
+            while len(_failures) > REMEMBERED_FAILURES:
+                _forgotten = max(_forgotten, _failures.popitem(last=False)[0])
+            _pending.pop(self.id, None)
+            while self._dependents:
+                command = self._dependents[-1]
+                if command._waits_for == 1:
+                    self._ready[command.id] = command
+                command._waits_for -= 1
+                self._dependents.pop()
+        while self._callbacks:
+            self._callbacks[-1]()
+            self._callbacks.pop()
 
 
-def _execute_and_start(command: Command) -> None:
-    _start(command._execute())
+def _surely(action: Callable[[], None]) -> None:
+    """Do what may be done twice; if an exception of a signal handler comes between, do it again."""
+    try:
+        action()
+    except BaseException:
+        action()
+        raise
+
+
+def _execute(first: Command, thread: Literal["pool", "caller"]) -> None:
+    """Run a command unless another thread does, and start what waited for it."""
+    here = [first]
+    while here:
+        command = here.pop()
+        mine = False
+        try:
+            with _lock:
+                mine = not command._runs_on
+                if mine:
+                    command._runs_on = thread
+            if mine:
+                command._work()
+        finally:
+            if mine:
+                _surely(command._finish)
+                _surely(functools.partial(_start_ready, command, here))
+
+
+def _start_ready(command: Command, here: list[Command]) -> None:
+    """Start what the command made ready; on this thread if the pool takes nothing. May be repeated."""
+    while command._ready:
+        number, ready = next(iter(command._ready.items()))
+        if not _hand_over(ready):
+            here.append(ready)
+        command._ready.pop(number, None)
+
+
+def _hand_over(command: Command) -> bool:
+    """Give a command to the pool, which takes nothing more while the interpreter shuts down."""
+    return _runners().put(functools.partial(_execute, command, "pool"))
 
 
 def submit_command(
@@ -241,12 +247,27 @@ def submit_command(
     inline: bool,
 ) -> Command:
     """Put work in order. ``inline`` runs it on this thread if nothing stands in its way, and waits."""
-    global _newest
     command = Command(label, run)
+    try:
+        ready = _place(command, list(reads), list(writes), stream)
+        if ready and (inline or not _hand_over(command)):
+            _execute(command, "caller")
+    except BaseException:
+        _surely(functools.partial(_give_up, command))
+        raise
+    if inline:
+        command.wait()
+    return command
+
+
+def _place(
+    command: Command, reads: list[Tracked], writes: list[Tracked], stream: Chain | None
+) -> bool:
+    """Put a command behind those it depends on; whether there are none."""
+    global _newest
     with _lock:
         _newest = max(_newest, command.id)
         needs: dict[int, Command] = {}
-        reads, writes = list(reads), list(writes)
         for tracked in reads:
             writer = tracked.writer
             if writer is not None:
@@ -258,57 +279,75 @@ def submit_command(
             for other in (tracked.writer, *tracked.readers):
                 if other is not None and not other._done:
                     needs[other.id] = other
-        if stream is not None:
-            if stream.last is not None and not stream.last._done:
-                needs[stream.last.id] = stream.last
-            stream.last = command
-        for tracked in reads:
-            tracked.readers = [r for r in tracked.readers if not r._done]
-            tracked.readers.append(command)
-        for tracked in writes:
-            tracked.writer, tracked.readers = command, []
+        if stream is not None and stream.last is not None and not stream.last._done:
+            needs[stream.last.id] = stream.last
+        _pending[command.id] = command
         for other in needs.values():
             other._dependents.append(command)
-        command._waits_for = len(needs)
-        _pending[command.id] = command
-        _known[command.id] = command
-    if not needs:
-        if inline:
-            _execute_and_start(command)
-        else:
-            _start([command])
-    if inline:
-        command.wait()
-    return command
+            command._waits_for += 1
+        command._linked = True
+        if stream is not None:
+            stream.last = command
+        for tracked in reads:
+            tracked.readers = [*(r for r in tracked.readers if not r._done), command]
+        for tracked in writes:
+            tracked.writer, tracked.readers = command, []
+        command._waits_for -= 1
+        command._placed = True
+        return command._waits_for == 0
 
 
-def find_command(command: Command | int) -> Command | int:
-    """The Command behind a number, or the number itself if the command is long done."""
-    if isinstance(command, Command):
-        return command
-    if isinstance(command, bool) or not isinstance(command, int):
-        raise CommandError(f"expected a command or its number, got {type(command).__name__}")
-    if not 1 <= command <= _newest:
-        raise CommandError(f"there is no command {command}; the newest is {_newest}")
+def _give_up(command: Command) -> None:
+    """Its caller was interrupted: what nobody else will run is finished here. May be repeated."""
     with _lock:
-        return _known.get(command, command)
+        if command._linked and not command._placed:
+            command._run = _refuse  # others may be waiting for it already: it fails in its turn
+            command._waits_for -= 1
+            command._placed = True
+        if command._placed and command._waits_for:
+            return
+        if not command._runs_on:
+            command._runs_on = "caller"
+        elif command._runs_on == "pool":
+            return
+    _surely(command._finish)
+    _surely(functools.partial(_start_ready, command, []))
+
+
+def _refuse() -> None:
+    raise _INTERRUPTED
 
 
 def poll_command(command: Command | int) -> Status:
     """The status of a command, or of its number."""
-    found = find_command(command)
+    found = _look_up(command)
     if isinstance(found, Command):
         return found.status
-    return "failed" if found in _failures else "completed"
+    return "completed" if found is None else "failed"
 
 
 def wait_command(command: Command | int, timeout: float | None = None) -> None:
     """Wait for a command, or for its number."""
-    found = find_command(command)
+    found = _look_up(command)
     if isinstance(found, Command):
         found.wait(timeout)
-    elif (error := _failures.get(found)) is not None:
-        raise _renewed(error)
+    elif found is not None:
+        raise renewed(found)
+
+
+def _look_up(command: Command | int) -> Command | BaseException | None:
+    """A command by its number, as long as it is pending; then only its failure, if it failed."""
+    if isinstance(command, Command):
+        return command
+    if isinstance(command, bool) or not isinstance(command, int):
+        raise CommandError(f"expected a command or its number, got {type(command).__name__}")
+    with _lock:
+        if not 1 <= command <= _newest:
+            raise CommandError(f"there is no command {command}; the newest is {_newest}")
+        found = _pending.get(command) or _failures.get(command)
+        if found is None and command <= _forgotten:
+            raise CommandError(f"command {command} is too long ago to tell what became of it")
+        return found
 
 
 def wait_for_all() -> None:
@@ -324,8 +363,12 @@ def _begin_in_child() -> None:
     global _lock
     _lock = threading.Lock()
     _runners.cache_clear()
-    for command in list(_pending.values()):
-        command._finish(CommandError(f"{command.label}: the process was forked meanwhile"))
+    under_way = list(_pending.values())
+    for command in under_way:
+        command._runs_on, command._dependents, command._callbacks = "caller", [], []
+    for command in under_way:
+        command._fault = CommandError(f"{command.label}: the process was forked meanwhile")
+        command._finish()
 
 
 if hasattr(os, "register_at_fork"):
@@ -333,5 +376,5 @@ if hasattr(os, "register_at_fork"):
 
 
 @functools.cache
-def _runners() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(min(8, 2 + (os.cpu_count() or 1)), thread_name_prefix="dala-run")
+def _runners() -> Runners:
+    return Runners("dala-run", min(8, 2 + (os.cpu_count() or 1)))

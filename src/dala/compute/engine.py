@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command, submit_command
 from dala.compute.stages import Stage, parse_stage
 from dala.errors import DeviceError
+from dala.ir.arrays import ArrayType
 from dala.ir.graph import Program
 from dala.ir.library import LibraryCall
+from dala.language.tables import Table
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Barrier, Call, Copy, Slot
 
@@ -70,6 +73,7 @@ class Engine:
         self.default_stream = Stream(self)
         self._executables: OrderedDict[Hashable, Executable] = OrderedDict()
         self._prepared: OrderedDict[Hashable, Program] = OrderedDict()
+        self._tables: weakref.WeakKeyDictionary[Table, Buffer] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
 
     def prepare(self, stages: Sequence[Stage]) -> Prepared:
@@ -88,6 +92,7 @@ class Engine:
         reads: dict[int, Buffer] = {}
         writes: dict[int, Buffer] = {}
         for stage in stages:
+            sources = (*stage.inputs, *map(self.hold, stage.tables))
             work: Program | LibraryCall | Copy
             if stage.op == "barrier":
                 calls.append(Call(Barrier()))
@@ -100,9 +105,9 @@ class Engine:
                 numbers += stage.special.values
                 work = stage.special.work
                 if isinstance(work, Program):
-                    work = self._adapt(work, stage)
-            calls.append(Call(work, tuple(slot(b) for b in stage.inputs), slot(stage.output)))
-            for b in stage.inputs:
+                    work = self._adapt(work, [b.type for b in sources], stage.output.type)
+            calls.append(Call(work, tuple(slot(b) for b in sources), slot(stage.output)))
+            for b in sources:
                 if isinstance(b, Buffer) and id(b) not in writes:
                     reads[id(b)] = b
             if isinstance(stage.output, Buffer):
@@ -133,10 +138,20 @@ class Engine:
             inline=inline,
         )
 
-    def _adapt(self, program: Program, stage: Stage) -> Program:
+    def hold(self, table: Table) -> Buffer:
+        """The device's copy of an array parameter: made once, and gone with the Table."""
+        with self._lock:
+            found = self._tables.get(table)
+        if found is None:
+            storage = self.device.allocate(table.type)
+            self.device.upload(storage, table.array)
+            fresh = Buffer(self, table.type, storage)
+            with self._lock:
+                found = self._tables.setdefault(table, fresh)
+        return found
+
+    def _adapt(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
         """The device's own form of a program for arrays of these kinds, made once."""
-        assert stage.output is not None
-        inputs, output = [b.type for b in stage.inputs], stage.output.type
         kinds = tuple([(t.dtype, t.channels) for t in (*inputs, output)])
         key = (program, kinds)
         with self._lock:

@@ -88,8 +88,9 @@ class Pipeline:
         assert old.output is not None
         assert old.special is not None
         special = specialize(old.kernel, [b.type for b in old.inputs], old.output.type, values)
-        self._stages[stage] = replace(old, values=values, special=special)
-        if self._ready is not None and special.work is old.special.work:  # only numbers changed
+        new = self._stages[stage] = replace(old, values=values, special=special)
+        same_arrays = special.work is old.special.work and new.tables == old.tables
+        if self._ready is not None and same_arrays:  # only numbers changed
             numbers = [n for s in self._stages if s.special is not None for n in s.special.values]
             self._ready = replace(self._ready, numbers=tuple(numbers))
         else:

@@ -20,6 +20,7 @@ from dala.ir.arrays import ArrayType
 from dala.language.kernel import Kernel, Specialized
 from dala.language.parameter import ParamValue
 from dala.language.registry import find_kernel, is_builtin
+from dala.language.tables import Table
 
 OPS = ("run_kernel", "copy_buffer", "barrier")
 KEYS = ("op", "kernel", "inputs", "output", "params")
@@ -35,6 +36,11 @@ class Stage:
     output: Buffer | Scratch | None = None
     values: Mapping[str, ParamValue] = field(default_factory=dict)
     special: Specialized | None = None
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The values of array parameters: read like inputs, after them."""
+        return () if self.kernel is None else self.kernel.tables(self.values)
 
     @property
     def label(self) -> str:

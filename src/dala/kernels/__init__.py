@@ -1,13 +1,60 @@
 """The catalogue: every built-in kernel, one family per file.
 
-color.py        grayscale, brightness, contrast, invert
+color.py        grayscale, brightness, contrast, saturation, hue, white_balance, sepia, invert
+light.py        exposure, gamma, hdr, vignette
+stylize.py      threshold, posterize, pixelate
+blend.py        blend
+mask.py         chroma_key, background_replace
 filters.py      blur, sharpen
-geometry.py     resize
-generate.py     generate_gradient
+edges.py        edge_detect
+denoise.py      denoise, beauty
+median.py       median
+geometry.py     crop, flip, rotate, warp_affine, warp_perspective
+resize.py       resize
+generate.py     generate_gradient, generate_noise, test_pattern
 elementwise.py  arithmetic and activations on tensors
-linear.py       matmul, transpose, reshape, reductions, softmax
+linear.py       matmul, transpose, reshape, reductions, argmax, softmax
+nn.py           layer_norm, conv2d, preprocess
+lut.py          lut (lutfile.py: arrays, .cube files and pictures of tables)
+yuv.py          yuv420p_to_rgba, nv12_to_rgba, rgba_to_yuv420p, rgba_to_nv12
 """
 
-from dala.kernels import color, elementwise, filters, generate, geometry, linear
+from dala.kernels import (
+    blend,
+    color,
+    denoise,
+    edges,
+    elementwise,
+    filters,
+    generate,
+    geometry,
+    light,
+    linear,
+    lut,
+    mask,
+    median,
+    nn,
+    resize,
+    stylize,
+    yuv,
+)
 
-__all__ = ["color", "elementwise", "filters", "generate", "geometry", "linear"]
+__all__ = [
+    "blend",
+    "color",
+    "denoise",
+    "edges",
+    "elementwise",
+    "filters",
+    "generate",
+    "geometry",
+    "light",
+    "linear",
+    "lut",
+    "mask",
+    "median",
+    "nn",
+    "resize",
+    "stylize",
+    "yuv",
+]

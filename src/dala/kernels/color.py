@@ -1,14 +1,22 @@
-"""Colour, one pixel at a time. Alpha is kept."""
+"""Colour, one pixel at a time. Alpha is kept.
+
+Values outside 0..1 of an f32 image go through; a NaN stays NaN.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dala.kernels.declare import builtin
 from dala.language.parameter import param
-from dala.language.values import Image, Value, Vec
-from dala.language.vocabulary import luma, rgb
+from dala.language.values import Image, Operand, Value, Vec
+from dala.language.vocabulary import cos, exp, luma, mix, pi, rgb, sin
+
+_SEPIA = ((0.393, 0.769, 0.189), (0.349, 0.686, 0.168), (0.272, 0.534, 0.131))
 
 
-def _keep_alpha(color: Value, pixel: Vec) -> Vec:
+def keep_alpha(color: Value, pixel: Vec) -> Vec:
+    """``color`` with the alpha of the pixel it was made from."""
     assert isinstance(color, Vec)
     return color.with_alpha(pixel.a)
 
@@ -27,7 +35,7 @@ def brightness(
 ) -> Vec:
     """c + value."""
     p = src[0, 0]
-    return _keep_alpha(p.rgb + value, p)
+    return keep_alpha(p.rgb + value, p)
 
 
 @builtin("image")
@@ -36,11 +44,72 @@ def contrast(
 ) -> Vec:
     """(c - ½)(1 + value) + ½."""
     p = src[0, 0]
-    return _keep_alpha((p.rgb - 0.5) * (1.0 + value) + 0.5, p)
+    return keep_alpha((p.rgb - 0.5) * (1.0 + value) + 0.5, p)
+
+
+@builtin("image")
+def saturation(
+    src: Image, value: float = param(0.0, min=-1, max=3, help="0 changes nothing, -1 gives grey.")
+) -> Vec:
+    """luma + (c - luma)(1 + value)."""
+    p = src[0, 0]
+    y = luma(p)
+    return keep_alpha(y + (p.rgb - y) * (1.0 + value), p)
+
+
+@builtin("image")
+def hue(
+    src: Image,
+    degrees: float = param(0.0, min=-360, max=360, help="120 turns red into green."),
+) -> Vec:
+    """The colour turned about the grey axis; r + g + b and greys stay."""
+    p = src[0, 0]
+    angle = degrees * (pi / 180)
+    aside = (1.0 - cos(angle)) * (1 / 3)
+    turn = sin(angle) * (1 / 3**0.5)
+    keep, back, on = 1.0 - 2.0 * aside, aside - turn, aside + turn
+    return keep_alpha(_transform(p, ((keep, back, on), (on, keep, back), (back, on, keep))), p)
+
+
+@builtin("image")
+def white_balance(
+    src: Image,
+    temperature: float = param(
+        6500.0, min=1000, max=40_000, help="The light the picture was taken in, in kelvin."
+    ),
+    tint: float = param(0.0, min=-1, max=1, help="Above 0 towards magenta, below towards green."),
+) -> Vec:
+    """Make a grey that was lit by this light grey again: a higher temperature gives a warmer picture."""
+    # In mireds (10⁶ / kelvin) equal steps look equal, and the light of a black body is near enough
+    # a straight line: fitted to Planck's law in sRGB (2500 K to 40,000 K) for values with a gamma
+    # of 2.2, where a factor in linear light is a factor too. Below 2000 K the light leaves sRGB.
+    p = src[0, 0]
+    mired = 1.0 / temperature - 1 / 6500
+    red, green, blue = exp(mired * -1700.0), exp(tint * -0.3), exp(mired * 2800.0)
+    gains = rgb(red, green, blue)
+    return keep_alpha(p.rgb * (gains / luma(gains)), p)
+
+
+@builtin("image")
+def sepia(
+    src: Image, intensity: float = param(0.8, min=0, max=1, help="0 changes nothing.")
+) -> Vec:
+    """The brown of old prints, mixed with the colour by ``intensity``."""
+    p = src[0, 0]
+    rows = [
+        [mix(float(i == j), weight, intensity) for j, weight in enumerate(row)]
+        for i, row in enumerate(_SEPIA)
+    ]
+    return keep_alpha(_transform(p, rows), p)
 
 
 @builtin("image")
 def invert(src: Image) -> Vec:
     """1 - c."""
     p = src[0, 0]
-    return _keep_alpha(1.0 - p.rgb, p)
+    return keep_alpha(1.0 - p.rgb, p)
+
+
+def _transform(color: Vec, rows: Sequence[Sequence[Operand]]) -> Vec:
+    """The product of a 3 × 3 matrix and a colour."""
+    return rgb(*(color.r * r + color.g * g + color.b * b for r, g, b in rows))

@@ -21,6 +21,11 @@ def builtin(
     return enter
 
 
-def library_kernel(name: str, inputs: int, params: Sequence[Param], doc: str) -> Kernel:
-    """Enter a whole-array op of ir/library.py."""
-    return add_builtin(Kernel(name, None, inputs, params, doc=doc, library=name))
+def library_kernel(
+    name: str, inputs: int, params: Sequence[Param], doc: str, *, optional_inputs: int = 0
+) -> Kernel:
+    """Enter a whole-array op of ir/library.py. Its parameters are all compile-time values."""
+    assert all(p.static for p in params), name
+    return add_builtin(
+        Kernel(name, None, inputs, params, doc=doc, library=name, optional_inputs=optional_inputs)
+    )

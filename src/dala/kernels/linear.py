@@ -22,6 +22,16 @@ for _name, _doc in (
 ):
     library_kernel(_name, 1, (Param("axis", "int", None, help=_AXIS, static=True),), _doc)
 library_kernel(
+    "argmax",
+    1,
+    (
+        Param(
+            "axis", "int", None, help="The axis to search; all of them if not given.", static=True
+        ),
+    ),
+    "Where the largest value along an axis stands: the first of equals; NaN is the largest.",
+)
+library_kernel(
     "softmax",
     1,
     (Param("axis", "int", -1, help="The axis whose values sum to 1.", static=True),),

@@ -3,6 +3,7 @@
 values.py      Scalar, Vec, Image, Tensor: the symbols a kernel computes with
 vocabulary.py  floor, where, mix, x, y, … : the words a kernel may use
 parameter.py   declared parameters: type, default, range, one line of help
+tables.py      arrays given as parameters, loaded once
 quote.py       diagnostics: what is wrong, and the user's own line
 text.py        kernel text: parsed and checked, never executed
 interpret.py   kernel text: one walk over the checked tree, on symbols

@@ -20,6 +20,7 @@ from dala.ir.library import LIBRARY, LibraryCall
 from dala.language.interpret import TextFunction
 from dala.language.parameter import Param, ParamValue, bind_params
 from dala.language.signature import complete_param, count_inputs, read_arguments, trial_value
+from dala.language.tables import Table
 from dala.language.text import parse_kernel
 from dala.language.trace import SourceType, call_traced, trace_kernel
 from dala.language.values import DomainMismatch, Image, Scalar, Tensor, current_trace
@@ -95,7 +96,14 @@ class Kernel:
             raise KernelError(f"{self.name} takes {self.inputs_in_words}, got {len(inputs)}")
         symbols: dict[str, object] = {}
         for p in self.params:
-            if isinstance(params.get(p.name), Scalar):
+            if p.type == "array" and params.get(p.name) is not None:
+                if not isinstance(params[p.name], Image):
+                    raise KernelError(
+                        f"{self.name}: inside a kernel {p.name} takes an image: an input or an array "
+                        "parameter of that kernel"
+                    )
+                symbols[p.name] = params.pop(p.name)
+            elif isinstance(params.get(p.name), Scalar):
                 if p.static:
                     raise KernelError(
                         f"{self.name}: {p.name} is a compile-time parameter, but this value is only "
@@ -121,6 +129,11 @@ class Kernel:
         """Every declared parameter with its checked value."""
         return bind_params(self.name, self.params, params)
 
+    def tables(self, values: Mapping[str, ParamValue]) -> tuple[Table, ...]:
+        """The values of the array parameters: what the kernel reads besides its inputs."""
+        arrays = [values[p.name] for p in self.params if p.type == "array"]
+        return tuple(v for v in arrays if isinstance(v, Table))
+
     def specialize(
         self, inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
     ) -> Specialized:
@@ -129,7 +142,8 @@ class Kernel:
         fixed = tuple(
             [repr(values[p.name]) if p.static else values[p.name] is None for p in self.params]
         )
-        key = (tuple(inputs), output, fixed)
+        tables = tuple([(t.type, t.kind) for t in self.tables(values)])
+        key = (tuple(inputs), tables, output, fixed)
         work = self._checked.get(key)
         if work is None:
             work = self._check(inputs, output, values, fixed)
@@ -139,10 +153,11 @@ class Kernel:
                     self._checked.popitem(last=False)
         if isinstance(work, LibraryCall):
             return Specialized(work, ())
-        runtime = [p for p in self.params if not p.static and values[p.name] is not None]
         numbers: list[float | int] = []
-        for p in runtime:
+        for p in self.params:
             value = values[p.name]
+            if p.static or value is None or isinstance(value, Table):
+                continue
             for number in value if isinstance(value, tuple) else (value,):
                 numbers.append(self._number(p, number, work.params[len(numbers)]))
         return Specialized(work, tuple(numbers))
@@ -162,9 +177,14 @@ class Kernel:
             return LibraryCall(self.library, self.name, options)
         if self.domain == "image":
             sources, target = self._image_types(inputs, output)
+            sources += [SourceType(F32, kind=t.kind) for t in self.tables(values)]
         else:
             sources = [SourceType(a.dtype, rank=len(a.shape)) for a in inputs]
             target = SourceType(output.dtype, rank=len(output.shape))
+        if self._shape_rule is not None:
+            wanted = self._shape_rule(inputs, output, values)
+            if wanted is not None and tuple(output.shape[: len(wanted)]) != wanted:
+                raise ShapeError(f"{self.name}: expected an output of {wanted}, got {output.shape}")
         program = self._program(sources, target, values, fixed)
         self._check_axes(program, output)
         self._check_shapes(program, inputs, output, values)
@@ -251,12 +271,18 @@ class Kernel:
         output: ArrayType,
         values: Mapping[str, ParamValue],
     ) -> None:
-        if self._shape_rule is not None:
-            wanted = self._shape_rule(inputs, output, values)
-            if wanted is not None and tuple(output.shape[: len(wanted)]) != wanted:
-                raise ShapeError(f"{self.name}: expected an output of {wanted}, got {output.shape}")
-            return
+        """Whoever is read at the output's own position must have the output's size."""
         read = {a.source for s in program.stages for a in accesses(s.body)}
+        for number, table in enumerate(self.tables(values), len(inputs)):
+            shape = table.type.shape
+            if number in read and shape[:2] != output.shape[:2]:
+                name = next(p.name for p in self.params if values[p.name] is table)
+                raise ShapeError(
+                    f"{self.name}: {name} is {shape} but the output is {output.shape}; give an array "
+                    f"of that size, or read it with {name}.at(column, row)"
+                )
+        if self._shape_rule is not None:
+            return
         keep = 2 if self.domain == "image" else len(output.shape)
         for number, array in enumerate(inputs):
             same_rank = self.domain == "image" or len(array.shape) == len(output.shape)
@@ -271,14 +297,15 @@ class Kernel:
         values = {p.name: trial_value(p) for p in self.params}
         pixel, element = SourceType(F32, channels=4), SourceType(F32, rank=2, any_rank=True)
         assert self.function is not None
+        sources = self.inputs + len(self.tables(values))
         try:
             trace_kernel(
-                self.name, self.function, "image", [pixel] * self.inputs, pixel, self.params, values
+                self.name, self.function, "image", [pixel] * sources, pixel, self.params, values
             )
         except DomainMismatch as error:
             try:
                 trace_kernel(
-                    self.name, self.function, "tensor", [element] * self.inputs, element,
+                    self.name, self.function, "tensor", [element] * sources, element,
                     self.params, values,
                 )  # fmt: skip
             except DomainMismatch as other:  # images are the more likely meaning

@@ -13,10 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from dala.errors import ParameterError, suggest
+from dala.language.tables import Loader, NoTableError, Table, load_table
 
-ParamType = Literal["float", "int", "bool", "str"]
+ParamType = Literal["float", "int", "bool", "str", "array"]
 Numbers = tuple[float | int, ...]
-ParamValue = float | int | bool | str | Numbers | None
+ParamValue = float | int | bool | str | Numbers | Table | None
 FLOAT_BITS = 1023  # larger whole numbers have no float
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
 
@@ -28,7 +29,8 @@ class Param:
     ``static`` parameters are compile-time values: each value is its own specialisation. All others
     are run-time values, and changing them never recompiles. A default of None means "derived": the
     kernel computes it from the other parameters. With a ``length`` the value is so many numbers (a
-    colour, a matrix row by row), and ``min`` and ``max`` hold for each.
+    colour, a matrix row by row), and ``min`` and ``max`` hold for each. The value of an ``array`` is a
+    whole array, read like an image (see ``array_param``).
 
     >>> Param("strength", "float", 0.5, min=0, max=1, help="How much.").check("demo", 0.7)
     0.7
@@ -44,13 +46,21 @@ class Param:
     choices: tuple[str, ...] = ()
     finite: bool = True
     length: int = 0
+    load: Loader | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.default, tuple):
             object.__setattr__(self, "length", len(self.default))
-        if self.type not in ("float", "int", "bool", "str"):
+        if self.type not in ("float", "int", "bool", "str", "array"):
             raise ParameterError(
-                f"{self.name}: type must be float, int, bool or str, got {self.type!r}"
+                f"{self.name}: type must be float, int, bool, str or array, got {self.type!r}"
+            )
+        if self.load is not None and self.type != "array":
+            raise ParameterError(f"{self.name}: only an array has a loader, got {self.type}")
+        given = self.default is not REQUIRED and self.default is not None
+        if self.type == "array" and (self.static or given):
+            raise ParameterError(
+                f"{self.name}: an array is a run-time value and its default is None"
             )
         if self.type in ("bool", "str") and not self.static:
             object.__setattr__(self, "static", True)  # they steer the tracing, so they must be
@@ -70,11 +80,25 @@ class Param:
         return self._accept(f"{kernel}: ", value)
 
     def _accept(self, where: str, value: object) -> ParamValue:
+        if self.type == "array":
+            return self._accept_array(where, value)
         fitting = self._fit(value)
         if fitting is None:
             shown = _shorten(value)
             raise ParameterError(f"{where}{self.name} must be {self.describe()}, got {shown}")
         return fitting
+
+    def _accept_array(self, where: str, value: object) -> Table:
+        try:
+            return load_table(self.load, value)
+        except NoTableError:
+            words, shown = self.describe(), _shorten(value)
+            raise ParameterError(f"{where}{self.name} must be {words}, got {shown}") from None
+        except OSError as error:
+            reason = error.strerror or error
+            raise ParameterError(f"{where}{self.name}: cannot read {value!s}: {reason}") from error
+        except ValueError as error:
+            raise ParameterError(f"{where}{self.name}: {error}") from error
 
     def _fit(self, value: object) -> ParamValue:
         """``value`` as this parameter's Python type; None if it does not fit."""
@@ -130,6 +154,8 @@ class Param:
 
     def describe(self) -> str:
         """What fits, in words: ``a whole number in 0..100``."""
+        if self.type == "array":
+            return "an array or a path" if self.load else "an array"
         if self.choices:
             return "one of " + ", ".join(repr(c) for c in self.choices)
         if self.length:
@@ -200,13 +226,39 @@ def static(
     return _Declared({**declared, "choices": tuple(choices), "static": True})
 
 
+def array_param(default: None = REQUIRED, *, load: Loader | None = None, help: str = "") -> Any:
+    """Declare a parameter that is a whole array: a look-up table, a curve, a map of weights.
+
+    The kernel sees an Image of four channels, to read at computed positions. ``load`` makes it from
+    what was given, an array (lists become one) or a path; it returns an array that is an image, or
+    that and a word, which the kernel finds in ``.kind`` while it is traced. Without ``load`` the array
+    itself is the image: (rows, columns, 4), (rows, columns, 3), (rows, columns) or (columns,), of
+    floats or bytes. The same content is loaded, and copied to a device, only once.
+
+    >>> import dala
+    >>> from dala import compute
+    >>> @dala.kernel
+    ... def curve(src, points=dala.array_param(help="Tones, from dark to light.")):
+    ...     p = src[0, 0]
+    ...     tone = points.sample(luma(p) * (points.width - 1), 0).r
+    ...     return rgb(tone, tone, tone).with_alpha(p.a)
+    >>> grey = compute.buffer([[[0.25] * 4]])
+    >>> compute.run_kernel(curve, [grey], grey, {"points": [1.0, 0.5, 0.0]})
+    >>> compute.read_list(grey)
+    [0.75, 0.75, 0.75, 0.25]
+    """
+    return _Declared({"type": "array", "default": default, "help": help, "load": load})
+
+
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """What param() and static() return; the decorator completes it with name and type."""
+    """What param(), static() and array_param() return; the decorator completes it with name and type."""
 
     fields: Mapping[str, Any]
 
     def complete(self, name: str, type_: ParamType | None) -> Param:
+        if "type" in self.fields:
+            return Param(name, **self.fields)
         guess = "str" if self.fields.get("choices") else guess_type(self.fields["default"])
         return Param(name, type_ or guess, **self.fields)
 

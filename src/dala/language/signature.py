@@ -11,7 +11,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from dala.errors import DalaError, KernelError
 from dala.language.interpret import Argument, TextFunction
@@ -23,6 +23,7 @@ from dala.language.parameter import (
     declared,
     guess_type,
 )
+from dala.language.tables import TRIAL
 
 _TYPES: dict[str, ParamType] = {"float": "float", "int": "int", "bool": "bool", "str": "str"}
 
@@ -45,7 +46,8 @@ def read_arguments(function: Callable[..., object]) -> tuple[Argument, ...]:
 
 def _word(annotation: object) -> str:
     """``float`` for ``float | None``, ``Image`` for ``values.Image``."""
-    text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    plain = isinstance(annotation, type) and not get_args(annotation)
+    text = annotation.__name__ if plain else str(annotation)  # type: ignore[attr-defined]
     return text.split("|")[0].strip().rpartition(".")[2]
 
 
@@ -64,7 +66,7 @@ def count_inputs(kernel: str, arguments: Sequence[Argument], given: Mapping[str,
 
 def _is_input(argument: Argument) -> bool:
     if argument.annotation in ("Image", "Tensor"):
-        return True
+        return declared(argument.default) is None  # an array parameter is no input
     return argument.annotation is None and argument.default is REQUIRED
 
 
@@ -84,7 +86,8 @@ def complete_param(kernel: str, argument: Argument, given: Param | str | None) -
             inherits = given.required and draft is None and default is not REQUIRED
             return replace(given, default=default) if inherits else given
         if draft is not None:
-            return draft.complete(argument.name, type_)
+            element = word.removeprefix("tuple[").partition(",")[0]  # of several numbers
+            return draft.complete(argument.name, type_ or _TYPES.get(element))
         static = word.startswith("Static[")
         return Param(argument.name, type_ or guess_type(default), default, static=static)
     except DalaError as error:
@@ -95,6 +98,8 @@ def trial_value(param: Param) -> ParamValue:
     """A value for the first trace, before anybody has given one."""
     if not param.required:
         return param.default
+    if param.type == "array":
+        return TRIAL
     if param.type == "str":
         return param.choices[0] if param.choices else ""
     if param.type == "bool":

@@ -15,12 +15,21 @@ from dataclasses import dataclass
 from dala.errors import DalaError, KernelError
 from dala.ir.dtypes import F32, S32, DType
 from dala.ir.graph import Domain, Node, Program, RuntimeParam, Stage
-from dala.ir.rewrite import optimize
+from dala.ir.rewrite import fold_constants, optimize, share_common
 from dala.language.interpret import TextFunction
 from dala.language.parameter import Param, ParamValue
 from dala.language.quote import quote_line
-from dala.language.values import DomainMismatch, Image, Scalar, Tensor, Trace, as_body, as_scalar
-from dala.language.vocabulary import VOCABULARY
+from dala.language.values import (
+    DomainMismatch,
+    Image,
+    Scalar,
+    Tensor,
+    Trace,
+    Vec,
+    as_body,
+    as_scalar,
+)
+from dala.language.vocabulary import VOCABULARY, luma
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +40,7 @@ class SourceType:
     channels: int = 4
     rank: int = 1
     any_rank: bool = False  # a trial: the rank is not known yet
+    kind: str = ""  # of an array parameter: what its loader said of it
 
 
 def trace_kernel(
@@ -42,13 +52,22 @@ def trace_kernel(
     params: Sequence[Param],
     values: Mapping[str, ParamValue],
 ) -> Program:
-    """The optimised program of ``function`` for inputs of these types."""
-    runtime = [p for p in params if not p.static and values[p.name] is not None]
+    """The optimised program of ``function``; the last sources are its array parameters, in order."""
+    given = [p for p in params if not p.static and values[p.name] is not None]
+    arrays = [p.name for p in given if p.type == "array"]
+    if arrays and domain == "tensor":
+        raise KernelError(
+            f"kernel {name!r}: {arrays[0]} is an array parameter, and only image kernels have those"
+        )
     slots: list[RuntimeParam] = []
     with Trace(len(sources)) as trace:
-        symbols = {p.name: _param_symbol(p, slots, domain, output.dtype) for p in runtime}
+        read = [_input_symbol(domain, number, s) for number, s in enumerate(sources)]
+        inputs, tables = read[: len(read) - len(arrays)], read[len(read) - len(arrays) :]
+        symbols: dict[str, object] = dict(zip(arrays, tables, strict=True))
+        for p in given:
+            if p.type != "array":
+                symbols[p.name] = _param_symbol(p, slots, domain, output.dtype)
         arguments = {p.name: symbols.get(p.name, values[p.name]) for p in params}
-        inputs = [_input_symbol(domain, number, s) for number, s in enumerate(sources)]
         result = call_traced(name, function, inputs, arguments)
         try:
             body = _result_body(result, domain, sources, output)
@@ -125,7 +144,7 @@ def _at_return(name: str, function: Callable[..., object], error: Exception) -> 
 
 def _input_symbol(domain: Domain, number: int, source: SourceType) -> Image | Tensor:
     if domain == "image":
-        return Image(number, source.channels)
+        return Image(number, source.channels, source.kind)
     return Tensor(number, source.dtype, source.rank, any_rank=source.any_rank)
 
 
@@ -156,8 +175,13 @@ def _result_body(
         return body
     if len(body) == 1:  # a scalar painted into a colour image: grey and opaque
         return (*body * 3, Node("const", F32, (), 1.0))
-    if all(s.channels == 1 for s in sources):  # grey in, grey out: the colours are all alike
-        return body[:1]
+    if all(s.channels == 1 for s in sources):  # grey in, grey out
+        red, green, blue = share_common(fold_constants(body[:3]))
+        if red is green is blue:
+            return (red,)
+        return (
+            luma(Vec(tuple(Scalar(n) for n in body[:3]))).node,
+        )  # it colours: keep what is seen
     raise KernelError(
         "it gives a pixel of 4 channels, but the output has 1; use an (H, W, 4) output, "
         "or return a number such as luma(p)"

@@ -19,6 +19,7 @@ from dala.ir import graph
 from dala.ir.dtypes import BOOL, F32, S32, DType
 from dala.ir.graph import Access, Extent, Gather, Node, Stage
 from dala.ir.ops import OPS
+from dala.ir.rewrite import fold_constants, share_common
 
 MAX_NODES = 60_000  # a kernel that unrolls past this is refused; blur at radius 100 needs 5,000
 MAX_STAGES = 64  # intermediate images in one kernel
@@ -284,9 +285,10 @@ class Image:
 
     __array_ufunc__ = None
 
-    def __init__(self, source: int, channels: int) -> None:
+    def __init__(self, source: int, channels: int, kind: str = "") -> None:
         self.source = source
         self.channels = channels
+        self.kind = kind  # of an array parameter: its loader's word
 
     @property
     def width(self) -> Scalar:
@@ -421,9 +423,18 @@ def intermediate(value: Operand) -> Image:
         raise KernelError("intermediate() only works inside a kernel")
     if len(trace.stages) >= MAX_STAGES:
         raise KernelError(f"a kernel has at most {MAX_STAGES} intermediate images")
-    body = as_body(value)
+    body = _grey_alone(as_body(value))
     trace.stages.append(Stage(body))
     return Image(trace.inputs + len(trace.stages) - 1, len(body))
+
+
+def _grey_alone(body: tuple[Node, ...]) -> tuple[Node, ...]:
+    """An opaque grey pixel needs only one channel."""
+    if len(body) == 4:
+        red, green, blue, alpha = share_common(fold_constants(body))
+        if red is green is blue and alpha.op == "const" and alpha.attr == 1.0:
+            return (red,)
+    return body
 
 
 def as_body(value: object) -> tuple[Node, ...]:
@@ -519,9 +530,10 @@ def pair_components(*values: Operand) -> list[tuple[Operand, ...]]:
 def unify(a: Operand, b: Operand) -> tuple[Scalar, Scalar]:
     """Two operands of one type: constants follow the other side, s32 becomes the other's float."""
     if isinstance(a, Scalar) and isinstance(b, Scalar):
-        if a.node.dtype == S32 and b.node.dtype.is_float:
+        # not the elements of a buffer: those are converted only where the kernel says so
+        if a.node.dtype == S32 and b.node.dtype.is_float and not isinstance(a, Tensor):
             return as_scalar(a, b.node.dtype), b
-        if b.node.dtype == S32 and a.node.dtype.is_float:
+        if b.node.dtype == S32 and a.node.dtype.is_float and not isinstance(b, Tensor):
             return a, as_scalar(b, a.node.dtype)
         return a, b
     if isinstance(a, Scalar):

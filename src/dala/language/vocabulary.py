@@ -213,6 +213,9 @@ def average(values: Sequence[Operand], weights: Sequence[Operand]) -> Value:
         return Vec(tuple(average(column, weights) for column in pair_components(*values)))
     dtype = next((v.node.dtype for v in values if isinstance(v, Scalar)), F32)
     nodes = [as_scalar(v, dtype).node for v in (*values, *weights)]
+    first = nodes[0]
+    if builtins.all(n.op == "const" and n.attr == first.attr for n in nodes[: len(values)]):
+        return Scalar(first)  # the alpha of an opaque image, say
     return Scalar(graph.make("average", *nodes))
 
 

@@ -12,7 +12,9 @@ import functools
 import os
 import struct
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,7 +25,9 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8, DType
 from dala.ir.graph import walk
 from dala.plan.melt import FusedPass
+from dala.threads import Runners
 
+Block: TypeAlias = "ctypes.Array[ctypes.c_char]"
 PIECE = 16_384  # elements per row when a tensor is cut into even pieces
 SINGLE_THREAD_WORK = (
     3_000_000  # operations (nodes × elements) below which threads cost more than they give
@@ -44,8 +48,8 @@ def thread_count() -> int:
 
 
 @functools.cache
-def _helpers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="dala-cpu")
+def _helpers() -> Runners:
+    return Runners("dala-cpu", max(1, thread_count() - 1))
 
 
 class PassLauncher:
@@ -72,7 +76,7 @@ class PassLauncher:
         words = native.layout.params - HEADER - len(shape)
         fields = "".join(_FORMAT[d.name] if d is not None else "8x" for d in params)
         self._block = struct.Struct(f"<{HEADER + len(shape) + words}q{fields}")
-        self._spare_blocks: list[ctypes.Array[ctypes.c_char]] = []
+        self._spare_blocks: list[Block] = []
         self._spare_scratch: list[HostArray] = []
 
     def __call__(
@@ -93,24 +97,56 @@ class PassLauncher:
             block = ctypes.create_string_buffer(self._block.size)
         used = [params[i] for i in self._params]
         self._block.pack_into(block, 0, *words, *self._rings, *used)
-        helpers: list[Future[None]] = []
         if self.threads > 1:
-            # A helper holds what it works on: Ctrl-C may end this call at any point before it is done.
-            pool = _helpers()
-            held = (block, reads, writes)
-            helpers = [pool.submit(self._work, *held) for _ in range(self.threads - 1)]
-        self._work(block, reads, writes)
-        for helper in helpers:
-            if not helper.cancel():
-                helper.result()
+            self._work_together(block, reads, writes)
+        else:
+            self._work(block)
         self._spare_blocks.append(block)
 
-    def _work(
-        self,
-        block: ctypes.Array[ctypes.c_char],
-        reads: Sequence[HostArray],
-        writes: Sequence[HostArray],
+    def _work_together(
+        self, block: Block, reads: Sequence[HostArray], writes: Sequence[HostArray]
     ) -> None:
+        """Work with helpers; at the end, wait for those that have begun.
+
+        A helper begins by taking a ticket. Tickets that are left when the work is done are taken back, so
+        a helper that is busy elsewhere is not waited for. It holds what it works on: an interrupt
+        (Ctrl-C) may end this call at any point.
+        """
+        tickets: SimpleQueue[None] = SimpleQueue()
+        done: SimpleQueue[BaseException | None] = SimpleQueue()
+        issued = 0
+        try:
+            for _ in range(self.threads - 1):
+                tickets.put(None)
+                _helpers().put(partial(self._help, tickets, done, block, (reads, writes)))
+                issued += 1
+            self._work(block)
+        finally:
+            begun = issued - _take_all(tickets)
+            errors = [done.get() for _ in range(begun)]
+        for error in errors:
+            if error is not None:
+                raise error
+
+    def _help(
+        self,
+        tickets: SimpleQueue[None],
+        done: SimpleQueue[BaseException | None],
+        block: Block,
+        held: object,
+    ) -> None:
+        try:
+            tickets.get_nowait()
+        except Empty:
+            return
+        error: BaseException | None = None
+        try:
+            self._work(block)
+        except BaseException as raised:
+            error = raised
+        done.put(error)
+
+    def _work(self, block: Block) -> None:
         address = ctypes.addressof(block)
         try:
             scratch = self._spare_scratch.pop()
@@ -119,6 +155,16 @@ class PassLauncher:
         self.code.call(address, scratch.address)
         if len(self._spare_scratch) < 2 * self.threads:
             self._spare_scratch.append(scratch)
+
+
+def _take_all(tickets: SimpleQueue[None]) -> int:
+    taken = 0
+    while True:
+        try:
+            tickets.get_nowait()
+        except Empty:
+            return taken
+        taken += 1
 
 
 def _geometry(shape: tuple[int, ...], by_rows: bool) -> tuple[int, int, int]:

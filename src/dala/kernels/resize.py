@@ -1,0 +1,188 @@
+"""Resize: five ways to mix pixels. Pixel centres keep their place.
+
+nearest   the pixel under the centre
+bilinear  2 x 2 pixels
+bicubic   4 x 4, Keys' cubic with a = -0.75
+lanczos   8 x 8, a windowed sinc
+area      all pixels under the new one, by the area they share with it; enlarging it is bilinear
+
+All as OpenCV has them (nearest as its INTER_NEAREST_EXACT). Only area looks at every pixel when it
+shrinks an image; the others skip some, and fine patterns alias.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from dala.errors import KernelError
+from dala.ir.arrays import ArrayType
+from dala.kernels.geometry import given_size
+from dala.language import vocabulary
+from dala.language.kernel import Kernel, Specialized, make_kernel
+from dala.language.parameter import ParamValue, static
+from dala.language.registry import add_builtin
+from dala.language.values import Image, Operand, Scalar, Value, Vec
+from dala.language.vocabulary import clamp, cos, floor, max, min, s32, sin, sum, x, y
+
+Taps = list[tuple[Value, Operand]]  # along one axis: a pixel's number and its weight
+
+MOST_TAPS = 12  # per axis (144 pixels); images shrunk further are sampled at so many places instead
+SAMPLED = 0  # the number of taps that says so
+# Where a box should begin exactly on a pixel, rounding must not let it begin on the one before.
+_ROUNDING = 1 / 1024
+
+
+def resize(
+    src: Image,
+    width: int | None = static(None, min=1, max=65_536, help="Columns of the output."),
+    height: int | None = static(None, min=1, max=65_536, help="Rows of the output."),
+    interpolation: str = static(
+        "bilinear",
+        choices=("nearest", "bilinear", "bicubic", "area", "lanczos"),
+        help="How to mix pixels; area is best for shrinking.",
+    ),
+) -> Vec:
+    """The image scaled to the output's size; pixel centres keep their place."""
+    if interpolation == "nearest":  # divided last: a centre between two pixels is met exactly
+        column = (x + 0.5) * src.width / vocabulary.width
+        row = (y + 0.5) * src.height / vocabulary.height
+        return src.at(floor(column), floor(row))
+    u = (x + 0.5) * (src.width / vocabulary.width) - 0.5
+    v = (y + 0.5) * (src.height / vocabulary.height) - 0.5
+    if interpolation == "bilinear":
+        return src.sample(u, v)
+    if interpolation == "area":
+        raise KernelError("how far area reaches depends on the sizes: it works in run_kernel only")
+    weigh = cubic_weights if interpolation == "bicubic" else lanczos_weights
+    return mix_taps(src, _taps_around(u, weigh), _taps_around(v, weigh))
+
+
+def mix_by_area(
+    src: Image,
+    width: int | None = static(None),
+    height: int | None = static(None),
+    columns: int = static(min=SAMPLED, max=MOST_TAPS),
+    rows: int = static(min=SAMPLED, max=MOST_TAPS),
+) -> Vec:
+    """Resize by area, once it is known how many columns and rows a new pixel touches."""
+    across = _taps_under(x, src.width / vocabulary.width, columns)
+    down = _taps_under(y, src.height / vocabulary.height, rows)
+    return mix_taps(src, across, down)
+
+
+class Resize(Kernel):
+    """Resize sees the sizes before it is traced, so that area can take the taps they ask for."""
+
+    def specialize(
+        self, inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
+    ) -> Specialized:
+        if values["interpolation"] != "area":
+            return super().specialize(inputs, output, values)
+        shapes = [a.shape for a in (*inputs, output)]
+        taps = [1, 1]  # of no account: arrays that are not images are refused below
+        if len(shapes) == 2 and all(len(s) > 1 for s in shapes):
+            taps = [count_taps(shapes[0][axis], shapes[1][axis]) for axis in (0, 1)]
+        return _by_area.specialize(inputs, output, {**values, "rows": taps[0], "columns": taps[1]})
+
+
+def _resized(
+    inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
+) -> tuple[int, ...] | None:
+    return given_size("resize", values)
+
+
+_by_area = make_kernel(mix_by_area, name="resize", domain="image", shape_rule=_resized)
+_declared = make_kernel(resize, domain="image")
+add_builtin(
+    Resize(
+        "resize",
+        resize,
+        1,
+        _declared.params,
+        domain="image",
+        doc=_declared.doc,
+        shape_rule=_resized,
+    )
+)
+
+
+@functools.lru_cache(1024)
+def count_taps(source: int, target: int) -> int:
+    """The most pixels that one of ``target`` equal parts of ``source`` pixels touches."""
+    if source <= target:
+        return 1 if source == target else 2
+    if source > target * MOST_TAPS:
+        return SAMPLED
+    return builtins.max(
+        -(-(k + 1) * source // target) - k * source // target for k in range(target)
+    )
+
+
+def mix_taps(src: Image, columns: Taps, rows: Taps) -> Vec:
+    """The sum of pixels, each times the weight of its column and of its row."""
+    lines = []
+    for row, down in rows:
+        line = sum([src.at(column, row) * across for column, across in columns])
+        lines.append(line * down)
+    total = sum(lines)
+    assert isinstance(total, Vec)
+    return total
+
+
+def _taps_around(position: Value, weigh: Callable[[Value], Sequence[Value]]) -> Taps:
+    """Pixels on both sides of a position, with weights by the fraction between the middle ones."""
+    left = floor(position)
+    weights = weigh(position - left)
+    first = s32(left) - (len(weights) // 2 - 1)
+    return [(first + k, weight) for k, weight in enumerate(weights)]
+
+
+def cubic_weights(t: Value, a: float = -0.75) -> list[Value]:
+    """The four weights of Keys' cubic at fraction ``t``."""
+    before, after = t + 1.0, 1.0 - t
+    first = ((a * before - 5.0 * a) * before + 8.0 * a) * before - 4.0 * a
+    second = ((a + 2.0) * t - (a + 3.0)) * t * t + 1.0
+    third = ((a + 2.0) * after - (a + 3.0)) * after * after + 1.0
+    return [first, second, third, 1.0 - first - second - third]
+
+
+def lanczos_weights(t: Value) -> list[Value]:
+    """The eight weights of Lanczos' kernel with a = 4, sinc(d) · sinc(d / 4), at fraction ``t``.
+
+    sin(πd) differs between taps in sign alone, and weights are divided by their sum: what is left is
+    ±sin(πd/4) / d². Exactly on a pixel that is 0 / 0; so near to it the other weights are ~0 anyway.
+    """
+    t = clamp(t, 1e-4, 1.0 - 1e-4)
+    sine, cosine = sin(t * (math.pi / 4)), cos(t * (math.pi / 4))
+    weights = []
+    for k in range(-3, 5):  # d = t - k, and sin(a - b) = sin a · cos b - cos a · sin b
+        turn = math.pi / 4 * k
+        height = sine * math.cos(turn) - cosine * math.sin(turn)
+        weights.append(height * (-1.0) ** k / ((t - k) * (t - k)))
+    share = 1.0 / sum(weights)
+    return [weight * share for weight in weights]
+
+
+def _taps_under(position: Scalar, scale: Value, count: int) -> Taps:
+    """The pixels under a new one, with the share of it that each fills.
+
+    A new pixel is a box ``scale`` wide. Enlarging it is one pixel wide and lies over two: bilinear.
+    """
+    extent = max(scale, 1.0)
+    begin = (position + 0.5) * scale - extent * 0.5
+    if count == SAMPLED:
+        step = extent / MOST_TAPS
+        return [(s32(begin + (k + 0.5) * step), 1 / MOST_TAPS) for k in range(MOST_TAPS)]
+    first = floor(begin + _ROUNDING)
+    end, number = begin + extent, s32(first)
+    taps: Taps = []
+    for k in range(count):
+        weight: Value = 1.0 / extent
+        if not 0 < k < count - 2:  # those in between are covered whole
+            shared = min(first + (k + 1.0), end) - max(first + float(k), begin)
+            weight = clamp(shared, 0.0, 1.0) * weight
+        taps.append((number + k, weight))
+    return taps

@@ -1,0 +1,65 @@
+"""The threads behind commands and passes: a queue, and nothing that a signal can leave locked.
+
+A signal handler's exception (Ctrl-C) may come between any two lines of Python on the main thread. The
+locks inside concurrent.futures and threading.Event are handled in Python and would stay locked for
+good; SimpleQueue and Lock are C, and are either taken or not.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+
+
+class Runners:
+    """A few threads that do what is put in. All of it is done before the interpreter leaves."""
+
+    def __init__(self, name: str, count: int) -> None:
+        self._name = name
+        self._count = count
+        self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def put(self, work: Callable[[], None]) -> bool:
+        """Whether it will be done here; not so without threads, or once the interpreter is leaving."""
+        if not self._threads:
+            self._start()
+        if self._closed or not self._threads:
+            return False
+        self._queue.put(work)
+        return True
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._threads or self._closed:
+                return
+            for number in range(self._count):
+                thread = threading.Thread(
+                    target=self._serve, name=f"{self._name}-{number}", daemon=True
+                )
+                try:
+                    thread.start()
+                except RuntimeError:  # the system gives no more: fewer will do
+                    break
+                self._threads.append(thread)
+            atexit.register(self._close)
+
+    def _serve(self) -> None:
+        while True:
+            work = self._queue.get()
+            if work is None:
+                return
+            work()
+            del work  # or it would keep its buffers until the next one comes
+
+    def _close(self) -> None:
+        """Daemon threads may be cut off within native code, so they are told to end and waited for."""
+        self._closed = True
+        for _ in self._threads:
+            self._queue.put(None)
+        for thread in self._threads:
+            thread.join()
