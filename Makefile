@@ -17,8 +17,9 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.bench
 	$(BIN)/python bench/core.py
+	$(BIN)/python bench/peers.py
 
 # Debian splits venv off Python; without it `python3 -m venv` leaves a folder without pip.
 $(VENV)/bin/pip:
@@ -30,6 +31,10 @@ $(VENV)/.installed: $(VENV)/bin/pip pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.installed pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.dev pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
 	touch $@
 
 clean:
