@@ -13,7 +13,14 @@ from dala.errors import DTypeError, ParameterError, ShapeError
 pytestmark = pytest.mark.usefixtures("device")
 
 WEIGHTS = {"bt601": (0.299, 0.114), "bt709": (0.2126, 0.0722), "bt2020": (0.2627, 0.0593)}
-SIZES = [(2, 2), (2, 34), (6, 2), (10, 14), (34, 70), (48, 64)]  # a quarter frame may end within a row
+SIZES = [
+    (2, 2),
+    (2, 34),
+    (6, 2),
+    (10, 14),
+    (34, 70),
+    (48, 64),
+]  # a quarter frame may end within a row
 KINDS = ["yuv420p", "nv12"]
 rng = np.random.default_rng(3)
 
@@ -141,7 +148,10 @@ def test_into_floats_and_inside_a_fused_pass() -> None:
     p.add({"kernel": "blur", "inputs": [scratch], "output": out, "params": {"radius": 2}})
     p.run()
     assert "→ 1 pass" in p.explain()
-    picture, apart = compute.buffer_zeros((16, 30, 4), "u8"), compute.buffer_zeros((16, 30, 4), "u8")
+    picture, apart = (
+        compute.buffer_zeros((16, 30, 4), "u8"),
+        compute.buffer_zeros((16, 30, 4), "u8"),
+    )
     compute.run_kernel("nv12_to_rgba", [source], picture)
     compute.run_kernel("blur", [picture], apart, {"radius": 2})
     np.testing.assert_array_equal(out.read(), apart.read())
@@ -149,7 +159,9 @@ def test_into_floats_and_inside_a_fused_pass() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_refusals(kind: str) -> None:
-    def refuse(error: type[Exception], message: str, kernel: str, *buffers: Any, **params: Any) -> None:
+    def refuse(
+        error: type[Exception], message: str, kernel: str, *buffers: Any, **params: Any
+    ) -> None:
         source, target = (compute.buffer_zeros(*b) for b in buffers)
         with pytest.raises(error) as caught:
             compute.run_kernel(kernel, [source], target, params)
@@ -160,7 +172,9 @@ def test_refusals(kind: str) -> None:
     for shape in ((7, 4), (6, 5), (1, 2), (6, 4, 4)):
         wanted = f"expected an input {frame} {shape}"
         refuse(ShapeError, wanted, up, (shape, "u8"), ((4, 4, 4), "u8"))
-    refuse(ShapeError, f"expected an output {frame} (7, 4)", down, ((4, 4, 4), "u8"), ((7, 4), "u8"))
+    refuse(
+        ShapeError, f"expected an output {frame} (7, 4)", down, ((4, 4, 4), "u8"), ((7, 4), "u8")
+    )
     refuse(ShapeError, "expected an output of (4, 4, 4), got (6, 4, 4)", up,
            ((6, 4), "u8"), ((6, 4, 4), "u8"))  # fmt: skip
     refuse(ShapeError, "expected an output of (4, 4, 4), got (4, 4)", up,
@@ -171,7 +185,9 @@ def test_refusals(kind: str) -> None:
         wanted = f"expected an even height and width, got {shape}"
         refuse(ShapeError, wanted, down, (shape, "u8"), ((6, 4), "u8"))
     refuse(DTypeError, "expected an input of u8, got f32", up, ((6, 4), "f32"), ((4, 4, 4), "u8"))
-    refuse(DTypeError, "expected an output of u8, got f32", down, ((4, 4, 4), "u8"), ((6, 4), "f32"))
+    refuse(
+        DTypeError, "expected an output of u8, got f32", down, ((4, 4, 4), "u8"), ((6, 4), "f32")
+    )
     refuse(ParameterError, "matrix must be one of 'bt601', 'bt709', 'bt2020', got 'bt470'", up,
            ((6, 4), "u8"), ((4, 4, 4), "u8"), matrix="bt470")  # fmt: skip
     refuse(ParameterError, "range must be one of 'limited', 'full', got 'tv'", down,

@@ -11,7 +11,7 @@ from dala.language.vocabulary import luma, min, rgb, sqrt
 def edge_detect(src: Image) -> Vec:
     """The Sobel magnitude of the luma, at most 1, in r, g and b; alpha kept."""
     p = src[0, 0]
-    edge = min(sobel(intermediate(luma(p))), 1.0)
+    edge = min(1.0, sobel(intermediate(luma(p))))  # in this order a NaN stays NaN
     return rgb(edge, edge, edge).with_alpha(p.a)
 
 

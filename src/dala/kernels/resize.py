@@ -6,8 +6,9 @@ bicubic   4 x 4, Keys' cubic with a = -0.75
 lanczos   8 x 8, a windowed sinc
 area      all pixels under the new one, by the area they share with it; enlarging it is bilinear
 
-All as OpenCV has them (nearest as its INTER_NEAREST_EXACT). Only area looks at every pixel when it
-shrinks an image; the others skip some, and fine patterns alias.
+All as OpenCV has them: nearest as INTER_NEAREST_EXACT, lanczos as INTER_LANCZOS4 (Pillow's LANCZOS is
+a = 3 and widens when it shrinks). Only area looks at every pixel when it shrinks an image; the others
+skip some, and fine patterns alias.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ SAMPLED = 0  # the number of taps that says so
 _ROUNDING = 1 / 1024
 
 
-def resize(
+def mix_pixels(
     src: Image,
     width: int | None = static(None, min=1, max=65_536, help="Columns of the output."),
     height: int | None = static(None, min=1, max=65_536, help="Rows of the output."),
@@ -95,15 +96,15 @@ def _resized(
 
 
 _by_area = make_kernel(mix_by_area, name="resize", domain="image", shape_rule=_resized)
-_declared = make_kernel(resize, domain="image")
-add_builtin(
+_plain = make_kernel(mix_pixels, name="resize", domain="image")
+resize = add_builtin(
     Resize(
         "resize",
-        resize,
-        1,
-        _declared.params,
+        mix_pixels,
+        _plain.inputs,
+        _plain.params,
         domain="image",
-        doc=_declared.doc,
+        doc=_plain.doc,
         shape_rule=_resized,
     )
 )
@@ -114,11 +115,9 @@ def count_taps(source: int, target: int) -> int:
     """The most pixels that one of ``target`` equal parts of ``source`` pixels touches."""
     if source <= target:
         return 1 if source == target else 2
-    if source > target * MOST_TAPS:
-        return SAMPLED
-    return builtins.max(
-        -(-(k + 1) * source // target) - k * source // target for k in range(target)
-    )
+    counts = (-(-(k + 1) * source // target) - k * source // target for k in range(target))
+    most = builtins.max(counts)
+    return most if most <= MOST_TAPS else SAMPLED
 
 
 def mix_taps(src: Image, columns: Taps, rows: Taps) -> Vec:

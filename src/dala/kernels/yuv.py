@@ -77,9 +77,11 @@ def _to_frame(kernel: str) -> Callable[..., None]:
 
 def _in_planes(column: Value, row: Value) -> tuple[Place, Place]:
     """U and V of a block in yuv420p: two half rows to a row."""
-    half = width >> 1
-    blue, red = row, row + (height >> 1)
-    return tuple(((k & 1) * half + column, height + (k >> 1)) for k in (blue, red))  # type: ignore[return-value]
+
+    def place(half_row: Value) -> Place:
+        return (half_row & 1) * (width >> 1) + column, height + (half_row >> 1)
+
+    return place(row), place(row + (height >> 1))
 
 
 def _in_pairs(column: Value, row: Value) -> tuple[Place, Place]:

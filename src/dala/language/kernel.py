@@ -78,6 +78,12 @@ class Kernel:
         self._checked: OrderedDict[Hashable, Program | LibraryCall] = OrderedDict()  # by arrays
         self._lock = threading.Lock()
         self.domain: Domain = domain or ("tensor" if library else self._infer_domain())
+        arrays = [p.name for p in self.params if p.type == "array"]
+        if arrays and self.domain == "tensor":
+            raise KernelError(
+                f"kernel {name!r}: {arrays[0]} is an array parameter; only image kernels have those, "
+                "a tensor kernel takes one more input"
+            )
 
     def __repr__(self) -> str:
         params = ", ".join(p.name for p in self.params)

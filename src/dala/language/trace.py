@@ -55,10 +55,6 @@ def trace_kernel(
     """The optimised program of ``function``; the last sources are its array parameters, in order."""
     given = [p for p in params if not p.static and values[p.name] is not None]
     arrays = [p.name for p in given if p.type == "array"]
-    if arrays and domain == "tensor":
-        raise KernelError(
-            f"kernel {name!r}: {arrays[0]} is an array parameter, and only image kernels have those"
-        )
     slots: list[RuntimeParam] = []
     with Trace(len(sources)) as trace:
         read = [_input_symbol(domain, number, s) for number, s in enumerate(sources)]
