@@ -164,10 +164,7 @@ def _cast(code: Code, target: Type, source: Type, value: str) -> str:
     if a.is_float and b.is_float:
         return code.op(f"{'fpext' if b == F64 else 'fptrunc'} {source} {value} to {target}")
     if a.is_float:
-        sign = "fptosi" if b.kind == "s" else "fptoui"
-        return code.call(
-            target, f"llvm.{sign}.sat.{target.suffix}.{source.suffix}", source, [value]
-        )
+        return _saturate(code, target, source, value)
     if b.is_float:
         signed = "sitofp" if a.kind == "s" else "uitofp"
         return code.op(f"{signed} {source} {value} to {target}")
@@ -177,6 +174,22 @@ def _cast(code: Code, target: Type, source: Type, value: str) -> str:
         return code.op(f"zext {source} {value} to {target}")
     word = "trunc" if b.bytes < a.bytes else ("sext" if a.kind == "s" else "zext")
     return code.op(f"{word} {source} {value} to {target}")
+
+
+def _saturate(code: Code, target: Type, source: Type, value: str) -> str:
+    """Float to integer by compares and selects: LLVM's own saturating cast goes lane by lane."""
+    bits, signed = target.dtype.bytes * 8, target.dtype.kind == "s"
+    low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
+    first, beyond = code.constant(source, float(low)), code.constant(source, float(high))
+    above = code.op(f"fcmp oge {source} {value}, {first}")
+    below = code.op(f"fcmp olt {source} {value}, {beyond}")
+    inside = code.op(f"and {Type(BOOL, source.lanes)} {above}, {below}")  # not so for NaN
+    safe = code.select(source, inside, value, code.constant(source, 0.0))
+    whole = code.op(f"{'fptosi' if signed else 'fptoui'} {source} {safe} to {target}")
+    too_high = code.op(f"fcmp oge {source} {value}, {beyond}")
+    whole = code.select(target, too_high, code.constant(target, high - 1), whole)
+    too_low = code.op(f"fcmp olt {source} {value}, {first}")
+    return code.select(target, too_low, code.constant(target, low), whole)
 
 
 def _mathematics(name: str) -> Spelling:
