@@ -238,10 +238,11 @@ def markdown_row(row: dict[str, object]) -> str:
         for p in ("opencv", "pillow", "skimage")
     ]
     over_copy = float(row["dala_ms"]) / float(row["copy_ms"])  # type: ignore[arg-type]
-    return f"| {row['size']} | {row['job']} | {cell('dala_ms', '.2f')} | {over_copy:.1f} | {' | '.join(peers)} |"
+    own = f"{cell('dala_ms', '.2f')} | {over_copy:.1f}"
+    return f"| {row['size']} | {row['job']} | {own} | {' | '.join(peers)} |"
 
 
-HEAD = """| size | job | dala ms | × copy | OpenCV ms | ratio | Pillow ms | ratio | scikit-image ms | ratio |
+HEAD = """| size | job | dala ms | × copy | OpenCV ms | ratio | Pillow ms | ratio | skimage ms | ratio |
 |---|---|---|---|---|---|---|---|---|---|"""
 
 

@@ -1,7 +1,7 @@
 """Write docs/kernels.md and its pictures from the kernels' own declarations.
 
-    python docs/build.py            the page and the pictures (needs Pillow)
-    python docs/build.py --check    only compare the page; exit 1 if it is out of date
+python docs/build.py            the page and the pictures (needs Pillow)
+python docs/build.py --check    only compare the page; exit 1 if it is out of date
 """
 
 from __future__ import annotations
