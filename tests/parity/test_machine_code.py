@@ -88,7 +88,7 @@ def test_inner_loops_of_stencils_have_no_clamps(kernel: str) -> None:
     loops = inner_loops(native(kernel, 64, fma=True).text)
     assert len(loops) >= 2
     for loop in loops:
-        compared = re.findall(r"icmp \w+ .*", loop)
+        compared = re.findall(r"icmp \w+ i64 .*", loop)
         assert len(compared) == 2, "the loop's end and the partial vector, nothing else"
         assert "gather" not in loop
 

@@ -243,10 +243,10 @@ def test_what_is_computed_from_positions_can_be_followed() -> None:
 
 def test_parameters_of_all_stages_are_one_list() -> None:
     a, s, t, out = image(), scratch(), scratch(), blank()
-    made = Made().add("brightness", a, s, value=0.25).add("blur", s, t, radius=1, sigma=0.7)
+    made = Made().add("brightness", a, s, value=0.25).add("blur", s, t, radius=1, sigma=0.75)
     made.add("contrast", t, out, value=-0.5)
     ready = made.pipeline._prepared()
-    assert ready.numbers == (0.25, 0.7, -0.5)
+    assert ready.numbers == (0.25, 0.75, -0.5)
     used = {n.attr for b in made.only_pass().bodies for n in walk(b.roots) if n.op == "param"}
     assert used == {0, 1, 2}
     check_results(made)

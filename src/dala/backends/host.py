@@ -18,7 +18,9 @@ from dala.plan.planner import Plan
 
 Array = npt.NDArray[Any]
 ALIGNMENT = 64
-TEMPORARY_SETS = 4  # sets of temporaries kept per executable for the next launches
+SPARE_BYTES = (
+    256 * 2**20
+)  # temporaries and scratch kept for the next launches, of all plans together
 
 
 class HostArray(Storage):
@@ -58,6 +60,44 @@ def physical_memory() -> int:
         return 1 << 62
 
 
+class SparePool:
+    """Arrays to use again, up to a budget.
+
+    Without a lock: each step is one operation on a dict or a list, and a count that is a little off does
+    no harm.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self.bytes = 0
+        self._arrays: dict[ArrayType, list[HostArray]] = {}
+
+    def take(self, type_: ArrayType) -> HostArray:
+        """A spare array of that type, or a new one."""
+        try:
+            array = self._arrays[type_].pop()
+        except (KeyError, IndexError):
+            return HostArray(type_)
+        self.bytes -= _cost(type_)
+        return array
+
+    def give(self, array: HostArray) -> None:
+        """Keep an array for the next who needs one; beyond the budget, start over."""
+        cost = _cost(array.type)
+        if self.bytes + cost > self.budget:
+            self._arrays, self.bytes = {}, 0
+        if cost <= self.budget:
+            self._arrays.setdefault(array.type, []).append(array)
+            self.bytes += cost
+
+
+def _cost(type_: ArrayType) -> int:
+    return max(type_.nbytes, 4096)
+
+
+spare = SparePool(SPARE_BYTES)
+
+
 class HostDevice(Device):
     """Memory handling of a device whose arrays are host memory."""
 
@@ -79,15 +119,9 @@ class HostExecutable(Executable):
     def __init__(self, plan: Plan, passes: Sequence[Callable[..., None]]) -> None:
         self.plan = plan
         self._passes = list(zip(plan.passes, passes, strict=True))
-        self._spare: list[list[HostArray]] = []
 
     def launch(self, slots: Sequence[Storage | None], params: Sequence[float | int]) -> None:
-        temps: list[HostArray] = []
-        if self.plan.temps:
-            try:
-                temps = self._spare.pop()
-            except IndexError:
-                temps = [HostArray(t) for t in self.plan.temps]
+        temps = [spare.take(t) for t in self.plan.temps]
 
         def find(place: Place) -> HostArray:
             array = temps[place.number] if place.kind == "temp" else slots[place.number]
@@ -96,5 +130,5 @@ class HostExecutable(Executable):
 
         for work, run in self._passes:
             run([find(a.place) for a in work.reads], [find(a.place) for a in work.writes], params)
-        if temps and len(self._spare) < TEMPORARY_SETS:
-            self._spare.append(temps)
+        for array in temps:
+            spare.give(array)

@@ -156,6 +156,8 @@ class Engine:
         key = (program, kinds)
         with self._lock:
             found = self._prepared.get(key)
+            if found is not None:
+                self._prepared.move_to_end(key)
         if found is None:
             found = self.device.prepare(program, inputs, output)
             with self._lock:

@@ -30,8 +30,8 @@ class Pipeline:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._stages: list[Stage] = []
-        self._ready: Prepared | None = None
+        self._stages: tuple[Stage, ...] = ()
+        self._ready: tuple[tuple[Stage, ...], Prepared] | None = None  # and for which stages
         self._freed = False
 
     @property
@@ -62,8 +62,7 @@ class Pipeline:
                     f"stage {len(self._stages)} ({stage.label}): input {number} is a scratch buffer "
                     "that no earlier stage writes"
                 )
-        self._stages.append(stage)
-        self._ready = None
+        self._stages = (*self._stages, stage)
         return self
 
     def set_params(self, stage: int, /, **params: object) -> Pipeline:
@@ -88,13 +87,15 @@ class Pipeline:
         assert old.output is not None
         assert old.special is not None
         special = specialize(old.kernel, [b.type for b in old.inputs], old.output.type, values)
-        new = self._stages[stage] = replace(old, values=values, special=special)
+        new = replace(old, values=values, special=special)
+        before, ready = self._stages, self._ready
+        stages = list(before)
+        stages[stage] = new
+        self._stages = tuple(stages)
         same_arrays = special.work is old.special.work and new.tables == old.tables
-        if self._ready is not None and same_arrays:  # only numbers changed
-            numbers = [n for s in self._stages if s.special is not None for n in s.special.values]
-            self._ready = replace(self._ready, numbers=tuple(numbers))
-        else:
-            self._ready = None
+        if ready is not None and ready[0] is before and same_arrays:  # only numbers changed
+            numbers = [n for s in stages if s.special is not None for n in s.special.values]
+            self._ready = (self._stages, replace(ready[1], numbers=tuple(numbers)))
         return self
 
     def run(self, *, buffers: Mapping[Buffer, Buffer] | None = None) -> None:
@@ -114,7 +115,7 @@ class Pipeline:
 
     def free(self) -> None:
         """Drop the stages; the buffers are the caller's. Freeing twice does nothing."""
-        self._stages = []
+        self._stages = ()
         self._ready = None
         self._freed = True
 
@@ -123,9 +124,11 @@ class Pipeline:
             raise PipelineError("this pipeline has been freed; make a new one")
 
     def _prepared(self) -> Prepared:
-        if self._ready is None:
-            self._ready = self.engine.prepare(self._stages)
-        return self._ready
+        stages, ready = self._stages, self._ready
+        if ready is None or ready[0] is not stages:  # another thread may change them meanwhile
+            ready = (stages, self.engine.prepare(stages))
+            self._ready = ready
+        return ready[1]
 
     def _launch(
         self, buffers: Mapping[Buffer, Buffer] | None, stream: Stream | None, *, inline: bool

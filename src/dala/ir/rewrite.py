@@ -34,14 +34,14 @@ def optimize(program: Program) -> Program:
 def drop_unread_channels(program: Program) -> Program:
     """An intermediate image of which only the first channel is read keeps only that one."""
     stages = list(program.stages)
-    for number, stage in enumerate(program.stages[:-1]):
+    for number in reversed(range(len(stages) - 1)):  # the readers first
         source = program.inputs + number
         read = {
             a.channel for s in stages[number + 1 :] for a in accesses(s.body) if a.source == source
         }
         gathered = any(source in gathered_sources(s.body) for s in stages[number + 1 :])
         if read == {0} and not gathered:
-            stages[number] = replace(stage, body=stage.body[:1])
+            stages[number] = replace(stages[number], body=stages[number].body[:1])
     return replace(program, stages=tuple(stages))
 
 

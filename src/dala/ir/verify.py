@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dala.errors import VerificationError
 from dala.ir.dtypes import F32, S32
-from dala.ir.graph import OUTPUT, Access, Extent, Gather, Node, Program, walk
+from dala.ir.graph import OUTPUT, Access, Extent, Gather, Node, Program, accesses, walk
 from dala.ir.ops import LEAVES, OPS, VARIADIC
 
 
@@ -21,7 +21,11 @@ def verify(program: Program) -> None:
                 all(n.dtype == F32 for n in stage.body), program.kernel, "image channels are f32"
             )
         else:
+            _require(len(program.stages) == 1, program.kernel, "a tensor program is one stage")
             _require(len(stage.body) == 1, program.kernel, "a tensor stage has one component")
+            for access in accesses(stage.body):
+                own = access == Access(access.source)
+                _require(own, program.kernel, f"a tensor is read at its own position, not {access}")
 
 
 def verify_body(body: tuple[Node, ...], sources: int, params: int, where: str) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
+
 from dala.errors import DTypeError, KernelError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
@@ -223,7 +225,8 @@ class Kernel:
         assert isinstance(value, int | float)
         dtype = slot.dtype
         if dtype.is_float:
-            return value
+            with np.errstate(over="ignore"):  # beyond f32 it is inf, by the policy
+                return float(dtype.numpy.type(value))
         info_min, info_max = _integer_range(dtype.bytes * 8, dtype.kind == "s")
         if value != value or value in (float("inf"), float("-inf")) or value != int(value):
             raise DTypeError(

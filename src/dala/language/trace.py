@@ -56,7 +56,7 @@ def trace_kernel(
     given = [p for p in params if not p.static and values[p.name] is not None]
     arrays = [p.name for p in given if p.type == "array"]
     slots: list[RuntimeParam] = []
-    with Trace(len(sources)) as trace:
+    with Trace(len(sources), domain) as trace:
         read = [_input_symbol(domain, number, s) for number, s in enumerate(sources)]
         inputs, tables = read[: len(read) - len(arrays)], read[len(read) - len(arrays) :]
         symbols: dict[str, object] = dict(zip(arrays, tables, strict=True))
@@ -71,6 +71,7 @@ def trace_kernel(
             raise DomainMismatch(_at_return(name, function, error)) from error
         except DalaError as error:
             raise KernelError(_at_return(name, function, error)) from error
+        trace.count_compiled(body)
     stages = (*trace.stages, Stage(body))
     return optimize(Program(name, domain, len(sources), tuple(slots), stages))
 

@@ -17,11 +17,11 @@ import numpy as np
 from dala.errors import DTypeError, KernelError
 from dala.ir import graph
 from dala.ir.dtypes import BOOL, F32, S32, DType
-from dala.ir.graph import Access, Extent, Gather, Node, Stage
+from dala.ir.graph import Access, Domain, Extent, Gather, Node, Stage
 from dala.ir.ops import OPS
 from dala.ir.rewrite import fold_constants, share_common
 
-MAX_NODES = 60_000  # a kernel that unrolls past this is refused; blur at radius 100 needs 5,000
+MAX_NODES = 30_000  # a kernel that unrolls past this is refused; blur at radius 100 needs 5,000
 MAX_STAGES = 64  # intermediate images in one kernel
 MAX_OFFSET = 512  # farthest compile-time offset of a load, in pixels
 
@@ -36,10 +36,18 @@ class DomainMismatch(KernelError):
 class Trace:
     """What one run of a kernel function collects: intermediate stages and a count of nodes."""
 
-    def __init__(self, inputs: int) -> None:
+    def __init__(self, inputs: int, domain: Domain = "image") -> None:
         self.inputs = inputs
+        self.domain = domain
         self.stages: list[Stage] = []
-        self.nodes = 0
+        self.nodes = 0  # made while tracing
+        self.compiled = 0  # in all stages: a shared expression counts in each
+
+    def count_compiled(self, body: tuple[Node, ...]) -> None:
+        """Add a stage's operations to what will be compiled; refuses past the limit."""
+        self.compiled += sum(1 for _ in graph.walk(body))
+        if self.compiled > MAX_NODES:
+            raise _too_long()
 
     def __enter__(self) -> Trace:
         self._outer = getattr(_state, "trace", None)
@@ -58,15 +66,20 @@ def current_trace() -> Trace | None:
     return getattr(_state, "trace", None)
 
 
-def _count_node() -> None:
+def count_nodes(count: int = 1) -> None:
+    """Count operations of the kernel being traced; refuses past the limit."""
     trace = current_trace()
     if trace is not None:
-        trace.nodes += 1
+        trace.nodes += count
         if trace.nodes > MAX_NODES:
-            raise KernelError(
-                f"the kernel unrolls to more than {MAX_NODES} operations; "
-                "shorten its loops or split it into several kernels"
-            )
+            raise _too_long()
+
+
+def _too_long() -> KernelError:
+    return KernelError(
+        f"the kernel unrolls to more than {MAX_NODES} operations; "
+        "shorten its loops or split it into several kernels"
+    )
 
 
 class Scalar:
@@ -76,7 +89,7 @@ class Scalar:
     __array_ufunc__ = None  # NumPy scalars on the left defer to our operators
 
     def __init__(self, node: Node) -> None:
-        _count_node()
+        count_nodes()
         self.node = node
 
     @property
@@ -421,9 +434,12 @@ def intermediate(value: Operand) -> Image:
     trace = current_trace()
     if trace is None:
         raise KernelError("intermediate() only works inside a kernel")
+    if trace.domain == "tensor":
+        raise DomainMismatch("intermediate() is for images; a tensor kernel is one stage")
     if len(trace.stages) >= MAX_STAGES:
         raise KernelError(f"a kernel has at most {MAX_STAGES} intermediate images")
     body = _grey_alone(as_body(value))
+    trace.count_compiled(body)
     trace.stages.append(Stage(body))
     return Image(trace.inputs + len(trace.stages) - 1, len(body))
 

@@ -29,6 +29,7 @@ from dala.language.values import (
     Vec,
     as_scalar,
     binary,
+    count_nodes,
     float_unary,
     intermediate,
     pair_components,
@@ -212,6 +213,7 @@ def average(values: Sequence[Operand], weights: Sequence[Operand]) -> Value:
     if builtins.any(isinstance(v, Vec) for v in values):
         return Vec(tuple(average(column, weights) for column in pair_components(*values)))
     dtype = next((v.node.dtype for v in values if isinstance(v, Scalar)), F32)
+    count_nodes(4 * len(values))  # what a device may have to spell it out as
     nodes = [as_scalar(v, dtype).node for v in (*values, *weights)]
     first = nodes[0]
     if builtins.all(n.op == "const" and n.attr == first.attr for n in nodes[: len(values)]):

@@ -5,10 +5,10 @@ bits, and taps with one weight are added in pairs before they are multiplied. We
 and the product's upper half is kept: one instruction. Channels stay interleaved as they lie in
 memory: every element is treated alike, so nothing needs to be taken apart.
 
-The error, in levels: each kept product loses at most 2⁻⁷ (half of that is given back on average), and
-each weight is off by at most 2⁻¹⁷. With ``n`` taps, of which at most (n + 1) / 2 products, two passes
-stay below 2·((n + 1)/2·2⁻⁸ + n·255·2⁻¹⁷). For the largest n (MAX_TAPS) that is 0.41 < ½, so the
-result is never more than one level from the exact one.
+The error, in levels. Each product kept loses less than 2⁻⁷, and half of that is given back, so ``p``
+products are off by at most p·2⁻⁸; each weight is off by at most 2⁻¹⁷, so ``n`` taps by n·255·2⁻¹⁷. With
+the largest window (MAX_TAPS, MAX_PRODUCTS) that is 0.20 for a pass, and no more than two passes follow each
+other: 0.41 < ½, so the result is never more than one level from the exact one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
 
 MAX_TAPS = 51
+MAX_PRODUCTS = 26  # taps of one weight go in pairs
+MAX_PASSES = 2
 PLACES = 7  # binary places of a held level
 
 
@@ -35,13 +37,13 @@ def write_fixed(body: BodyEmitter) -> None:
     node = _average_of(body.body.roots[0])  # the channels are all alike
     values, weights = split_average(node.args)
     scaled = _scale_weights(body, weights)
-    groups: dict[int, list[Access]] = {}
+    groups: dict[tuple[int, str], list[Access]] = {}
     for value, weight in zip(values, weights, strict=True):
         assert isinstance(value.attr, Access)
-        groups.setdefault(id(weight), []).append(value.attr)
+        groups.setdefault((id(weight), body.form_of(value.attr.source)), []).append(value.attr)
     pairs = [
         (taps[start : start + 2], scaled[weight])
-        for weight, taps in groups.items()
+        for (weight, _), taps in groups.items()
         for start in range(0, len(taps), 2)
     ]
     totals = []
@@ -51,7 +53,12 @@ def write_fixed(body: BodyEmitter) -> None:
             term = _multiply_high(code, _lanes(body), _add_taps(body, taps, part), factor)
             total = code.op(f"add {vector} {total}, {term}") if total else term
         bias = _splat(_lanes(body), len(pairs) // 2)  # what cutting off the lower half lost
-        totals.append(code.op(f"add {vector} {total}, {bias}"))
+        total = code.op(f"add {vector} {total}, {bias}")
+        # rounded weights and the bias may push white past itself, and the next sum past 16 bits
+        top = _splat(_lanes(body), 255 << PLACES)
+        over = code.op(f"icmp ugt {vector} {total}, {top}")
+        mask = f"<{_lanes(body)} x i1>"
+        totals.append(code.op(f"select {mask} {over}, {vector} {top}, {vector} {total}"))
     _keep(body, totals)
 
 

@@ -61,10 +61,6 @@ class Compiled:
         prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
         self.call = prototype(address)
 
-    def assembly(self) -> str:
-        """The machine code as text, for people."""
-        raise NotImplementedError
-
 
 class CodeCache:
     """Compiled passes by the hash of their text, least recently used ones dropped."""

@@ -20,10 +20,11 @@ import numpy as np
 
 from dala.backends.cpu.emit import HEADER, TAIL_BYTES, NativePass, extents_of
 from dala.backends.cpu.jit import Compiled
-from dala.backends.host import HostArray
+from dala.backends.host import HostArray, spare
+from dala.errors import VerificationError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8, DType
-from dala.ir.graph import walk
+from dala.ir.graph import accesses, walk
 from dala.plan.melt import FusedPass
 from dala.threads import Runners
 
@@ -52,6 +53,10 @@ def _helpers() -> Runners:
     return Runners("dala-cpu", max(1, thread_count() - 1))
 
 
+if hasattr(os, "register_at_fork"):  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_helpers.cache_clear)
+
+
 class PassLauncher:
     """One pass on arrays of given shapes: everything that can be computed before the run is."""
 
@@ -61,6 +66,7 @@ class PassLauncher:
         self.code = code
         image = work.domain == "image"
         shape = work.shape[:2] if image else work.shape
+        _check_sizes(work)
         rows, columns, last = _geometry(shape, native.by_rows)
         nodes = sum(1 for b in native.bodies for _ in walk(b.roots))
         band_rows = _band_rows(rows, columns * nodes, native.halo)
@@ -71,13 +77,13 @@ class PassLauncher:
             (_stride(a.type, columns, image), *extents_of(a, image)) for a in work.reads
         ]
         self._write_strides = [_stride(a.type, columns, image) for a in work.writes]
-        self._rings, self._scratch_bytes = _lay_rings(native, columns)
+        self._rings, scratch_bytes = _lay_rings(native, columns)
+        self._scratch = ArrayType((scratch_bytes,), U8)
         self._params = [i for i, d in enumerate(params) if d is not None]
         words = native.layout.params - HEADER - len(shape)
         fields = "".join(_FORMAT[d.name] if d is not None else "8x" for d in params)
         self._block = struct.Struct(f"<{HEADER + len(shape) + words}q{fields}")
         self._spare_blocks: list[Block] = []
-        self._spare_scratch: list[HostArray] = []
 
     def __call__(
         self,
@@ -148,13 +154,25 @@ class PassLauncher:
 
     def _work(self, block: Block) -> None:
         address = ctypes.addressof(block)
-        try:
-            scratch = self._spare_scratch.pop()
-        except IndexError:
-            scratch = HostArray(ArrayType((self._scratch_bytes,), U8))
+        scratch = spare.take(self._scratch)
         self.code.call(address, scratch.address)
-        if len(self._spare_scratch) < 2 * self.threads:
-            self._spare_scratch.append(scratch)
+        spare.give(scratch)
+
+
+def _check_sizes(work: FusedPass) -> None:
+    """What is read at the position written must have the size written: the last line of defence."""
+    read = {a.source for b in work.bodies for a in accesses(b.roots)}
+    image = work.domain == "image"
+    arrays = [a for k, a in enumerate(work.reads) if k in read] + list(work.writes)
+    for array in arrays:
+        shape = array.type.shape
+        fits = (
+            shape[:2] == work.shape[:2]
+            if image
+            else array.type.count == int(np.prod(work.shape, dtype=np.int64))
+        )
+        if not fits:
+            raise VerificationError(f"a pass over {work.shape} touches an array of {shape}")
 
 
 def _take_all(tickets: SimpleQueue[None]) -> int:

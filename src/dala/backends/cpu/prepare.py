@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dala.backends.cpu.fixed import MAX_TAPS
+from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.ir.graph import (
@@ -91,6 +91,7 @@ def _fixed_stages(program: Program, inputs: Sequence[ArrayType], output: ArrayTy
             i
             for i in chosen
             if _reads_levels(program, i, chosen, inputs)
+            and _passes(program, i, chosen) <= MAX_PASSES
             and (i == last or _only_read_by(program, i, chosen))
         }
         if kept == chosen:
@@ -127,6 +128,9 @@ def _is_plain_average(body: tuple[Node, ...]) -> bool:
             return False
         if any(n.op in ("load", "gather", "coord") for n in walk(weights)):
             return False
+        alike = Counter((id(w), t.source) for w, t in zip(weights, taps, strict=True))
+        if sum(-(-count // 2) for count in alike.values()) > MAX_PRODUCTS:
+            return False
         shapes.add((tuple((t.source, t.dx, t.dy) for t in taps), tuple(map(id, weights))))
     return len(shapes) == 1
 
@@ -137,11 +141,18 @@ def _reads_levels(
     body = program.stages[number].body
     for access in accesses(body):
         if access.source >= program.inputs:
-            if access.source - program.inputs not in chosen:
+            stage = access.source - program.inputs
+            if stage not in chosen or len(program.stages[stage].body) != len(body):
                 return False
         elif inputs[access.source].dtype != U8 or inputs[access.source].channels != len(body):
             return False
     return True
+
+
+def _passes(program: Program, number: int, chosen: set[int]) -> int:
+    """How many fixed-point stages in a row end in this one."""
+    sources = {a.source - program.inputs for a in accesses(program.stages[number].body)}
+    return 1 + max((_passes(program, s, chosen) for s in sources if s in chosen), default=0)
 
 
 def _only_read_by(program: Program, number: int, chosen: set[int]) -> bool:
