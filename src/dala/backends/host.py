@@ -18,6 +18,7 @@ from dala.plan.planner import Plan
 
 Array = npt.NDArray[Any]
 ALIGNMENT = 64
+SLACK = 256  # bytes past the end that may be read (never written): one vector of the widest pixels
 SPARE_BYTES = (
     256 * 2**20
 )  # temporaries and scratch kept for the next launches, of all plans together
@@ -34,7 +35,7 @@ class HostArray(Storage):
             raise _too_large(type_)
         try:
             make = np.zeros if zero else np.empty
-            raw = make(type_.nbytes + ALIGNMENT, np.uint8)
+            raw = make(type_.nbytes + ALIGNMENT + SLACK, np.uint8)
         except (MemoryError, ValueError) as error:
             raise _too_large(type_) from error
         skip = -raw.ctypes.data % ALIGNMENT

@@ -1,7 +1,8 @@
 """One body of a pass: where its rows are read, held and stored.
 
-The inner loop moves over a row one vector at a time. Inputs are read in place; the last, partial
-vector of a row goes through a small buffer, so memory past the row is never touched. Held rows carry
+The inner loop moves over a row one vector at a time. Inputs are read in place, and the last vector of a
+row may read past its end (into the next row, or into the slack that every array has); what it computes
+there is dropped, because the last, partial vector is written through a small buffer. Held rows carry
 their borders with them, so nothing is clamped in the loop.
 """
 
@@ -30,14 +31,14 @@ if TYPE_CHECKING:
 
 
 class BodyEmitter(Sources):
-    """Writes one body into sections: per row, per vector, and for a row's partial last vector."""
+    """Writes one body into sections: per row, per vector, and for the end of a partial row."""
 
     def __init__(self, owner: PassEmitter, number: int, body: RowBody) -> None:
         self.owner, self.number, self.body = owner, number, body
         self.work = owner.work
         self.uniform = owner.uniform
         self.row, self.lane = Code(owner.names), Code(owner.names)
-        self.tail_in, self.tail_out = Code(owner.names), Code(owner.names)
+        self.tail_out = Code(owner.names)
         self.channels = len(body.held or body.stores[0].values)
         self.byte_map = owner.byte_map(body)
         self.lanes = owner.lanes  # pixels per vector
@@ -152,14 +153,8 @@ class BodyEmitter(Sources):
             base, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
             offset = self.row.op(f"mul i64 {self._clamped_row(dy)}, {stride}")
             pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
-            buffer = self.owner.tail_buffer()
-            skipped = self.tail_in.op(f"mul i64 %b{self.number}.fullend, {element}")
-            rest = self.tail_in.op(f"getelementptr i8, ptr {pointer}, i64 {skipped}")
-            self._copy(self.tail_in, buffer, rest, element)
             column = self.lane.op(f"mul i64 %b{self.number}.x, {element}")
-            direct = self._opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
-            full = f"%b{self.number}.full"
-            self.places[key] = self.lane.op(f"select i1 {full}, ptr {direct}, ptr {buffer}")
+            self.places[key] = self._opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
         return self.places[key]
 
     def _load_held(self, code: Code, access: Access, number: int) -> str:

@@ -82,7 +82,7 @@ class Code:
         literal = literal_text(t.dtype, value)
         if not t.lanes:
             return literal
-        return "<" + ", ".join([f"{t.element} {literal}"] * t.lanes) + ">"
+        return f"splat ({t.element} {literal})"
 
     def call(self, result: Type, name: str, operand: Type, args: list[str]) -> str:
         types = ", ".join([str(operand)] * len(args))

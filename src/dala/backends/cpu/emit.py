@@ -72,6 +72,7 @@ class PassEmitter:
         self.work = work
         self.vector_bytes = host.vector_bytes
         self.permutes_bytes = host.permutes_bytes
+        self.x86 = host.x86
         self.image = work.domain == "image"
         self.bodies = schedule_rows(work)
         self.lanes = self._choose_lanes()
@@ -171,10 +172,9 @@ class PassEmitter:
         rows.line(f"%{p}.partial = icmp ne i64 %{p}.rest, 0")
         rows.line(f"%{p}.fullend = sub i64 %{p}.W, %{p}.rest")
         rows.lines += inner.row.lines
-        self._guarded(rows, f"{p}.in", f"%{p}.partial", inner.tail_in, f"{p}.pre")
         rows.line(f"br label %{p}.loop")
         rows.label(f"{p}.loop")
-        rows.line(f"%{p}.x = phi i64 [ 0, %{p}.pre ], [ %{p}.x.next, %{p}.loop ]")
+        rows.line(f"%{p}.x = phi i64 [ 0, %{p}.row ], [ %{p}.x.next, %{p}.loop ]")
         rows.line(f"%{p}.full = icmp slt i64 %{p}.x, %{p}.fullend")
         rows.lines += inner.lane.lines
         rows.line(f"%{p}.x.next = add nuw nsw i64 %{p}.x, {inner.lanes}")

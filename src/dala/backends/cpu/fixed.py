@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dala.backends.cpu.code import Code, Type
+from dala.backends.cpu.code import Type
 from dala.backends.cpu.lanes import LaneWriter
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Access, Node
@@ -50,12 +50,12 @@ def write_fixed(body: BodyEmitter) -> None:
     for part in range(_parts(body)):
         total = ""
         for taps, factor in pairs:
-            term = _multiply_high(code, _lanes(body), _add_taps(body, taps, part), factor)
+            term = _multiply_high(body, _add_taps(body, taps, part), factor)
             total = code.op(f"add {vector} {total}, {term}") if total else term
-        bias = _splat(_lanes(body), len(pairs) // 2)  # what cutting off the lower half lost
+        bias = _splat(len(pairs) // 2)  # what cutting off the lower half lost
         total = code.op(f"add {vector} {total}, {bias}")
         # rounded weights and the bias may push white past itself, and the next sum past 16 bits
-        top = _splat(_lanes(body), 255 << PLACES)
+        top = _splat(255 << PLACES)
         over = code.op(f"icmp ugt {vector} {total}, {top}")
         mask = f"<{_lanes(body)} x i1>"
         totals.append(code.op(f"select {mask} {over}, {vector} {top}, {vector} {total}"))
@@ -82,11 +82,11 @@ def _levels(body: BodyEmitter, totals: list[str]) -> str:
     code, vector, lanes = body.lane, _vector(body), _lanes(body)
     whole = []
     for total in totals:
-        rounded = code.op(f"add {vector} {total}, {_splat(lanes, 1 << (PLACES - 1))}")
-        whole.append(code.op(f"lshr {vector} {rounded}, {_splat(lanes, PLACES)}"))
+        rounded = code.op(f"add {vector} {total}, {_splat(1 << (PLACES - 1))}")
+        whole.append(code.op(f"lshr {vector} {rounded}, {_splat(PLACES)}"))
     if len(whole) == 1:
         return f"<{lanes} x i8> " + code.op(f"trunc {vector} {whole[0]} to <{lanes} x i8>")
-    odd = code.op(f"shl {vector} {whole[1]}, {_splat(lanes, 8)}")
+    odd = code.op(f"shl {vector} {whole[1]}, {_splat(8)}")
     return f"{vector} " + code.op(f"or {vector} {whole[0]}, {odd}")
 
 
@@ -105,19 +105,12 @@ def _vector(body: BodyEmitter) -> str:
 
 def _add_taps(body: BodyEmitter, taps: list[Access], part: int) -> str:
     """One tap, or the sum of two, with 7 binary places."""
-    code, vector, lanes = body.lane, _vector(body), _lanes(body)
+    code, vector = body.lane, _vector(body)
     loaded = [_load(body, tap, part) for tap in taps]
+    total = loaded[0] if len(taps) == 1 else code.op(f"add {vector} {loaded[0]}, {loaded[1]}")
     if body.form_of(taps[0].source) == "u16":
-        return loaded[0] if len(taps) == 1 else code.op(f"add {vector} {loaded[0]}, {loaded[1]}")
-    if len(taps) == 1:  # bytes come with 8 binary places
-        return code.op(f"lshr {vector} {loaded[0]}, {_splat(lanes, 1)}")
-    # (a·2⁸ + b·2⁸ + 1) / 2 is (a + b)·2⁷: an instruction of its own on most machines
-    wide = f"<{lanes} x i32>"
-    x, y = (code.op(f"zext {vector} {tap} to {wide}") for tap in loaded)
-    one = _splat(lanes, 1, "i32")
-    both = code.op(f"add nuw nsw {wide} {x}, {y}")
-    half = code.op(f"lshr {wide} {code.op(f'add nuw nsw {wide} {both}, {one}')}, {one}")
-    return code.op(f"trunc {wide} {half} to {vector}")
+        return total
+    return code.op(f"shl {vector} {total}, {_splat(PLACES)}")
 
 
 def _average_of(node: Node) -> Node:
@@ -157,30 +150,41 @@ def _scale_weights(body: BodyEmitter, weights: tuple[Node, ...]) -> dict[int, st
 
 
 def _load(body: BodyEmitter, access: Access, part: int) -> str:
-    """One part of the pixels at an offset: 7 binary places if they were held so, 8 from bytes."""
+    """One part of the pixels at an offset: whole levels from bytes, 7 binary places if held so."""
     code, lanes, vector = body.lane, _lanes(body), _vector(body)
     if body.form_of(access.source) == "u16":
         return code.op(f"load {vector}, ptr {body.place_of(access, part)}, align 2")
     place = body.place_of(access)
     if _parts(body) == 1:
         small = code.op(f"load <{lanes} x i8>, ptr {place}, align 1")
-        wide = code.op(f"zext <{lanes} x i8> {small} to {vector}")
-        return code.op(f"shl {vector} {wide}, {_splat(lanes, 8)}")
+        return code.op(f"zext <{lanes} x i8> {small} to {vector}")
     pixels = code.op(f"load {vector}, ptr {place}, align 1")
     if part == 0:
-        return code.op(f"shl {vector} {pixels}, {_splat(lanes, 8)}")
-    return code.op(f"and {vector} {pixels}, {_splat(lanes, 0xFF00)}")
+        return code.op(f"and {vector} {pixels}, {_splat(255)}")
+    return code.op(f"lshr {vector} {pixels}, {_splat(8)}")
 
 
-def _multiply_high(code: Code, lanes: int, a: str, b: str) -> str:
-    """The upper 16 bits of a 16 × 16 bit product: one instruction, once LLVM has seen the pattern."""
+_X86_MULTIPLY_HIGH = {32: "avx512.pmulhu.w.512", 16: "avx2.pmulhu.w", 8: "sse2.pmulhu.w"}
+
+
+def _multiply_high(body: BodyEmitter, a: str, b: str) -> str:
+    """The upper 16 bits of a 16 × 16 bit product.
+
+    LLVM finds the instruction in the plain form too, but on vectors twice as wide as a register that
+    search takes much of the compile time of a blur.
+    """
+    code, lanes = body.lane, _lanes(body)
     wide, narrow = f"<{lanes} x i32>", f"<{lanes} x i16>"
+    if body.owner.x86 and lanes in _X86_MULTIPLY_HIGH:
+        name = f"llvm.x86.{_X86_MULTIPLY_HIGH[lanes]}"
+        code.names.declarations[name] = f"declare {narrow} @{name}({narrow}, {narrow})"
+        return code.op(f"call {narrow} @{name}({narrow} {a}, {narrow} {b})")
     x = code.op(f"zext {narrow} {a} to {wide}")
     y = code.op(f"zext {narrow} {b} to {wide}")
     product = code.op(f"mul nuw {wide} {x}, {y}")
-    high = code.op(f"lshr {wide} {product}, {_splat(lanes, 16, 'i32')}")
+    high = code.op(f"lshr {wide} {product}, {_splat(16, 'i32')}")
     return code.op(f"trunc {wide} {high} to {narrow}")
 
 
-def _splat(lanes: int, value: int, element: str = "i16") -> str:
-    return "<" + ", ".join([f"{element} {value}"] * lanes) + ">"
+def _splat(value: int, element: str = "i16") -> str:
+    return f"splat ({element} {value})"

@@ -25,9 +25,8 @@ class Host:
     features: str
     vector_bytes: int
     fma: bool
-    permutes_bytes: bool = (
-        False  # looks up any byte of two vectors in one instruction (AVX-512 VBMI)
-    )
+    x86: bool = False
+    permutes_bytes: bool = False  # any byte of two vectors in one instruction (AVX-512 VBMI)
 
 
 @functools.cache
@@ -42,7 +41,7 @@ def detect_host() -> Host:
     wide = 64 if found.get("avx512f") and found.get("avx512bw") and found.get("avx512vl") else 0
     width = wide or (32 if found.get("avx2") else 16)
     tables = width == 64 and bool(found.get("avx512vbmi"))
-    return Host(name, features, width, bool(found.get("fma")), tables)
+    return Host(name, features, width, bool(found.get("fma")), x86=True, permutes_bytes=tables)
 
 
 class Compiled:
@@ -104,7 +103,7 @@ def _new_machine() -> Any:
     host = detect_host()
     target = _binding().Target.from_default_triple()
     return target.create_target_machine(
-        cpu=host.name, features=host.features, opt=2, reloc="default", codemodel="jitdefault"
+        cpu=host.name, features=host.features, opt=1, reloc="default", codemodel="jitdefault"
     )
 
 

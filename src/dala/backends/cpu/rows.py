@@ -71,8 +71,9 @@ def _choose_forms(work: FusedPass) -> tuple[list[Body], list[Form]]:
     """Fixed-point bodies and tables read and hold bytes (or fixed point); everything else, f32."""
     inputs = len(work.reads)
     forms: list[Form] = []
+    sources = [_sources(b) for b in work.bodies]
     for number, body in enumerate(work.bodies):
-        readers = [b for b in work.bodies if inputs + number in _sources(b)]
+        readers = [b for b, s in zip(work.bodies, sources, strict=True) if inputs + number in s]
         if body.melts == "none":
             forms.append("u8" if body.levels else "u16")
         else:
@@ -152,8 +153,9 @@ def _redirect(
 def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) -> list[Body]:
     """Hold only the f32 channels somebody reads (alpha often is constant)."""
     kept: list[dict[int, int]] = []
+    read = {(a.source, a.channel) for b in bodies for a in accesses(b.roots)}
     for number, body in enumerate(bodies):
-        used = {a.channel for b in bodies for a in accesses(b.roots) if a.source == inputs + number}
+        used = {channel for source, channel in read if source == inputs + number}
         whole = set(range(len(body.held))) if forms[number] != "f32" else used
         kept.append({channel: index for index, channel in enumerate(sorted(whole))})
 
@@ -174,13 +176,9 @@ def _lead_and_depth(bodies: list[Body], forms: list[Form], inputs: int) -> tuple
     lead = [0] * len(bodies)
     first = [0] * len(bodies)
     rings: list[Ring | None] = [None] * len(bodies)
+    all_reads = [(reader, a) for reader, b in enumerate(bodies) for a in accesses(b.roots)]
     for number in reversed(range(len(bodies))):
-        reads = [
-            (reader, access)
-            for reader in range(number + 1, len(bodies))
-            for access in accesses(bodies[reader].roots)
-            if access.source == inputs + number
-        ]
+        reads = [(reader, a) for reader, a in all_reads if a.source == inputs + number]
         if not reads:
             continue
         lead[number] = max(lead[r] + max(a.dy, 0) for r, a in reads)
