@@ -646,10 +646,13 @@ HARMLESS = {"long sum": 30001, "elifs": 1}
 
 @pytest.mark.parametrize("bomb", HARMLESS)
 def test_long_chains_are_refused_or_harmless(bomb: str) -> None:
+    begin = time.perf_counter()
     try:
-        assert quickly(lambda: call(BOMBS[bomb])) == HARMLESS[bomb]
+        outcome = call(BOMBS[bomb])
     except KernelError as error:
-        assert str(error).startswith("kernel ")
+        outcome = str(error)[:7]
+    assert time.perf_counter() - begin < 2
+    assert outcome in (HARMLESS[bomb], "kernel ")
 
 
 @pytest.mark.parametrize("bomb", [b for b in BOMBS if b not in HARMLESS])
