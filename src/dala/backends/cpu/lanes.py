@@ -6,6 +6,7 @@ same along a row) or lane (a vector). Only lane values are in the inner loop.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from dala.backends.cpu.code import Code, Type
@@ -17,26 +18,28 @@ from dala.ir.rewrite import INVERSE_255
 UNIFORM, ROW, LANE = 0, 1, 2
 
 
-class Sources:
+class Sources(ABC):
     """What a body reads from: the pass's geometry and memory, as names in the text (see emit.py)."""
 
+    @abstractmethod
     def param(self, index: int, dtype: DType) -> str:
-        raise NotImplementedError
+        """The name of a run-time parameter's value."""
 
+    @abstractmethod
     def extent(self, extent: Extent) -> str:
         """The i64 name of a size."""
-        raise NotImplementedError
 
+    @abstractmethod
     def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
         """The position along an axis and its rate."""
-        raise NotImplementedError
 
+    @abstractmethod
     def load(self, code: Code, access: Access) -> str:
         """The vector of f32 (image) or elements (tensor) at an offset."""
-        raise NotImplementedError
 
+    @abstractmethod
     def gather(self, code: Code, gather: Gather, indices: Sequence[str]) -> str:
-        raise NotImplementedError
+        """The vector at computed positions, slowest axis first."""
 
 
 class LaneWriter:
