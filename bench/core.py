@@ -8,9 +8,7 @@ Medians over many runs; ratios where they say more than milliseconds. Peers come
 from __future__ import annotations
 
 import argparse
-import statistics
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,23 +23,19 @@ from dala.backends.cpu.jit import Compiled, detect_host
 from dala.compute.engine import Engine
 from dala.plan.melt import FusedPass
 from dala.plan.planner import plan_calls
-from photo_chain import CHAIN, build_pipeline, run_apart
+from photo_chain import CHAIN, build_pipeline, median_time, run_apart
+
+WIDE: list[tuple[str, dict[str, float]]] = [("blur", {"radius": r}) for r in (10, 25, 50)]
 
 
 def median_ms(run: Callable[[], object], repeats: int = 40) -> float:
-    run()
-    times = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times) * 1e3
+    return median_time(run, repeats) * 1e3
 
 
 def bench_compile(photo: compute.Buffer, result: compute.Buffer) -> None:
     print("\n| pass | plan ms | emit ms | LLVM ms | compile (emit + LLVM) |\n|---|---|---|---|---|")
     host = detect_host()
-    for name, params in [*CHAIN, ("chain of five", {})]:
+    for name, params in [*CHAIN, *WIDE, ("chain of five", {})]:
         single = compute.pipeline()
         if name == "chain of five":
             single = build_pipeline(photo, result)
@@ -56,7 +50,7 @@ def bench_compile(photo: compute.Buffer, result: compute.Buffer) -> None:
         text = emit_pass(work, host).text
         compiling = median_ms(lambda t=text: Compiled(t), 15)
         print(
-            f"| {name} | {planning:.1f} | {emitting:.1f} | {compiling:.1f} "
+            f"| {name} {params or ''} | {planning:.1f} | {emitting:.1f} | {compiling:.1f} "
             f"| {emitting + compiling:.1f} |"
         )
 

@@ -27,9 +27,10 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Program
 from dala.ir.printer import print_program
+from dala.language.budget import MAX_NODES, MAX_STAGES
 from dala.language.kernel import Kernel, make_kernel
 from dala.language.parameter import REQUIRED, Param
-from dala.language.values import MAX_NODES, MAX_STAGES, Image, Tensor, Vec
+from dala.language.values import Image, Tensor, Vec
 from dala.language.vocabulary import (
     VOCABULARY,
     average,

@@ -1,5 +1,6 @@
 """The kernel language: what a person writes, and how it becomes IR.
 
+budget.py      what one trace collects, and how much it may
 values.py      Scalar, Vec, Image, Tensor: the symbols a kernel computes with
 vocabulary.py  floor, where, mix, x, y, … : the words a kernel may use
 parameter.py   declared parameters: type, default, range, one line of help

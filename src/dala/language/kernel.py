@@ -19,13 +19,14 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import OUTPUT, Domain, Extent, Program, RuntimeParam, accesses, walk
 from dala.ir.library import LIBRARY, LibraryCall
+from dala.language.budget import current_trace
 from dala.language.interpret import TextFunction
 from dala.language.parameter import Param, ParamValue, bind_params
 from dala.language.signature import complete_param, count_inputs, read_arguments, trial_value
 from dala.language.tables import Table
 from dala.language.text import parse_kernel
 from dala.language.trace import SourceType, call_traced, trace_kernel
-from dala.language.values import DomainMismatch, Image, Scalar, Tensor, current_trace
+from dala.language.values import DomainMismatch, Image, Scalar, Tensor
 
 SPECIALISATIONS = 256  # traced programs kept per kernel
 ShapeRule = Callable[

@@ -16,19 +16,11 @@ from dala.errors import DalaError, KernelError
 from dala.ir.dtypes import F32, S32, DType
 from dala.ir.graph import Domain, Node, Program, RuntimeParam, Stage
 from dala.ir.rewrite import fold_constants, optimize, share_common
+from dala.language.budget import Trace
 from dala.language.interpret import TextFunction
 from dala.language.parameter import Param, ParamValue
 from dala.language.quote import quote_line
-from dala.language.values import (
-    DomainMismatch,
-    Image,
-    Scalar,
-    Tensor,
-    Trace,
-    Vec,
-    as_body,
-    as_scalar,
-)
+from dala.language.values import DomainMismatch, Image, Scalar, Tensor, Vec, as_body, as_scalar
 from dala.language.vocabulary import VOCABULARY, luma
 
 

@@ -19,6 +19,7 @@ from dala.ir import graph
 from dala.ir.dtypes import BOOL, F32, F64, S32, S64, U8, U32, DType
 from dala.ir.graph import OUTPUT, Extent, Node
 from dala.ir.ops import cast_array
+from dala.language.budget import count_nodes
 from dala.language.values import (
     DomainMismatch,
     Image,
@@ -29,7 +30,6 @@ from dala.language.values import (
     Vec,
     as_scalar,
     binary,
-    count_nodes,
     float_unary,
     intermediate,
     pair_components,

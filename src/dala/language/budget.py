@@ -1,0 +1,60 @@
+"""What one trace collects, and how much it may: kernels come from strangers, so each cost is bounded."""
+
+from __future__ import annotations
+
+import threading
+
+from dala.errors import KernelError
+from dala.ir.graph import Domain, Node, Stage, walk
+
+MAX_NODES = 30_000  # a kernel that unrolls past this is refused; blur at radius 100 needs 5,000
+MAX_STAGES = 64  # intermediate images in one kernel
+
+
+class Trace:
+    """What one run of a kernel function collects: intermediate stages and a count of nodes."""
+
+    def __init__(self, inputs: int, domain: Domain = "image") -> None:
+        self.inputs = inputs
+        self.domain = domain
+        self.stages: list[Stage] = []
+        self.nodes = 0  # made while tracing
+        self.compiled = 0  # in all stages: a shared expression counts in each
+
+    def count_compiled(self, body: tuple[Node, ...]) -> None:
+        """Add a stage's operations to what will be compiled; refuses past the limit."""
+        self.compiled += sum(1 for _ in walk(body))
+        if self.compiled > MAX_NODES:
+            raise _too_long()
+
+    def __enter__(self) -> Trace:
+        self._outer = getattr(_state, "trace", None)
+        _state.trace = self
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _state.trace = self._outer
+
+
+_state = threading.local()
+
+
+def current_trace() -> Trace | None:
+    """The trace under way on this thread, if any."""
+    return getattr(_state, "trace", None)
+
+
+def count_nodes(count: int = 1) -> None:
+    """Count operations of the kernel being traced; refuses past the limit."""
+    trace = current_trace()
+    if trace is not None:
+        trace.nodes += count
+        if trace.nodes > MAX_NODES:
+            raise _too_long()
+
+
+def _too_long() -> KernelError:
+    return KernelError(
+        f"the kernel unrolls to more than {MAX_NODES} operations; "
+        "shorten its loops or split it into several kernels"
+    )
