@@ -189,11 +189,11 @@ def test_await_of_what_is_done_already() -> None:
     command = start("sqrt", a, b)
     command.wait()
 
-    async def main() -> None:
-        await command
-        await command
+    async def main() -> list[None]:
+        return [await command, await command]
 
-    asyncio.run(main())
+    assert asyncio.run(main()) == [None, None]
+    assert compute.read_list(b) == [2]
 
 
 def test_several_at_once() -> None:
