@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dala.errors import KernelError, KernelSyntaxError
 from dala.ir.dtypes import F32, S32
-from dala.ir.graph import Node
+from dala.ir.graph import Node, Part
 from dala.ir.printer import print_body
 from dala.language.budget import Trace
 from dala.language.interpret import MAX_STEPS, Argument
@@ -38,7 +38,7 @@ def quickly(call: Callable[[], object]) -> None:
 
 def call(source: str, *args: object, **kwargs: object) -> object:
     function = parse_kernel(source)
-    with Trace(1):
+    with Trace([Part(0)]):
         return function(*(args or (Image(0, 4),)), **kwargs)
 
 
@@ -51,7 +51,7 @@ def printed(value: object) -> list[str]:
 
 
 def same(source: str, expected: Callable[[Image], object], **params: object) -> None:
-    with Trace(1):
+    with Trace([Part(0)]):
         wanted = printed(expected(Image(0, 4)))
     assert printed(call(source, Image(0, 4), **params)) == wanted
 
@@ -207,7 +207,7 @@ def test_arguments_and_locals_may_shadow_positions() -> None:
 
 
 def test_tensors() -> None:
-    with Trace(2):
+    with Trace([Part(0), Part(1)]):
         a, b = Tensor(0, F32, 2), Tensor(1, F32, 2)
         source = "def f(a: Tensor, b: Tensor): return a * b.at(index(0), index(1)) + a.size(0)"
         result = parse_kernel(source)(a, b)
@@ -242,7 +242,7 @@ def test_line_ends(newline: str) -> None:
 
 def test_calling() -> None:
     function = parse_kernel("def f(a, b, c=3): return a + b * c")
-    with Trace(0):
+    with Trace([]):
         assert function(1, 2) == 7
         assert function(1, c=1, b=5) == 6
         for args, kwargs in [
@@ -346,7 +346,7 @@ def test_domain_mismatch_keeps_its_class() -> None:
         with pytest.raises(DomainMismatch, match="kernel 'f', line 2: an image"):
             call(body(expression))
     for expression in ["src[0, 0]", "src.width", "src.sample(0, 0)"]:
-        with Trace(1), pytest.raises(DomainMismatch, match="kernel 'f', line 2: "):
+        with Trace([Part(0)]), pytest.raises(DomainMismatch, match="kernel 'f', line 2: "):
             parse_kernel(body(expression))(Tensor(0, F32, 2))
 
 
@@ -693,7 +693,7 @@ def test_a_deep_caller_gets_a_kernel_error() -> None:
         except RecursionError:
             return function(1)
 
-    with Trace(1), pytest.raises(KernelError, match="nested too deeply"):
+    with Trace([Part(0)]), pytest.raises(KernelError, match="nested too deeply"):
         dig()
 
 
@@ -735,7 +735,7 @@ def survives(source: str) -> None:
     with contextlib.suppress(KernelError):
         function = parse_kernel(source)
         for symbol in (Image(0, 4), Tensor(0, S32, 2), 3, 2.5, None):
-            with Trace(1), contextlib.suppress(KernelError):
+            with Trace([Part(0)]), contextlib.suppress(KernelError):
                 function(symbol)
 
 

@@ -13,12 +13,12 @@ import numpy.typing as npt
 from dala.backends.base import Device, Executable, Storage
 from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
-from dala.plan.melt import Place
+from dala.plan.melt import PassArray, Place
 from dala.plan.planner import Plan
 
 Array = npt.NDArray[Any]
 ALIGNMENT = 64
-SLACK = 256  # bytes past the end that may be read (never written): one vector of the widest pixels
+SLACK = 512  # bytes past the end that may be read (never written): two vectors of the widest pixels
 SPARE_BYTES = (
     256 * 2**20
 )  # temporaries and scratch kept for the next launches, of all plans together
@@ -43,6 +43,13 @@ class HostArray(Storage):
         self.type = type_
         self.array: Array = flat.view(type_.dtype.numpy).reshape(type_.shape)
         self.address = int(self.array.ctypes.data)
+
+    def plane(self, part: PassArray) -> Array:
+        """The array, or the plane of it that a pass works on."""
+        if part.type == self.type:
+            return self.array
+        flat = self.array.reshape(-1).view(np.uint8)[part.offset : part.offset + part.type.nbytes]
+        return flat.view(part.type.dtype.numpy).reshape(part.type.shape)
 
 
 def _too_large(type_: ArrayType) -> OutOfMemoryError:

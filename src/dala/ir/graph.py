@@ -16,6 +16,7 @@ import numpy as np
 from dala.errors import DTypeError
 from dala.ir.dtypes import DType
 from dala.ir.ops import OPS, VARIADIC
+from dala.ir.planes import Plane
 
 Domain = Literal["image", "tensor"]
 Melts = Literal["any", "kin", "none"]  # with which other stages a stage may share a loop
@@ -23,7 +24,11 @@ OUTPUT = -1  # the source number that means "the array being written"
 
 
 class Access(NamedTuple):
-    """Where a load reads: ``source`` at an offset from the output position. Tensors use no offset."""
+    """Where a load reads: ``source`` at an offset from the output position. Tensors use no offset.
+
+    If the source is an image of twice the size (see Stage.grid), the position is (2x + dx, 2y + dy); of
+    half the size, (x // 2 + dx, y // 2 + dy).
+    """
 
     source: int
     channel: int = 0
@@ -32,10 +37,14 @@ class Access(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """The size of one axis of a source (or of the output)."""
+    """The size of one axis of a source, or of the image being written.
+
+    In a fused pass ``grid`` says which size of image is meant, see Stage.
+    """
 
     source: int
     axis: int
+    grid: int = 0
 
 
 class Gather(NamedTuple):
@@ -88,12 +97,14 @@ class Stage:
     """One image or tensor computed element by element: ``body`` has one node per channel.
 
     Sources 0 … inputs-1 are the kernel's inputs; source ``inputs + k`` is the result of stage k.
+    A stage of ``grid`` g has one pixel for 2ᵍ × 2ᵍ of the picture: ceil(size / 2ᵍ) of them.
     A device that computes a stage in a way of its own may say so: it then melts only with stages of its
     ``"kin"`` (of the same way), or with ``"none"`` at all.
     """
 
     body: tuple[Node, ...]
     melts: Melts = "any"
+    grid: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +116,45 @@ class RuntimeParam:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """What a program reads or writes of an array: all of it, or one plane of a frame."""
+
+    array: int  # number of the input; 0 for the output
+    plane: Plane | None = None
+    grid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
-    """A traced kernel: its stages in order; the last one is the result."""
+    """A traced kernel: its stages in order; the last one (one for each plane) is the result."""
 
     kernel: str
     domain: Domain
-    inputs: int
+    inputs: int  # sources in memory
     params: tuple[RuntimeParam, ...]
     stages: tuple[Stage, ...]
+    parts: tuple[Part, ...] = ()  # what the sources in memory are, unless source k is input k
+    planes: tuple[Plane, ...] = ()  # what the last stages write, unless it is the whole output
+
+    @property
+    def first_result(self) -> int:
+        """The number of the first stage that is written to memory."""
+        return len(self.stages) - max(1, len(self.planes))
+
+    def source_part(self, source: int) -> Part:
+        """What a source in memory is."""
+        return self.parts[source] if self.parts else Part(source)
+
+    def grid_of(self, source: int) -> int:
+        """The grid of any source: an input or a stage."""
+        if source < self.inputs:
+            return self.source_part(source).grid
+        return self.stages[source - self.inputs].grid
+
+    @property
+    def has_one_grid(self) -> bool:
+        """Whether all images, read and written, have one size and are whole."""
+        return not self.parts and not any(s.grid for s in self.stages)
 
     def map_bodies(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> Program:
         """The program with every stage's body rewritten by ``change``."""

@@ -9,9 +9,16 @@ def print_program(program: Program) -> str:
     """A program as text, the same on every machine; golden tests compare it."""
     params = ", ".join(f"{p.name}: {p.dtype}" for p in program.params)
     lines = [f"{program.domain} {program.kernel}(inputs={program.inputs}; {params})"]
+    for source, part in enumerate(program.parts):
+        size = f" at 1/{1 << part.grid}" if part.grid else ""
+        plane = f", plane {part.plane.name}" if part.plane else ""
+        lines.append(f"source {source}: input {part.array}{plane}{size}")
     for number, stage in enumerate(program.stages):
-        lines.append(f"stage {program.inputs + number}:")
+        size = f" at 1/{1 << stage.grid}" if stage.grid else ""
+        lines.append(f"stage {program.inputs + number}{size}:")
         lines.extend("  " + line for line in print_body(stage.body))
+    if program.planes:
+        lines.append("writes planes " + " ".join(p.name for p in program.planes))
     return "\n".join(lines) + "\n"
 
 
@@ -39,7 +46,7 @@ def _attributes(node: Node) -> list[str]:
             return [f"@{source}.{channel}[{dx:+d},{dy:+d}]"]
         case Gather(source, channel):
             return [f"@{source}.{channel}"]
-        case Extent(source, axis):
+        case Extent(source, axis, _):
             return ["out" if source < 0 else f"@{source}", f"axis{axis}"]
         case int(axis) if node.op == "coord":
             return [f"axis{axis}"]

@@ -34,7 +34,7 @@ def optimize(program: Program) -> Program:
 def drop_unread_channels(program: Program) -> Program:
     """An intermediate image of which only the first channel is read keeps only that one."""
     stages = list(program.stages)
-    for number in reversed(range(len(stages) - 1)):  # the readers first
+    for number in reversed(range(program.first_result)):  # the readers first
         source = program.inputs + number
         read = {
             a.channel for s in stages[number + 1 :] for a in accesses(s.body) if a.source == source

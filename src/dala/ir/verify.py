@@ -10,13 +10,17 @@ from dala.ir.ops import LEAVES, OPS, VARIADIC
 
 def verify(program: Program) -> None:
     """Raise VerificationError unless types, arities and sources are right everywhere."""
+    counts = {1, 2, 4} if program.planes else {1, 4}
     for number, stage in enumerate(program.stages):
         sources = program.inputs + number
         verify_body(stage.body, sources, len(program.params), f"{program.kernel}[{number}]")
         if program.domain == "image":
             _require(
-                len(stage.body) in (1, 4), program.kernel, "an image stage has 1 or 4 channels"
+                len(stage.body) in counts, program.kernel, "an image stage has 1 or 4 channels"
             )
+            for access in accesses(stage.body):
+                apart = abs(stage.grid - program.grid_of(access.source))
+                _require(apart < 2, program.kernel, f"{access} is {apart} grids away")
             _require(
                 all(n.dtype == F32 for n in stage.body), program.kernel, "image channels are f32"
             )

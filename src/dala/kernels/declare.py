@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dala.ir.graph import Domain
-from dala.language.kernel import Kernel, ShapeRule, make_kernel
+from dala.language.kernel import PLAIN, Geometry, Kernel, ShapeRule, make_kernel
 from dala.language.parameter import Param
 from dala.language.registry import add_builtin
 
 
 def builtin(
-    domain: Domain, *, shape_rule: ShapeRule | None = None
+    domain: Domain, *, shape_rule: ShapeRule | None = None, geometry: Geometry = PLAIN
 ) -> Callable[[Callable[..., object]], Kernel]:
     """Enter the decorated function under its own name."""
 
     def enter(function: Callable[..., object]) -> Kernel:
-        return add_builtin(make_kernel(function, domain=domain, shape_rule=shape_rule))
+        return add_builtin(
+            make_kernel(function, domain=domain, shape_rule=shape_rule, geometry=geometry)
+        )
 
     return enter
 

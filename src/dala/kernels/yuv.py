@@ -16,10 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dala.errors import DTypeError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
+from dala.ir.planes import FORMATS, picture_size
 from dala.kernels.declare import builtin
+from dala.language.kernel import Geometry
 from dala.language.parameter import ParamValue, static
-from dala.language.values import Image, Scalar, Value, Vec
-from dala.language.vocabulary import height, rgba, where, width, x, y
+from dala.language.values import Image, Value, Vec
+from dala.language.vocabulary import rgba
 
 WEIGHTS = {
     "bt601": (0.299, 0.114),
@@ -28,7 +30,6 @@ WEIGHTS = {
 }  # red, blue
 _MATRIX = static("bt709", choices=tuple(WEIGHTS), help="Which red, green and blue make up Y.")
 _RANGE = static("limited", choices=("limited", "full"), help="Y in 16..235, or in 0..255.")
-Place = tuple[Scalar, Scalar]  # column and row
 
 
 def _levels(range: str) -> tuple[float, float, float]:
@@ -45,7 +46,7 @@ def _frame_shape(kernel: str, role: str, array: ArrayType) -> tuple[int, int]:
         raise ShapeError(
             f"{kernel}: expected an {role} of (H * 3 // 2, W) with even H and W, got {array.shape}"
         )
-    return rows // 3 * 2, columns
+    return picture_size(array)
 
 
 def _from_frame(kernel: str) -> Callable[..., tuple[int, ...]]:
@@ -72,94 +73,81 @@ def _to_frame(kernel: str) -> Callable[..., None]:
     return rule
 
 
-# -- where the chroma lies ---------------------------------------------------------------------
+def _luma(color: Vec, matrix: str) -> Value:
+    kr, kb = WEIGHTS[matrix]
+    return kr * color.r + (1 - kr - kb) * color.g + kb * color.b
 
 
-def _in_planes(column: Value, row: Value) -> tuple[Place, Place]:
-    """U and V of a block in yuv420p: two half rows to a row."""
-
-    def place(half_row: Value) -> Place:
-        return (half_row & 1) * (width >> 1) + column, height + (half_row >> 1)
-
-    return place(row), place(row + (height >> 1))
-
-
-def _in_pairs(column: Value, row: Value) -> tuple[Place, Place]:
-    """U and V of a block in nv12: side by side."""
-    return (column * 2, height + row), (column * 2 + 1, height + row)
-
-
-def _to_rgba(
-    frame: Image, where_chroma: Callable[..., tuple[Place, Place]], matrix: str, range: str
-) -> Vec:
-    blue_place, red_place = where_chroma(x >> 1, y >> 1)
+def _to_rgba(luma: Value, blue: Value, red: Value, matrix: str, range: str) -> Vec:
+    """The colour of levels as a frame holds them."""
     black, luma_reach, chroma_reach = _levels(range)
     kr, kb = WEIGHTS[matrix]
-    luma = frame.at(x, y).r * (255 / luma_reach) - black / luma_reach
-    blue, red = (
-        frame.at(*place).r * (255 / chroma_reach) - 128 / chroma_reach
-        for place in (blue_place, red_place)
-    )
-    b, r = luma + blue * (2 - 2 * kb), luma + red * (2 - 2 * kr)
+    luma = luma * (255 / luma_reach) - black / luma_reach
+    blue, red = (c * (255 / chroma_reach) - 128 / chroma_reach for c in (blue, red))
     kg = 1 - kr - kb
     g = luma - blue * (kb * (2 - 2 * kb) / kg) - red * (kr * (2 - 2 * kr) / kg)
-    return rgba(r, g, b)
+    return rgba(luma + red * (2 - 2 * kr), g, luma + blue * (2 - 2 * kb))
 
 
-def _to_level(
-    src: Image, column: Value, row: Value, is_blue: Value, matrix: str, range: str
-) -> Value:
-    """The level that a frame holds at x, y: Y, or the chroma of the block at column, row."""
-    # One mean of four pixels serves both: for Y all four are the same pixel.
-    in_luma = y < src.height
-    left, top = where(in_luma, x, column * 2), where(in_luma, y, row * 2)
-    step = where(in_luma, 0, 1)
-    right, bottom = left + step, top + step
-    color = (
-        src.at(left, top) + src.at(right, top) + src.at(left, bottom) + src.at(right, bottom)
-    ) * 0.25
+def _to_luma(src: Image, matrix: str, range: str) -> Value:
+    """The level of Y."""
+    black, reach, _ = _levels(range)
+    return _luma(src[0, 0], matrix) * (reach / 255) + black / 255
+
+
+def _to_chroma(src: Image, matrix: str, range: str) -> tuple[Value, Value]:
+    """The levels of U and V, in an image of half the size."""
+    color = (src[0, 0] + src[1, 0] + src[0, 1] + src[1, 1]) * 0.25
     assert isinstance(color, Vec)
-    black, luma_reach, chroma_reach = _levels(range)
+    reach = _levels(range)[2]
     kr, kb = WEIGHTS[matrix]
-    luma = kr * color.r + (1 - kr - kb) * color.g + kb * color.b
-    chroma = where(
-        is_blue, (color.b - luma) * (0.5 / (1 - kb)), (color.r - luma) * (0.5 / (1 - kr))
-    )
-    return where(
-        in_luma,
-        luma * (luma_reach / 255) + black / 255,
-        chroma * (chroma_reach / 255) + 128 / 255,
-    )
+    luma = _luma(color, matrix)
+    blue, red = (color.b - luma) * (0.5 / (1 - kb)), (color.r - luma) * (0.5 / (1 - kr))
+    return blue * (reach / 255) + 128 / 255, red * (reach / 255) + 128 / 255
 
 
 # -- the kernels -------------------------------------------------------------------------------
 
 
-@builtin("image", shape_rule=_from_frame("yuv420p_to_rgba"))
-def yuv420p_to_rgba(frame: Image, matrix: str = _MATRIX, range: str = _RANGE) -> Vec:
+@builtin(
+    "image",
+    shape_rule=_from_frame("yuv420p_to_rgba"),
+    geometry=Geometry(input_planes=FORMATS["yuv420p"]),
+)
+def yuv420p_to_rgba(
+    luma: Image, blue: Image, red: Image, matrix: str = _MATRIX, range: str = _RANGE
+) -> Vec:
     """A yuv420p frame as an opaque picture."""
-    return _to_rgba(frame, _in_planes, matrix, range)
+    return _to_rgba(luma[0, 0].r, blue[0, 0].r, red[0, 0].r, matrix, range)
 
 
-@builtin("image", shape_rule=_from_frame("nv12_to_rgba"))
-def nv12_to_rgba(frame: Image, matrix: str = _MATRIX, range: str = _RANGE) -> Vec:
+@builtin(
+    "image",
+    shape_rule=_from_frame("nv12_to_rgba"),
+    geometry=Geometry(input_planes=FORMATS["nv12"]),
+)
+def nv12_to_rgba(luma: Image, chroma: Image, matrix: str = _MATRIX, range: str = _RANGE) -> Vec:
     """An nv12 frame as an opaque picture."""
-    return _to_rgba(frame, _in_pairs, matrix, range)
+    return _to_rgba(luma[0, 0].r, chroma[0, 0].r, chroma[0, 0].g, matrix, range)
 
 
-@builtin("image", shape_rule=_to_frame("rgba_to_yuv420p"))
-def rgba_to_yuv420p(src: Image, matrix: str = _MATRIX, range: str = _RANGE) -> Value:
+@builtin(
+    "image",
+    shape_rule=_to_frame("rgba_to_yuv420p"),
+    geometry=Geometry(output_planes=FORMATS["yuv420p"]),
+)
+def rgba_to_yuv420p(
+    src: Image, matrix: str = _MATRIX, range: str = _RANGE
+) -> tuple[Value, Value, Value]:
     """A picture as a yuv420p frame; alpha is dropped."""
-    half = src.width >> 1
-    second = x >= half
-    half_row = (y - src.height) * 2 + where(second, 1, 0)
-    is_blue = half_row < (src.height >> 1)
-    row = where(is_blue, half_row, half_row - (src.height >> 1))
-    return _to_level(src, where(second, x - half, x), row, is_blue, matrix, range)
+    return _to_luma(src, matrix, range), *_to_chroma(src, matrix, range)
 
 
-@builtin("image", shape_rule=_to_frame("rgba_to_nv12"))
-def rgba_to_nv12(src: Image, matrix: str = _MATRIX, range: str = _RANGE) -> Value:
+@builtin(
+    "image", shape_rule=_to_frame("rgba_to_nv12"), geometry=Geometry(output_planes=FORMATS["nv12"])
+)
+def rgba_to_nv12(
+    src: Image, matrix: str = _MATRIX, range: str = _RANGE
+) -> tuple[Value, tuple[Value, Value]]:
     """A picture as an nv12 frame; alpha is dropped."""
-    is_blue = (x & 1) == 0
-    return _to_level(src, x >> 1, y - src.height, is_blue, matrix, range)
+    return _to_luma(src, matrix, range), _to_chroma(src, matrix, range)

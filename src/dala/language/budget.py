@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 from dala.errors import KernelError
-from dala.ir.graph import Domain, Node, Stage, walk
+from dala.ir.graph import Domain, Node, Part, Stage, accesses, walk
 
 MAX_NODES = 30_000  # a kernel that unrolls past this is refused; blur at radius 100 needs 5,000
 MAX_STAGES = 64  # intermediate images in one kernel
@@ -14,18 +15,30 @@ MAX_STAGES = 64  # intermediate images in one kernel
 class Trace:
     """What one run of a kernel function collects: intermediate stages and a count of nodes."""
 
-    def __init__(self, inputs: int, domain: Domain = "image") -> None:
-        self.inputs = inputs
+    def __init__(self, parts: Sequence[Part], domain: Domain = "image") -> None:
+        self.parts = parts  # what the sources in memory are
         self.domain = domain
         self.stages: list[Stage] = []
         self.nodes = 0  # made while tracing
         self.compiled = 0  # in all stages: a shared expression counts in each
 
-    def count_compiled(self, body: tuple[Node, ...]) -> None:
-        """Add a stage's operations to what will be compiled; refuses past the limit."""
+    def add_stage(self, body: tuple[Node, ...], grid: int) -> int:
+        """Add a stage's operations to what will be compiled; refuses past the limit. Its source number."""
         self.compiled += sum(1 for _ in walk(body))
         if self.compiled > MAX_NODES:
             raise _too_long()
+        for access in accesses(body):
+            if abs(grid - self._grid_of(access.source)) > 1:
+                raise KernelError(
+                    "an image is read by one of half, the same or twice its size; put an intermediate "
+                    "image of a size between them"
+                )
+        self.stages.append(Stage(body, grid=grid))
+        return len(self.parts) + len(self.stages) - 1
+
+    def _grid_of(self, source: int) -> int:
+        inside = source - len(self.parts)
+        return self.parts[source].grid if inside < 0 else self.stages[inside].grid
 
     def __enter__(self) -> Trace:
         self._outer = getattr(_state, "trace", None)

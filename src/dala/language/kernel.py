@@ -19,6 +19,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import OUTPUT, Domain, Extent, Program, RuntimeParam, accesses, walk
 from dala.ir.library import LIBRARY, LibraryCall
+from dala.ir.planes import Plane
 from dala.language.budget import current_trace
 from dala.language.interpret import TextFunction
 from dala.language.parameter import Param, ParamValue, bind_params
@@ -32,6 +33,19 @@ SPECIALISATIONS = 256  # traced programs kept per kernel
 ShapeRule = Callable[
     [Sequence[ArrayType], ArrayType, Mapping[str, ParamValue]], "tuple[int, ...] | None"
 ]  # the output shape a kernel wants, or None where any will do
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """How the arrays of an image kernel relate to the picture it computes: planes and sizes."""
+
+    input_planes: tuple[Plane, ...] = ()  # the first input is a frame; the function gets its planes
+    output_planes: tuple[Plane, ...] = ()  # the output is a frame; the function returns its planes
+    input_grid: int = 0  # 1: the inputs have half the picture's size
+    output_grid: int = 0
+
+
+PLAIN = Geometry()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +82,7 @@ class Kernel:
         shape_rule: ShapeRule | None = None,
         library: str | None = None,
         optional_inputs: int = 0,
+        geometry: Geometry = PLAIN,
     ) -> None:
         self.name = name
         self.function = function
@@ -76,6 +91,7 @@ class Kernel:
         self.params = tuple(params)
         self.doc = doc
         self.library = library
+        self.geometry = geometry
         self._shape_rule = shape_rule
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()  # by kinds of arrays
         self._checked: OrderedDict[Hashable, Program | LibraryCall] = OrderedDict()  # by arrays
@@ -101,6 +117,11 @@ class Kernel:
             )
         if self.function is None:
             raise KernelError(f"{self.name} works on whole tensors and cannot be part of a kernel")
+        if self.geometry != PLAIN:
+            raise KernelError(
+                f"{self.name} changes the size or the planes of an image and cannot be part of a "
+                "kernel; make it a stage of its own in a pipeline"
+            )
         if not self.takes(len(inputs)):
             raise KernelError(f"{self.name} takes {self.inputs_in_words}, got {len(inputs)}")
         symbols: dict[str, object] = {}
@@ -255,8 +276,14 @@ class Kernel:
                     f"got {array.shape}; {_shape_hint(array.shape)}"
                 )
         # u8 and f32 images trace alike (values are 0..1), so they share one program
-        kinds = [SourceType(F32, channels=a.channels) for a in inputs]
-        return kinds, SourceType(F32, channels=output.channels)
+        given = self.geometry
+        kinds = [SourceType(F32, channels=a.channels, grid=given.input_grid) for a in inputs]
+        if given.input_planes:
+            kinds[0] = SourceType(F32, channels=1, planes=given.input_planes)
+        target = SourceType(
+            F32, output.channels, grid=given.output_grid, planes=given.output_planes
+        )
+        return kinds, target
 
     def _check_axes(self, program: Program, output: ArrayType) -> None:
         """Refuse index(axis) and size(axis) of an axis that the output does not have."""
@@ -332,6 +359,7 @@ def make_kernel(
     params: Sequence[Param | str] = (),
     domain: Domain | None = None,
     shape_rule: ShapeRule | None = None,
+    geometry: Geometry = PLAIN,
 ) -> Kernel:
     """A Kernel from a function or from text; the signature tells inputs from parameters."""
     if not isinstance(source, str) and not callable(source):
@@ -362,12 +390,13 @@ def make_kernel(
     return Kernel(
         kernel_name,
         function,
-        inputs,
+        inputs - max(0, len(geometry.input_planes) - 1),
         declared,
         domain=domain,
         doc=doc,
         shape_rule=shape_rule,
         optional_inputs=optional,
+        geometry=geometry,
     )
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from dala.errors import DalaError, KernelError
 from dala.ir.dtypes import F32, S32, DType
-from dala.ir.graph import Domain, Node, Program, RuntimeParam, Stage
+from dala.ir.graph import Domain, Node, Part, Program, RuntimeParam
+from dala.ir.planes import Plane
 from dala.ir.rewrite import fold_constants, optimize, share_common
 from dala.language.budget import Trace
 from dala.language.interpret import TextFunction
@@ -33,6 +34,8 @@ class SourceType:
     rank: int = 1
     any_rank: bool = False  # a trial: the rank is not known yet
     kind: str = ""  # of an array parameter: what its loader said of it
+    grid: int = 0  # of how many doublings the picture is larger
+    planes: tuple[Plane, ...] = ()  # of a video frame: the images it is made of
 
 
 def trace_kernel(
@@ -48,8 +51,9 @@ def trace_kernel(
     given = [p for p in params if not p.static and values[p.name] is not None]
     arrays = [p.name for p in given if p.type == "array"]
     slots: list[RuntimeParam] = []
-    with Trace(len(sources), domain) as trace:
-        read = [_input_symbol(domain, number, s) for number, s in enumerate(sources)]
+    parts = _parts(sources)
+    with Trace(parts, domain) as trace:
+        read = [_input_symbol(domain, k, p, sources[p.array]) for k, p in enumerate(parts)]
         inputs, tables = read[: len(read) - len(arrays)], read[len(read) - len(arrays) :]
         symbols: dict[str, object] = dict(zip(arrays, tables, strict=True))
         for p in given:
@@ -58,14 +62,54 @@ def trace_kernel(
         arguments = {p.name: symbols.get(p.name, values[p.name]) for p in params}
         result = call_traced(name, function, inputs, arguments)
         try:
-            body = _result_body(result, domain, sources, output)
+            for body, grid in _results(result, domain, sources, output):
+                trace.add_stage(body, grid)
         except DomainMismatch as error:
             raise DomainMismatch(_at_return(name, function, error)) from error
         except DalaError as error:
             raise KernelError(_at_return(name, function, error)) from error
-        trace.count_compiled(body)
-    stages = (*trace.stages, Stage(body))
-    return optimize(Program(name, domain, len(sources), tuple(slots), stages))
+    plain = all(part == Part(k) for k, part in enumerate(parts))
+    return optimize(
+        Program(
+            name,
+            domain,
+            len(parts),
+            tuple(slots),
+            tuple(trace.stages),
+            () if plain else tuple(parts),
+            output.planes,
+        )
+    )
+
+
+def _parts(sources: Sequence[SourceType]) -> list[Part]:
+    """What each image that the function gets is: an input, or a plane of one."""
+    parts: list[Part] = []
+    for number, source in enumerate(sources):
+        if source.planes:
+            parts += [Part(number, plane, plane.grid) for plane in source.planes]
+        else:
+            parts.append(Part(number, None, source.grid))
+    return parts
+
+
+def _results(
+    result: object, domain: Domain, sources: Sequence[SourceType], output: SourceType
+) -> list[tuple[tuple[Node, ...], int]]:
+    """The bodies that are written to memory, with their grids."""
+    if not output.planes:
+        return [(_result_body(result, domain, sources, output), output.grid)]
+    planes = result if isinstance(result, tuple) else (result,)
+    found = [tuple(n for v in _listed(p) for n in as_body(v)) for p in planes]
+    wanted = [p.channels for p in output.planes]
+    if [len(body) for body in found] != wanted:
+        names = ", ".join(f"{p.name} ({p.channels})" for p in output.planes)
+        raise KernelError(f"a frame takes one value for each channel of its planes: {names}")
+    return [(body, plane.grid) for body, plane in zip(found, output.planes, strict=True)]
+
+
+def _listed(plane: object) -> Sequence[object]:
+    return plane if isinstance(plane, tuple) else (plane,)
 
 
 def call_traced(
@@ -131,7 +175,9 @@ def _at_return(name: str, function: Callable[..., object], error: Exception) -> 
     return quote_line(name, line, linecache.getline(code.co_filename, line), None, str(error))
 
 
-def _input_symbol(domain: Domain, number: int, source: SourceType) -> Image | Tensor:
+def _input_symbol(domain: Domain, number: int, part: Part, source: SourceType) -> Image | Tensor:
+    if part.plane is not None:
+        return Image(number, part.plane.channels)
     if domain == "image":
         return Image(number, source.channels, source.kind)
     return Tensor(number, source.dtype, source.rank, any_rank=source.any_rank)

@@ -16,12 +16,13 @@ import numpy as np
 from dala.errors import DTypeError, KernelError
 from dala.ir import graph
 from dala.ir.dtypes import BOOL, F32, S32, DType
-from dala.ir.graph import Access, Extent, Gather, Node, Stage
+from dala.ir.graph import Access, Extent, Gather, Node
 from dala.ir.ops import OPS
 from dala.ir.rewrite import fold_constants, share_common
 from dala.language.budget import MAX_STAGES, count_nodes, current_trace
 
 MAX_OFFSET = 512  # farthest compile-time offset of a load, in pixels
+STEPS = (1, 2, 4, 8)  # of intermediate images: how many pixels of the picture are one of theirs
 
 Number: TypeAlias = int | float | bool
 Operand: TypeAlias = "Scalar | Vec | Tensor | int | float | bool"
@@ -319,6 +320,9 @@ class Image:
         if self.channels == 1:  # grey: the value in r, g and b, and opaque
             value = Scalar(read(0))
             return Vec((value, value, value, as_scalar(1.0, F32)))
+        if self.channels == 2:  # a plane of pairs: in r and g, as textures have it
+            pair = (Scalar(read(0)), Scalar(read(1)))
+            return Vec((*pair, as_scalar(0.0, F32), as_scalar(1.0, F32)))
         return Vec(tuple(Scalar(read(channel)) for channel in range(4)))
 
     def _is_no_number(self, *_: object) -> Value:
@@ -374,11 +378,16 @@ def _as_offset(offset: object) -> object:
     return int(offset) if isinstance(offset, float) and offset.is_integer() else offset
 
 
-def intermediate(value: Operand) -> Image:
+def intermediate(value: Operand, step: int = 1) -> Image:
     """Let an intermediate image stand here: it is computed whole before anything reads it.
 
     Inside a multi-pass kernel this is what makes a separable filter two cheap passes. The image
     keeps full f32 precision; the planner may hold it as a few rows, or melt it away.
+
+    With a ``step`` of 2 (or 4, 8) the image has one pixel for every 2 × 2 of the picture. In its ``value``
+    an image of twice the size is read around the block's first pixel: ``src[1, 0]`` is the one at
+    (2x + 1, 2y). And where an image of half the size is read, ``small[0, 0]`` is the pixel at
+    (x // 2, y // 2).
     """
     trace = current_trace()
     if trace is None:
@@ -387,10 +396,10 @@ def intermediate(value: Operand) -> Image:
         raise DomainMismatch("intermediate() is for images; a tensor kernel is one stage")
     if len(trace.stages) >= MAX_STAGES:
         raise KernelError(f"a kernel has at most {MAX_STAGES} intermediate images")
+    if isinstance(step, Scalar) or step not in STEPS:
+        raise KernelError(f"intermediate: step is one of {STEPS}, got {_describe(step)}")
     body = _grey_alone(as_body(value))
-    trace.count_compiled(body)
-    trace.stages.append(Stage(body))
-    return Image(trace.inputs + len(trace.stages) - 1, len(body))
+    return Image(trace.add_stage(body, STEPS.index(step)), len(body))
 
 
 def _grey_alone(body: tuple[Node, ...]) -> tuple[Node, ...]:

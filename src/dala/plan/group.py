@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dala.ir.graph import Node, accesses, gathered_sources, walk
+from dala.ir.planes import shrink
 from dala.plan.steps import Barrier, Lowered, Step, Value
 
 MAX_NODES = 8_000  # a fused pass beyond this compiles too slowly to be worth it
@@ -24,6 +25,8 @@ class Group:
     stencil: bool = False
     reads: set[int] = field(default_factory=set)  # values from memory
     makes: set[int] = field(default_factory=set)  # values computed inside
+    grids: dict[int, int] = field(default_factory=dict)  # of all of these; 0 is the first output's
+    sizes: dict[int, tuple[int, ...]] = field(default_factory=dict)  # of the images of a grid
 
 
 def group_steps(lowered: Lowered) -> list[Group]:
@@ -46,37 +49,42 @@ def group_steps(lowered: Lowered) -> list[Group]:
             open_group = Group(reason=why if groups else "")
             groups.append(open_group)
         for step in unit:
-            _join(open_group, step)
+            _join(open_group, step, lowered.values)
         reason = ""
     _mark_stored(groups, lowered.values)
     return groups
 
 
 def _units(steps: Sequence[Step]) -> Iterator[list[Step]]:
-    """Steps that no cut may part: what one lone stage hands to the next has a form of its own."""
-    for (_, lone), listed in itertools.groupby(steps, lambda s: (s.call, s.melts == "none")):
+    """Steps that no cut may part: what one lone stage hands to the next has a form of its own, and
+    the planes of a frame are written together."""
+    for (_, joined), listed in itertools.groupby(steps, lambda s: (s.call, s.inseparable)):
         together = list(listed)
-        yield from [together] if lone else ([step] for step in together)
+        yield from [together] if joined else ([step] for step in together)
 
 
 def _why_not(group: Group | None, unit: Sequence[Step], values: list[Value]) -> str:
     if group is None:
         return ""
     first, step = group.steps[0], unit[0]
-    shape, open_shape = values[step.output].type.shape, values[first.output].type.shape
     if step.domain != first.domain:
         kinds = {"image": "an image kernel", "tensor": "a tensor kernel"}
         return f"{step.label} is {kinds[step.domain]}, {first.label} {kinds[first.domain]}"
-    same = shape[:2] == open_shape[:2] if step.domain == "image" else shape == open_shape
-    if not same:
+    if _shift(group, step) is None:
+        shape, open_shape = values[step.output].type.shape, values[first.output].type.shape
         return f"{step.label} writes {shape}, the pass so far {open_shape}"
     for step in unit:
         for source in gathered_sources(_body(step)):
             if source in group.makes:
                 return f"{step.label} reads {values[source].label} at computed positions"
+        for source in step.inputs:
+            if source not in group.makes and values[source].parts & group.makes:
+                return (
+                    f"{step.label} reads {values[source].label} in other planes than it is written"
+                )
     if group.nodes + sum(map(_nodes, unit)) > MAX_NODES:
         return f"the pass would grow past {MAX_NODES} operations"
-    if group.halo + sum(map(_reach, unit)) > MAX_HALO_ROWS:
+    if group.halo + sum(_reach(s) for s in unit) > MAX_HALO_ROWS:
         return f"the stencils together would reach past {MAX_HALO_ROWS} rows"
     return _why_not_in_place(group, unit, values)
 
@@ -93,13 +101,45 @@ def _why_not_in_place(group: Group, unit: Sequence[Step], values: list[Value]) -
     return f"{group.steps[-1].label} overwrites a buffer that the pass still reads"
 
 
-def _join(group: Group, step: Step) -> None:
+def _shift(group: Group, step: Step) -> int | None:
+    """What to add to the step's own grids to have the group's, if their images fit together."""
+    if step.domain == "tensor":
+        return 0 if step.picture == group.sizes[0] else None
+    inside = {group.grids[v] - step.grids[v] for v in step.inputs if v in group.makes}
+    for shift in inside or (0, 1, -1):
+        known = group.sizes.get(shift)
+        if known is None:  # a size that the group does not have yet: it must lead to one it has
+            finer, coarser = group.sizes.get(shift + 1), group.sizes.get(shift - 1)
+            up = finer is None or _shrunk(step.picture, 1) == finer[:2]
+            down = coarser is None or _shrunk(coarser, 1) == step.picture[:2]
+            fits = up and down and not (finer is None and coarser is None)
+        else:
+            fits = known[:2] == step.picture[:2]
+        if fits and len(inside) < 2:
+            return shift
+    return None
+
+
+def _shrunk(size: tuple[int, ...], grid: int) -> tuple[int, ...]:
+    return tuple(shrink(extent, grid) for extent in size[:2])
+
+
+def _join(group: Group, step: Step, values: list[Value]) -> None:
+    if not group.steps:
+        group.sizes[0] = step.picture
+    shift = _shift(group, step)
+    assert shift is not None
     group.steps.append(step)
     group.nodes += _nodes(step)
     group.halo += _reach(step)
     group.stencil = group.stencil or _is_stencil(step)
     group.reads |= {v for v in step.inputs if v not in group.makes}
     group.makes.add(step.output)
+    group.sizes.setdefault(shift, step.picture)
+    group.grids[step.output] = step.grid + shift
+    for value in (step.output, *{a.source for a in accesses(_body(step))}):
+        grid = group.grids.setdefault(value, step.grids.get(value, 0) + shift)
+        group.sizes.setdefault(grid, values[value].type.shape)
 
 
 def _mark_stored(groups: list[Group], values: list[Value]) -> None:
@@ -108,8 +148,9 @@ def _mark_stored(groups: list[Group], values: list[Value]) -> None:
     for number, group in enumerate(groups):
         for step in group.steps:
             for source in step.inputs:
-                if home.get(source, number) != number:
-                    values[source].stored = True
+                for part in {source, *values[source].parts}:
+                    if home.get(part, number) != number:
+                        values[part].stored = True
 
 
 def _body(step: Step) -> tuple[Node, ...]:
@@ -122,12 +163,15 @@ def _nodes(step: Step) -> int:
 
 
 def _reach(step: Step) -> int:
-    return max((abs(a.dy) for a in accesses(_body(step))), default=0)
+    """In rows of the picture."""
+    found = accesses(_body(step))
+    return max((abs(a.dy) << max(0, step.grids[a.source]) for a in found), default=0)
 
 
 def _is_stencil(step: Step) -> bool:
     """Whether the step may still read a row after another row has been written."""
-    moved = any(a.dx or a.dy for a in accesses(_body(step)))
+    found = list(accesses(_body(step)))
+    moved = any(a.dx or a.dy or step.grids[a.source] != step.grid for a in found)
     return moved or step.melts == "none" or bool(gathered_sources(_body(step)))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.ir.graph import (
+    OUTPUT,
     Access,
     Domain,
     Extent,
@@ -41,10 +42,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PassArray:
-    """An array in memory that a pass reads or writes."""
+    """An array in memory that a pass reads or writes: all of ``place``, or a plane of it."""
 
     place: Place
     type: ArrayType
+    offset: int = 0  # of the plane, in bytes
+    grid: int = 0  # see FusedPass
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class Body:
     stores: tuple[Store, ...]
     levels: tuple[Node, ...] = ()  # of a u8 image: what ``held`` is, as whole levels 0..255
     melts: Melts = "any"  # "none": one stage alone; "kin": only stages of that way of computing
+    grid: int = 0
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -85,7 +89,11 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class FusedPass:
-    """One sweep over memory. Source ``k`` is ``reads[k]``; beyond those, the held rows of a body."""
+    """One sweep over memory. Source ``k`` is ``reads[k]``; beyond those, the held rows of a body.
+
+    ``shape`` is that of the largest image computed. An image of grid g has 1/2ᵍ of its height and width;
+    what is only read may be larger: grid -1.
+    """
 
     domain: Domain
     labels: tuple[str, ...]
@@ -109,6 +117,7 @@ class _Melting:
         self.bodies = {s.output: s.work for s in group.steps if isinstance(s.work, tuple)}
         self.reads: dict[int, int] = {}  # value → index of a read
         self.in_place = works_in_place(group, values) and not group.stencil
+        self.finest = min(group.grids[s.output] for s in group.steps)
         self.held = self._choose_held()
         self.views: dict[tuple[int, bool], tuple[Node, ...]] = {}
 
@@ -119,19 +128,21 @@ class _Melting:
         for step in group.steps:  # in order, so that long chains do not nest deep
             self._view(step.output)
         stored = [s.output for s in group.steps if values[s.output].stored]
-        writes = tuple(PassArray(self.place(values[v]), values[v].type) for v in stored)
         bodies: list[Body] = []
-        last: dict[Melts, list[int]] = {}  # what is stored but not held, by way of computing
+        last: dict[
+            tuple[Melts, int], list[int]
+        ] = {}  # what is stored but not held, by way and grid
         for step in group.steps:
             value = step.output
             if value not in self.held and step.melts != "none":
-                last.setdefault(self._way(step), []).extend([value] if value in stored else [])
+                rest = last.setdefault((self._way(step), self._grid(value)), [])
+                rest += [value] if value in stored else []
                 continue
             stores = [Store(stored.index(value), self._levels(value))] if value in stored else []
             held = self._view(value) if value in self.held else ()
             levels = self._levels(value) if held and self._is_u8_image(value) else ()
             bodies.append(self._body([value], Body("", held, tuple(stores), levels, step.melts)))
-        for way, rest in last.items():
+        for (way, _), rest in last.items():
             if rest:
                 stores = [Store(stored.index(v), self._levels(v)) for v in rest]
                 bodies.append(self._body(rest, Body("", (), tuple(stores), (), way)))
@@ -139,9 +150,9 @@ class _Melting:
         return FusedPass(
             domain="image" if first.domain == "image" else "tensor",
             labels=tuple(s.label for s in group.steps),
-            shape=values[first.output].type.shape,
-            reads=tuple(PassArray(self.place(values[v]), values[v].type) for v in self.reads),
-            writes=writes,
+            shape=group.sizes[self.finest],
+            reads=tuple(map(self._array, self.reads)),
+            writes=tuple(map(self._array, stored)),
             bodies=tuple(bodies),
             melted=tuple(
                 values[s.output].label
@@ -150,9 +161,22 @@ class _Melting:
             ),
         )
 
+    def _grid(self, value: int) -> int:
+        return self.group.grids.get(value, self.finest) - self.finest
+
+    def _array(self, number: int) -> PassArray:
+        value = self.values[number]
+        home = value if value.whole is None else self.values[value.whole]
+        return PassArray(self.place(home), value.type, value.offset, self._grid(number))
+
     def _choose_held(self) -> dict[int, int]:
         """The values whose rows must be kept, numbered in the order of their bodies."""
-        moved = {a.source for body in self.bodies.values() for a in accesses(body) if a.dx or a.dy}
+        moved = {
+            a.source
+            for value, body in self.bodies.items()
+            for a in accesses(body)
+            if a.dx or a.dy or self._grid(a.source) != self._grid(value)
+        }
         read = {v for s in self.group.steps for v in s.inputs}
         ways = {s.output: self._way(s) for s in self.group.steps}
         held = {s.output for s in self.group.steps if s.output in moved}
@@ -172,7 +196,7 @@ class _Melting:
                 continue
             owners = {r for s in self.group.steps if value in s.inputs for r in roots[s.output]}
             if self.values[value].stored:
-                owners.add(-1 if ways[value] == "any" else -2)
+                owners.add(-1 - 2 * self._grid(value) - (ways[value] != "any"))
             expensive = sum(1 for _ in walk(self.bodies[value])) > CHEAP
             if len(owners) > 1 and expensive and not self.in_place:
                 held.add(value)
@@ -193,11 +217,17 @@ class _Melting:
     def _body(self, computed: list[int], body: Body) -> Body:
         for rewrite in PASSES:
             body = body.map(rewrite)
-        return replace(body, label=" + ".join(self.values[v].label for v in computed))
+        label = " + ".join(self.values[v].label for v in computed)
+        return replace(body, label=label, grid=self._grid(computed[0]))
 
     def _expression(self, value: int) -> tuple[Node, ...]:
         """The value's own expression with every melted input put in."""
-        return self._cached(value, False, lambda: map_nodes(self.bodies[value], self._resolve))
+        grid = self._grid(value)
+        return self._cached(
+            value,
+            False,
+            lambda: map_nodes(self.bodies[value], lambda node: self._resolve(node, grid)),
+        )
 
     def _view(self, value: int) -> tuple[Node, ...]:
         """What a reader of the value sees: rounded and clamped if it is a u8 image."""
@@ -231,7 +261,7 @@ class _Melting:
     def _is_u8_image(self, value: int) -> bool:
         return self.group.steps[0].domain == "image" and self.values[value].type.dtype == U8
 
-    def _resolve(self, node: Node) -> Node:
+    def _resolve(self, node: Node, grid: int) -> Node:
         match node.attr:
             case Access(source, channel, dx, dy):
                 if source in self.reads or source not in self.bodies:
@@ -243,8 +273,10 @@ class _Melting:
                 return self._view(source)[channel]
             case Gather(source, _):
                 return replace(node, attr=node.attr._replace(source=self.reads[source]))
-            case Extent(source, axis) if source >= 0:
+            case Extent(source, axis):
                 if source in self.reads:
                     return replace(node, attr=Extent(self.reads[source], axis))
-                return replace(node, attr=Extent(-1, axis))  # made in this pass: the same size
+                # what this pass makes has the size of its grid
+                made = grid if source == OUTPUT else self._grid(source)
+                return replace(node, attr=Extent(OUTPUT, axis, made))
         return node

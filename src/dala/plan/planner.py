@@ -49,6 +49,7 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Plan:
 
     def place(value: Value) -> Place:
         if value.number not in homes:
+            assert value.whole is None, "a plane lives where its frame does"
             slot = value.slot
             homes[value.number] = new_temp(value.type) if slot is None else Place("slot", slot)
         return homes[value.number]
@@ -81,15 +82,20 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Plan:
     )
 
 
+def _home(value: Value) -> int:
+    """The value whose memory it is: a plane is part of its frame."""
+    return value.number if value.whole is None else value.whole
+
+
 def _through_temporaries(
     made: set[int], values: list[Value], homes: dict[int, Place], new_temp: object
 ) -> list[tuple[Place, Place, ArrayType]]:
     """Send what the pass stores into temporaries first; a copy then puts it into the buffers."""
     assert callable(new_temp)
     moved = []
-    for number in sorted(made):
+    for number in sorted({_home(values[v]) for v in made if values[v].stored}):
         value = values[number]
-        if value.stored and value.slot is not None:
+        if value.slot is not None:
             target = Place("slot", value.slot)
             homes[number] = new_temp(value.type)
             moved.append((homes[number], target, value.type))

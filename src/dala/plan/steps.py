@@ -13,6 +13,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32
 from dala.ir.graph import Access, Extent, Gather, Melts, Node, Program, map_nodes
 from dala.ir.library import LibraryCall
+from dala.ir.planes import Plane, picture_size, shrink
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Call:
 
 @dataclass(slots=True)
 class Value:
-    """One version of a buffer's content, or an image inside a multi-pass kernel."""
+    """One version of a buffer's content, a plane of it, or an image inside a multi-pass kernel."""
 
     number: int
     type: ArrayType
@@ -52,6 +53,14 @@ class Value:
     label: str
     stored: bool = False  # must be in memory once its pass is over
     readers: list[Step] = field(default_factory=list)
+    whole: int | None = None  # the value that this one is a plane of …
+    offset: int = 0  # … and where in it, in bytes
+    planes: dict[Plane, int] = field(default_factory=dict)  # its planes, as values
+
+    @property
+    def parts(self) -> set[int]:
+        """The values that share its memory."""
+        return {*self.planes.values(), *([] if self.whole is None else [self.whole])}
 
 
 @dataclass(slots=True)
@@ -65,6 +74,10 @@ class Step:
     output: int  # value
     call: int  # which stage of the pipeline it belongs to
     melts: Melts = "any"
+    grid: int = 0  # of its output, relative to the picture of its call …
+    grids: dict[int, int] = field(default_factory=dict)  # … and of the values it reads
+    picture: tuple[int, ...] = ()  # the size of the images of grid 0
+    inseparable: bool = False  # from the other such steps of its call
 
 
 @dataclass(slots=True)
@@ -89,32 +102,55 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
         values.append(Value(len(values), type_, slot, label))
         return values[-1].number
 
+    def plane_of(whole: Value, plane: Plane) -> int:
+        """The value that a plane of another is, made on first use."""
+        if plane not in whole.planes:
+            offset = plane.offset_in(whole.type)
+            part = new_value(plane.type_in(whole.type), whole.slot, f"{whole.label}.{plane.name}")
+            values[part].whole, values[part].offset = whole.number, offset
+            whole.planes[plane] = part
+        return whole.planes[plane]
+
+    def source_value(program: Program, call: Call, source: int) -> int:
+        part = program.source_part(source)
+        whole = current[call.inputs[part.array]]
+        return whole if part.plane is None else plane_of(values[whole], part.plane)
+
     for number, call in enumerate(calls):
-        sources = [current[slot] for slot in call.inputs]
         if isinstance(call.work, Program):
             program = call.work
+            sources = [source_value(program, call, k) for k in range(program.inputs)]
+            target = slots[call.output].type
+            picture = _picture(program, [values[s].type for s in sources], target)
+            written = new_value(target, call.output, program.kernel)
             for k, stage in enumerate(program.stages):
-                last = k == len(program.stages) - 1
                 label = program.kernel if len(program.stages) == 1 else f"{program.kernel}.{k + 1}"
-                shape = slots[call.output].type.shape
-                type_ = slots[call.output].type
-                if not last:
-                    type_ = ArrayType((*shape[:2], len(stage.body)), F32)
+                if k < program.first_result:
+                    size = tuple(shrink(extent, stage.grid) for extent in picture[:2])
+                    output = new_value(ArrayType((*size, len(stage.body)), F32), None, label)
+                elif program.planes:
+                    output = plane_of(values[written], program.planes[k - program.first_result])
+                else:
+                    output = written
+                    values[written].label = label
                 body = _renumber_params(stage.body, first_param)
-                output = new_value(type_, call.output if last else None, label)
-                step = Step(
-                    label, body, program.domain, tuple(sources), output, number, stage.melts
-                )
-                steps.append(step)
+                grids = {v: program.grid_of(s) for s, v in enumerate(sources)}
+                steps.append(
+                    Step(
+                        label, body, program.domain, tuple(sources), output, number, stage.melts,
+                        stage.grid, grids, picture, stage.melts == "none" or bool(program.planes),
+                    )
+                )  # fmt: skip
                 sources.append(output)
             first_param += len(program.params)
-            current[call.output] = output
+            current[call.output] = written
         elif isinstance(call.work, Barrier):
             steps.append(Step("barrier", call.work, "", (), -1, number))
         else:
             label = call.work.kernel if isinstance(call.work, LibraryCall) else "copy_buffer"
             output = new_value(slots[call.output].type, call.output, label)
-            steps.append(Step(label, call.work, "", tuple(sources), output, number))
+            inputs = tuple(current[slot] for slot in call.inputs)
+            steps.append(Step(label, call.work, "", inputs, output, number))
             current[call.output] = output
 
     for slot_number, slot in enumerate(slots):
@@ -123,14 +159,27 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
     return _drop_dead(steps, values)
 
 
+def _picture(program: Program, sources: Sequence[ArrayType], target: ArrayType) -> tuple[int, ...]:
+    """The size of the images of grid 0: an output's or a source's that has it."""
+    last = program.stages[-1]
+    if program.domain == "tensor" or not (program.planes or last.grid):
+        return target.shape
+    if program.planes:
+        return picture_size(target)
+    return next(s.shape for k, s in enumerate(sources) if program.grid_of(k) == 0)
+
+
 def _drop_dead(steps: list[Step], values: list[Value]) -> Lowered:
+    for value in values:
+        for part in value.planes.values():
+            values[part].stored = value.stored
     needed = {v.number for v in values if v.stored}
     live: list[Step] = []
     dropped: list[str] = []
     for step in reversed(steps):
         if step.output < 0 or step.output in needed:
             live.append(step)
-            needed.update(step.inputs)
+            needed.update(step.inputs, *(values[v].parts for v in step.inputs))
         else:
             dropped.append(step.label)
     live.reverse()

@@ -19,6 +19,8 @@ from dala.backends.cpu.lanes import (
     Format,
     LaneWriter,
     Sources,
+    load_every_second,
+    load_twice,
     pack_level,
 )
 from dala.backends.cpu.rows import Form, Ring, RowBody
@@ -79,7 +81,7 @@ class BodyEmitter(Sources):
 
     def _compute(self, nodes: Sequence[Node], writer: LaneWriter, *, packed: bool) -> list[str]:
         """The vectors of some channels; for packed RGBA bytes, each already in its place."""
-        if not packed or len(nodes) == 1:
+        if not packed or len(nodes) != 4:
             writer.write(nodes)
             return [writer.vector(n) for n in nodes]
         parts = []
@@ -102,6 +104,8 @@ class BodyEmitter(Sources):
         access = node.args[0].attr
         if access.channel != channel or self.form_of(access.source) != "u8":
             return None
+        if self._step(access.source):
+            return None
         return access if self._source_format(access.source).channels == 4 else None
 
     # -- reading ---------------------------------------------------------------------------------
@@ -118,18 +122,46 @@ class BodyEmitter(Sources):
             return self._load_held(code, access, inside)
         key = (access.source, access.dx, access.dy)
         if key not in self.loaded:
-            self.loaded[key] = self._source_format(access.source).load(code, self.place_of(access))
+            form, place = self._source_format(access.source), self.place_of(access)
+            match self._step(access.source):
+                case 0:
+                    self.loaded[key] = form.load(code, place)
+                case 1:
+                    self.loaded[key] = form.load_every_second(code, place, access.dx & 1)
+                case _:
+                    self.loaded[key] = form.load_twice(code, place)
         return self.loaded[key][access.channel]
 
+    def _step(self, source: int) -> int:
+        """1 if the source has twice the size, -1 if half, of what this body computes."""
+        step = self.body.grid - self.owner.sweep.grids[source]
+        assert -1 <= step <= 1, "images are at most one doubling apart"
+        return step
+
+    def _column(self, source: int) -> str:
+        """The column in a source that this vector begins at."""
+        x = f"%b{self.number}.x"
+        match self._step(source):
+            case 0:
+                return x
+            case 1:
+                return self.lane.op(f"shl nuw nsw i64 {x}, 1")
+            case _:
+                return self.lane.op(f"lshr i64 {x}, 1")
+
     def place_of(self, access: Access, plane: int = 0) -> str:
-        """The address, in the loop, of a vector of an input or of a plane of held rows."""
+        """The address, in the loop, of a vector of an input or of a plane of held rows.
+
+        Of an image of twice the size: where the pairs of pixels begin that the access is among.
+        """
         inside = access.source - len(self.work.reads)
+        dx = access.dx - (access.dx & 1) if self._step(access.source) == 1 else access.dx
         if inside < 0:
-            assert access.dx == 0, "inputs read at column offsets go through a loader"
+            assert dx == 0, "inputs read at column offsets go through a loader"
             return self._input_place(access.source, access.dy)
         ring = self._ring(inside)
         place = self._plane_place(inside, plane, access.dy)
-        moved = access.dx * ring.pixel_bytes
+        moved = dx * ring.pixel_bytes
         return self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}") if moved else place
 
     def _ring(self, number: int) -> Ring:
@@ -139,7 +171,8 @@ class BodyEmitter(Sources):
 
     def _plane_place(self, number: int, plane: int, dy: int) -> str:
         """The address, in the loop, of this vector in one plane of a body's rows."""
-        column = self.lane.op(f"mul i64 %b{self.number}.x, {self._ring(number).pixel_bytes}")
+        x = self._column(len(self.work.reads) + number)
+        column = self.lane.op(f"mul i64 {x}, {self._ring(number).pixel_bytes}")
         start = self._plane(number, plane, dy)
         return self._opaque(f"getelementptr i8, ptr {start}, i64 {column}")
 
@@ -151,9 +184,9 @@ class BodyEmitter(Sources):
             element = array.type.dtype.bytes * channels
             word = self.owner.layout.reads[source]
             base, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
-            offset = self.row.op(f"mul i64 {self._clamped_row(dy)}, {stride}")
+            offset = self.row.op(f"mul i64 {self._clamped_row(source, dy)}, {stride}")
             pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
-            column = self.lane.op(f"mul i64 %b{self.number}.x, {element}")
+            column = self.lane.op(f"mul i64 {self._column(source)}, {element}")
             self.places[key] = self._opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
         return self.places[key]
 
@@ -162,9 +195,15 @@ class BodyEmitter(Sources):
         if self._ring(number).blocked:
             place = self._block_place(number, access.channel, access.dy)
             return code.op(f"load {vector}, ptr {place}, align {self._alignment}")
-        align = 4 if access.dx else self._alignment
         place = self.place_of(access, access.channel)
-        return code.op(f"load {vector}, ptr {place}, align {align}")
+        match self._step(access.source):
+            case 0:
+                align = 4 if access.dx else self._alignment
+                return code.op(f"load {vector}, ptr {place}, align {align}")
+            case 1:
+                return load_every_second(code, place, vector, access.dx & 1)
+            case _:
+                return load_twice(code, place, vector)
 
     def own_place(self, plane: int) -> str:
         """The address, in the loop, where this body holds a vector."""
@@ -188,19 +227,33 @@ class BodyEmitter(Sources):
     def _alignment(self) -> int:
         return min(64, self.lanes * 4)
 
-    def _clamped_row(self, dy: int) -> str:
+    def _clamped_row(self, source: int, dy: int) -> str:
+        """The row of a source that belongs to this row, ``dy`` further, or the last one there is."""
         row = f"%b{self.number}.r"
+        step = self._step(source)
+        if step:
+            row = self.row.op(f"{'shl' if step > 0 else 'lshr'} i64 {row}, 1")
         if dy == 0:
             return row
         moved = self.row.op(f"add i64 {row}, {dy}")
         if dy < 0:
             outside = self.row.op(f"icmp slt i64 {moved}, 0")
             return self.row.op(f"select i1 {outside}, i64 0, i64 {moved}")
-        inside = self.row.op(f"icmp slt i64 {moved}, %H")
-        return self.row.op(f"select i1 {inside}, i64 {moved}, i64 %H1")
+        rows, last = self._rows(source)
+        inside = self.row.op(f"icmp slt i64 {moved}, {rows}")
+        return self.row.op(f"select i1 {inside}, i64 {moved}, i64 {last}")
+
+    def _rows(self, source: int) -> tuple[str, str]:
+        """How many rows a source has, and the number of its last one."""
+        grid = self.owner.sweep.grids[source]
+        if grid >= 0 and any(b.grid == grid for b in self.owner.bodies):
+            return self.owner.rows_of(grid), self.owner.rows_of(grid, last=True)
+        rows = self.extent(Extent(source, 0))
+        return rows, self.uniform.op(f"sub i64 {rows}, 1")
 
     def _ring_row(self, number: int, dy: int) -> str:
-        slot = self.row.op(f"urem i64 {self._clamped_row(dy)}, {self._ring(number).depth}")
+        row = self._clamped_row(len(self.work.reads) + number, dy)
+        slot = self.row.op(f"urem i64 {row}, {self._ring(number).depth}")
         stride = self.owner.word(self.owner.layout.rings[number] + 1, "i64")
         offset = self.row.op(f"mul i64 {slot}, {stride}")
         return self.row.op(f"getelementptr i8, ptr {self.owner.ring_start(number)}, i64 {offset}")
@@ -269,8 +322,8 @@ class BodyEmitter(Sources):
         word = self.owner.layout.writes[write]
         base, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
         if self.mine is None:  # rows computed for a neighbour's sake are not ours to write
-            self.row.line(f"%{p}.from = icmp sge i64 %{p}.r, %y0")
-            self.row.line(f"%{p}.until = icmp slt i64 %{p}.r, %y1")
+            self.row.line(f"%{p}.from = icmp sge i64 %{p}.now, %y0")
+            self.row.line(f"%{p}.until = icmp slt i64 %{p}.now, %y1")
             self.row.line(f"%{p}.mine = and i1 %{p}.from, %{p}.until")
             self.mine = self.lane.op(f"and i1 %{p}.full, %{p}.mine")
         offset = self.row.op(f"mul i64 %{p}.r, {stride}")

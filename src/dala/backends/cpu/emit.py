@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from dala.backends.cpu.body import BodyEmitter
 from dala.backends.cpu.code import Code, Names
 from dala.backends.cpu.jit import Host
-from dala.backends.cpu.rows import RowBody, schedule_rows
+from dala.backends.cpu.rows import RowBody, Sweep, schedule_rows
 from dala.backends.cpu.tables import ByteMap, find_byte_map, write_table
 from dala.ir.dtypes import U8
 from dala.ir.graph import OUTPUT, Extent, Node, walk
@@ -44,14 +44,14 @@ class NativePass:
     text: str
     layout: Layout
     lanes: int
-    bodies: tuple[RowBody, ...]
+    sweep: Sweep
     by_rows: bool  # rows are the last axis; otherwise a tensor is cut into even pieces
     tails: int
 
     @property
     def halo(self) -> int:
         """Rows that two neighbouring bands both compute."""
-        return max((b.lead - b.first for b in self.bodies), default=0)
+        return max((b.lead - b.first for b in self.sweep.bodies), default=0)
 
 
 def emit_pass(work: FusedPass, host: Host) -> NativePass:
@@ -74,7 +74,8 @@ class PassEmitter:
         self.permutes_bytes = host.permutes_bytes
         self.x86 = host.x86
         self.image = work.domain == "image"
-        self.bodies = schedule_rows(work)
+        self.sweep = schedule_rows(work)
+        self.bodies = self.sweep.bodies
         self.lanes = self._choose_lanes()
         self.names = Names(host.fma)
         self.uniform = Code(self.names)
@@ -91,7 +92,7 @@ class PassEmitter:
         for number, body in enumerate(self.bodies):
             self._emit_body(rows, number, body)
         text = self._frame(rows)
-        return NativePass(text, self.layout, self.lanes, self.bodies, self.by_rows, self.tails)
+        return NativePass(text, self.layout, self.lanes, self.sweep, self.by_rows, self.tails)
 
     # -- the frame: bands and rows ---------------------------------------------------------------
 
@@ -102,6 +103,11 @@ class PassEmitter:
         self._load_word(head, "%W", COLUMNS)
         self._load_word(head, "%Wlast", LAST_COLUMNS)
         head.line("%H1 = sub i64 %H, 1")
+        for grid in sorted({b.grid for b in self.bodies} - {0}):
+            for size in ("H", "W"):
+                head.line(f"%{size}.up{grid} = add i64 %{size}, {(1 << grid) - 1}")
+                head.line(f"%{size}.grid{grid} = lshr i64 %{size}.up{grid}, {grid}")
+            head.line(f"%H1.grid{grid} = sub i64 %H.grid{grid}, 1")
         band = Code(self.names)
         band.line("br label %band")
         band.label("band")
@@ -113,15 +119,18 @@ class PassEmitter:
         band.line("%yend = add i64 %y0, %band_rows")
         band.line("%ycut = icmp slt i64 %yend, %H")
         band.line("%y1 = select i1 %ycut, i64 %yend, i64 %H")
-        warm_up = min(b.first - b.lead for b in self.bodies)
+        warm_up = min(b.first - b.lead - (1 << b.grid) + 1 for b in self.bodies)
         band.line(f"%t0 = add i64 %y0, {warm_up}")
         for number, body in enumerate(self.bodies):
-            band.line(f"%b{number}.want = add i64 %y0, {body.first}")
+            size, up = self.rows_of(body.grid), (1 << body.grid) - 1
+            band.line(f"%b{number}.early = add i64 %y0, {body.first}")
+            band.line(f"%b{number}.want = ashr i64 %b{number}.early, {body.grid}")
             band.line(f"%b{number}.below = icmp slt i64 %b{number}.want, 0")
             band.line(f"%b{number}.lo = select i1 %b{number}.below, i64 0, i64 %b{number}.want")
-            band.line(f"%b{number}.end = add i64 %y1, {body.lead}")
-            band.line(f"%b{number}.cut = icmp slt i64 %b{number}.end, %H")
-            band.line(f"%b{number}.hi = select i1 %b{number}.cut, i64 %b{number}.end, i64 %H")
+            band.line(f"%b{number}.late = add i64 %y1, {body.lead + up}")
+            band.line(f"%b{number}.end = ashr i64 %b{number}.late, {body.grid}")
+            band.line(f"%b{number}.cut = icmp slt i64 %b{number}.end, {size}")
+            band.line(f"%b{number}.hi = select i1 %b{number}.cut, i64 %b{number}.end, i64 {size}")
         band.line("br label %row")
         band.label("row")
         band.line("%t = phi i64 [ %t0, %begin ], [ %t.next, %row.next ]")
@@ -160,14 +169,21 @@ class PassEmitter:
         if padded:
             inner.pad_row(padding)
         rows.label(f"{p}.check")
-        rows.line(f"%{p}.r = add i64 %t, {body.lead}")
+        rows.line(f"%{p}.now = add i64 %t, {body.lead}")
+        rows.line(f"%{p}.r = ashr i64 %{p}.now, {body.grid}")
         rows.line(f"%{p}.ge = icmp sge i64 %{p}.r, %{p}.lo")
         rows.line(f"%{p}.lt = icmp slt i64 %{p}.r, %{p}.hi")
-        rows.line(f"%{p}.go = and i1 %{p}.ge, %{p}.lt")
+        rows.line(f"%{p}.in = and i1 %{p}.ge, %{p}.lt")
+        rows.line(f"%{p}.phase = and i64 %{p}.now, {(1 << body.grid) - 1}")
+        rows.line(f"%{p}.due = icmp eq i64 %{p}.phase, 0")
+        rows.line(f"%{p}.go = and i1 %{p}.in, %{p}.due")
         rows.line(f"br i1 %{p}.go, label %{p}.row, label %{following}")
         rows.label(f"{p}.row")
-        rows.line(f"%{p}.isend = icmp eq i64 %{p}.r, %H1")
-        rows.line(f"%{p}.W = select i1 %{p}.isend, i64 %Wlast, i64 %W")
+        if body.grid:
+            rows.line(f"%{p}.W = add i64 %W.grid{body.grid}, 0")
+        else:
+            rows.line(f"%{p}.isend = icmp eq i64 %{p}.r, %H1")
+            rows.line(f"%{p}.W = select i1 %{p}.isend, i64 %Wlast, i64 %W")
         rows.line(f"%{p}.rest = urem i64 %{p}.W, {inner.lanes}")
         rows.line(f"%{p}.partial = icmp ne i64 %{p}.rest, 0")
         rows.line(f"%{p}.fullend = sub i64 %{p}.W, %{p}.rest")
@@ -195,6 +211,12 @@ class PassEmitter:
         rows.lines += inner.lines
         rows.line(f"br label %{after}")
         rows.label(after)
+
+    @staticmethod
+    def rows_of(grid: int, last: bool = False) -> str:
+        """How many rows the images of a grid have; or the number of the last one."""
+        name = "%H1" if last else "%H"
+        return f"{name}.grid{grid}" if grid else name
 
     # -- arguments and scratch -------------------------------------------------------------------
 
@@ -224,6 +246,7 @@ class PassEmitter:
         for number, other in enumerate(self.bodies):
             if other.ring is not None and other.ring.form == "u8":
                 channels[inputs + number] = other.ring.channels
+        channels = {k: c for k, c in channels.items() if self.sweep.grids[k] == body.grid}
         if any(self.work.writes[s.write].type.dtype != U8 for s in body.stores):
             return None
         return find_byte_map(body, channels)
@@ -243,7 +266,11 @@ class PassEmitter:
         """The i64 name of a size."""
         output = extent.source == OUTPUT
         first = self.layout.shape if output else self.layout.reads[extent.source] + 2
-        return self.word(first + extent.axis, "i64")
+        size = self.word(first + extent.axis, "i64")
+        if not extent.grid:
+            return size
+        up = self.uniform.op(f"add i64 {size}, {(1 << extent.grid) - 1}")
+        return self.uniform.op(f"lshr i64 {up}, {extent.grid}")
 
     def word(self, index: int, type_: str) -> str:
         """One word of the argument block, loaded once."""

@@ -132,11 +132,31 @@ class Format:
         if self.dtype == F32:
             whole = Type(F32, self.lanes * 4)
             block = code.op(f"load {whole}, ptr {pointer}, align 1")
-            return [_every_fourth(code, block, c, self.lanes) for c in range(4)]
-        if self.channels == 1:
-            small = code.op(f"load {Type(U8, self.lanes)}, ptr {pointer}, align 1")
-            return [_normalize(code, code.op(f"zext {Type(U8, self.lanes)} {small} to {i32}"), f32)]
+            return [_every(code, block, whole, 4, c) for c in range(4)]
+        if self.channels < 4:
+            small = Type(U8, self.lanes * self.channels)
+            levels = code.op(f"load {small}, ptr {pointer}, align 1")
+            parts = [_every(code, levels, small, self.channels, c) for c in range(self.channels)]
+            return [
+                _normalize(code, code.op(f"zext {Type(U8, self.lanes)} {part} to {i32}"), f32)
+                for part in parts
+            ]
         return split_pixels(code, code.op(f"load {i32}, ptr {pointer}, align 1"), self.lanes)
+
+    def load_every_second(self, code: Code, pointer: str, odd: int) -> list[str]:
+        """One vector per channel, of every second pixel."""
+        if self.dtype == U8 and self.channels == 4:
+            pixels = load_every_second(code, pointer, Type(S32, self.lanes), odd)
+            return split_pixels(code, pixels, self.lanes)
+        double = Format(self.dtype, self.channels, self.image, self.lanes * 2)
+        wide = Type(F32, self.lanes * 2)
+        return [_every(code, part, wide, 2, odd) for part in double.load(code, pointer)]
+
+    def load_twice(self, code: Code, pointer: str) -> list[str]:
+        """One vector per channel, with every pixel twice."""
+        half = Format(self.dtype, self.channels, self.image, self.lanes // 2)
+        narrow = Type(F32, self.lanes // 2)
+        return [_twice(code, part, narrow) for part in half.load(code, pointer)]
 
     def store(self, code: Code, pointer: str, values: Sequence[str]) -> None:
         """Write one vector per channel; RGBA bytes come packed in place, grey ones as levels in f32."""
@@ -146,10 +166,15 @@ class Format:
         elif self.dtype == F32:
             block = _interleave(code, values, self.lanes)
             code.line(f"store {Type(F32, self.lanes * 4)} {block}, ptr {pointer}, align 1")
-        elif self.channels == 1:
-            whole = code.op(f"fptosi {f32} {values[0]} to {i32}")
-            small = code.op(f"trunc {i32} {whole} to {Type(U8, self.lanes)}")
-            code.line(f"store {Type(U8, self.lanes)} {small}, ptr {pointer}, align 1")
+        elif self.channels < 4:
+            small = Type(U8, self.lanes)
+            parts = []
+            for value in values:
+                whole = code.op(f"fptosi {f32} {value} to {i32}")
+                parts.append(code.op(f"trunc {i32} {whole} to {small}"))
+            levels = parts[0] if self.channels == 1 else _zip(code, parts[0], parts[1], small)
+            whole_vector = Type(U8, self.lanes * self.channels)
+            code.line(f"store {whole_vector} {levels}, ptr {pointer}, align 1")
         else:
             pixels = values[0]
             for part in values[1:]:
@@ -204,10 +229,39 @@ def _normalize(code: Code, level: str, f32: Type) -> str:
     return code.op(f"fmul {f32} {number}, {code.constant(f32, INVERSE_255)}")
 
 
-def _every_fourth(code: Code, block: str, channel: int, lanes: int) -> str:
-    mask = ", ".join(f"i32 {4 * i + channel}" for i in range(lanes))
-    whole = Type(F32, lanes * 4)
-    return code.op(f"shufflevector {whole} {block}, {whole} poison, <{lanes} x i32> <{mask}>")
+def load_every_second(code: Code, pointer: str, vector: Type, odd: int) -> str:
+    """A vector of every second element in memory."""
+    double = Type(vector.dtype, vector.lanes * 2)
+    return _every(code, code.op(f"load {double}, ptr {pointer}, align 1"), double, 2, odd)
+
+
+def load_twice(code: Code, pointer: str, vector: Type) -> str:
+    """A vector with every element in memory twice."""
+    half = Type(vector.dtype, vector.lanes // 2)
+    return _twice(code, code.op(f"load {half}, ptr {pointer}, align 1"), half)
+
+
+def _every(code: Code, block: str, whole: Type, step: int, first: int) -> str:
+    """Each ``step``-th element of a vector, from ``first`` on."""
+    if step == 1:
+        return block
+    return _shuffle(code, block, whole, range(first, whole.lanes, step))
+
+
+def _twice(code: Code, block: str, whole: Type) -> str:
+    return _shuffle(code, block, whole, [i // 2 for i in range(whole.lanes * 2)])
+
+
+def _shuffle(code: Code, block: str, whole: Type, order: Sequence[int]) -> str:
+    mask = ", ".join(f"i32 {i}" for i in order)
+    return code.op(f"shufflevector {whole} {block}, {whole} poison, <{len(order)} x i32> <{mask}>")
+
+
+def _zip(code: Code, first: str, second: str, t: Type) -> str:
+    """Elements of two vectors in turn."""
+    order = ", ".join(f"i32 {i + k * t.lanes}" for i in range(t.lanes) for k in range(2))
+    shape = f"<{t.lanes * 2} x i32> <{order}>"
+    return code.op(f"shufflevector {t} {first}, {t} {second}, {shape}")
 
 
 def _interleave(code: Code, values: Sequence[str], lanes: int) -> str:

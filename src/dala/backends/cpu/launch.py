@@ -25,6 +25,7 @@ from dala.errors import VerificationError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8, DType
 from dala.ir.graph import accesses, walk
+from dala.ir.planes import shrink
 from dala.plan.melt import FusedPass
 from dala.threads import Runners
 
@@ -66,10 +67,12 @@ class PassLauncher:
         self.code = code
         image = work.domain == "image"
         shape = work.shape[:2] if image else work.shape
+        sweep = native.sweep
         _check_sizes(work)
-        rows, columns, last = _geometry(shape, native.by_rows)
-        nodes = sum(1 for b in native.bodies for _ in walk(b.roots))
-        band_rows = _band_rows(rows, columns * nodes, native.halo)
+        rows, columns, last = _geometry(sweep.shape[:2] if image else shape, native.by_rows)
+        nodes = sum(1 for b in sweep.bodies for _ in walk(b.roots))
+        coarsest = max(b.grid for b in sweep.bodies)
+        band_rows = _band_rows(rows, columns * nodes, native.halo, 1 << coarsest)
         bands = -(-rows // band_rows)
         self.threads = min(thread_count(), bands)
         self._head = (0, bands, band_rows, rows, columns, last, *shape)
@@ -77,6 +80,8 @@ class PassLauncher:
             (_stride(a.type, columns, image), *extents_of(a, image)) for a in work.reads
         ]
         self._write_strides = [_stride(a.type, columns, image) for a in work.writes]
+        self._read_offsets = [a.offset for a in work.reads]
+        self._write_offsets = [a.offset for a in work.writes]
         self._rings, scratch_bytes = _lay_rings(native, columns)
         self._scratch = ArrayType((scratch_bytes,), U8)
         self._params = [i for i, d in enumerate(params) if d is not None]
@@ -92,11 +97,13 @@ class PassLauncher:
         params: Sequence[float | int],
     ) -> None:
         words = list(self._head)
-        for array, tail in zip(reads, self._read_tails, strict=True):
-            words.append(array.address)
+        for array, offset, tail in zip(reads, self._read_offsets, self._read_tails, strict=True):
+            words.append(array.address + offset)
             words += tail
-        for array, stride in zip(writes, self._write_strides, strict=True):
-            words += (array.address, stride)
+        for array, offset, stride in zip(
+            writes, self._write_offsets, self._write_strides, strict=True
+        ):
+            words += (array.address + offset, stride)
         try:
             block = self._spare_blocks.pop()
         except IndexError:
@@ -162,15 +169,15 @@ class PassLauncher:
 def _check_sizes(work: FusedPass) -> None:
     """What is read at the position written must have the size written: the last line of defence."""
     read = {a.source for b in work.bodies for a in accesses(b.roots)}
-    image = work.domain == "image"
     arrays = [a for k, a in enumerate(work.reads) if k in read] + list(work.writes)
     for array in arrays:
         shape = array.type.shape
-        fits = (
-            shape[:2] == work.shape[:2]
-            if image
-            else array.type.count == int(np.prod(work.shape, dtype=np.int64))
-        )
+        if work.domain == "tensor":
+            fits = array.type.count == int(np.prod(work.shape, dtype=np.int64))
+        elif array.grid < 0:
+            fits = tuple(shrink(n, -array.grid) for n in shape[:2]) == work.shape[:2]
+        else:
+            fits = shape[:2] == tuple(shrink(n, array.grid) for n in work.shape[:2])
         if not fits:
             raise VerificationError(f"a pass over {work.shape} touches an array of {shape}")
 
@@ -200,13 +207,14 @@ def _stride(type_: ArrayType, columns: int, image: bool) -> int:
     return columns * type_.dtype.bytes
 
 
-def _band_rows(rows: int, work_per_row: int, halo: int) -> int:
-    """Rows per band: enough bands for every thread, few enough that the halo does not matter."""
+def _band_rows(rows: int, work_per_row: int, halo: int, block: int) -> int:
+    """Rows per band, in whole blocks: enough bands for every thread, few enough that the halo does not
+    matter."""
     if rows * work_per_row < SINGLE_THREAD_WORK or thread_count() == 1:
         return rows
     even = -(-rows // (thread_count() * BANDS_PER_THREAD))
     per_thread = -(-rows // thread_count())
-    return max(1, min(per_thread, max(even, 16 * halo)))
+    return -(-max(1, min(per_thread, max(even, 16 * halo))) // block) * block
 
 
 def _whole_lines(size: int) -> int:
@@ -220,7 +228,7 @@ def _lay_rings(native: NativePass, columns: int) -> tuple[list[int], int]:
     offset = native.tails * TAIL_BYTES
     lanes = native.lanes
     whole = -(-columns // lanes) * lanes
-    for body in native.bodies:
+    for body in native.sweep.bodies:
         ring = body.ring
         if ring is None:
             words += (0, 0, 0)

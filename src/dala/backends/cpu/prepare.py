@@ -52,7 +52,7 @@ def prepare_program(
         for rewrite in PASSES:
             body = rewrite(body)
         melts: Melts = "kin" if tables and _maps_bytes(program, number, inputs, output) else "any"
-        stages.append(Stage(contract_body(body) if fma else body, melts))
+        stages.append(Stage(contract_body(body) if fma else body, melts, stage.grid))
     return replace(program, stages=tuple(stages))
 
 
@@ -82,7 +82,7 @@ def contract_body(body: tuple[Node, ...]) -> tuple[Node, ...]:
 
 def _fixed_stages(program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> set[int]:
     """The stages that may run in 16 bits: averages of levels, on the way to a u8 image."""
-    if program.domain != "image" or output.dtype != U8:
+    if program.domain != "image" or output.dtype != U8 or not program.has_one_grid:
         return set()
     last = len(program.stages) - 1
     chosen = {i for i, stage in enumerate(program.stages) if _is_plain_average(stage.body)}
@@ -105,6 +105,8 @@ def _maps_bytes(
     """Whether each channel written is a function of the same channel of one pixel of bytes."""
     body = program.stages[number].body
     if program.domain != "image" or output.dtype != U8 or len(program.stages) > 1:
+        return False
+    if not program.has_one_grid:
         return False
     if any(n.op in ("gather", "coord") for n in walk(body)):
         return False

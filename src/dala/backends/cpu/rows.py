@@ -3,6 +3,9 @@
 A pass sweeps its rows once. Body b runs ``lead`` rows ahead of the last body, so that the rows its
 readers ask for are there; it keeps ``depth`` rows in a ring. An image of bytes that is read at
 several offsets gets a body of its own that converts each row once ("load").
+
+Where images of several sizes meet (see FusedPass), the sweep counts rows of the largest one, and leads
+are in those rows: a body of grid g computes one row in 2ᵍ steps.
 """
 
 from __future__ import annotations
@@ -52,19 +55,35 @@ class RowBody:
     first: int
     ring: Ring | None
     fixed: bool  # averages in 16 bits (fixed.py)
+    grid: int = 0
 
     @property
     def roots(self) -> tuple[Node, ...]:
         return (*self.held, *(n for s in self.stores for n in s.values))
 
 
-def schedule_rows(work: FusedPass) -> tuple[RowBody, ...]:
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The bodies of a pass in order, and the grid of every source; grids count from the sweep's rows."""
+
+    bodies: tuple[RowBody, ...]
+    grids: tuple[int, ...]
+    shape: tuple[int, ...]  # of the images of grid 0
+
+
+def schedule_rows(work: FusedPass) -> Sweep:
     """Loaders added, forms chosen, unused channels dropped, leads and depths computed."""
     inputs = len(work.reads)
     bodies, forms = _choose_forms(work)
     bodies, forms = _add_loaders(work, bodies, forms)
     bodies = _drop_unused_channels(bodies, forms, inputs)
-    return _lead_and_depth(bodies, forms, inputs)
+    finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
+    shape = work.shape
+    if finest < 0:
+        shape = next(a.type.shape for a in work.reads if a.grid == finest)
+        bodies = [replace(b, grid=b.grid - finest) for b in bodies]
+    grids = (*(a.grid - finest for a in work.reads), *(b.grid for b in bodies))
+    return Sweep(_lead_and_depth(bodies, forms, grids, inputs), grids, shape)
 
 
 def _choose_forms(work: FusedPass) -> tuple[list[Body], list[Form]]:
@@ -107,13 +126,16 @@ def _add_loaders(
             return work.reads[source].type.channels
         return len(bodies[source - inputs].held)
 
+    def grid_of(source: int) -> int:
+        return work.reads[source].grid if source < inputs else bodies[source - inputs].grid
+
     def loader(source: int, form: Form) -> int:
         if (source, form) not in loaders:
             new = renumbered.get(source, source)
             values = [Node("load", F32, (), Access(new, c)) for c in range(channels(source))]
             if form == "u8":
                 values = [normalized_level(v).args[0] for v in values]
-            made.append(Body(f"load {source}", tuple(values), ()))
+            made.append(Body(f"load {source}", tuple(values), (), grid=grid_of(source)))
             made_forms.append(form)
             loaders[source, form] = inputs + len(made) - 1
         return loaders[source, form]
@@ -122,7 +144,8 @@ def _add_loaders(
         targets: dict[int, int] = {}
         for source in sorted(_sources(body)):
             offsets = {(a.dx, a.dy) for a in accesses(body.roots) if a.source == source}
-            sideways = any(dx for dx, _ in offsets)
+            inside = _columns_inside(work, source, body.grid - grid_of(source))
+            sideways = any(dx not in inside for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
             in_bytes = source < inputs or forms[source - inputs] == "u8"
             if body.melts == "none" and source < inputs and sideways:
@@ -135,6 +158,15 @@ def _add_loaders(
         made_forms.append(forms[number])
         renumbered[inputs + number] = inputs + len(made) - 1
     return made, made_forms
+
+
+def _columns_inside(work: FusedPass, source: int, step: int) -> range:
+    """The column offsets that never leave the row: all columns of a block, if blocks are whole."""
+    if step < 1:
+        return range(1)
+    in_memory = source < len(work.reads)
+    whole = in_memory and work.reads[source].type.shape[1] % 2 == 0
+    return range(2 if whole else 1)
 
 
 def _redirect(
@@ -172,7 +204,9 @@ def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) ->
     return [b.map(lambda roots: map_nodes(roots, renumber)) for b in slim]
 
 
-def _lead_and_depth(bodies: list[Body], forms: list[Form], inputs: int) -> tuple[RowBody, ...]:
+def _lead_and_depth(
+    bodies: list[Body], forms: list[Form], grids: tuple[int, ...], inputs: int
+) -> tuple[RowBody, ...]:
     lead = [0] * len(bodies)
     first = [0] * len(bodies)
     rings: list[Ring | None] = [None] * len(bodies)
@@ -181,11 +215,15 @@ def _lead_and_depth(bodies: list[Body], forms: list[Form], inputs: int) -> tuple
         reads = [(reader, a) for reader, a in all_reads if a.source == inputs + number]
         if not reads:
             continue
-        lead[number] = max(lead[r] + max(a.dy, 0) for r, a in reads)
-        first[number] = min(first[r] + min(a.dy, 0) for r, a in reads)
-        oldest = min(lead[r] + min(a.dy, 0) for r, a in reads)
-        left = max(0, -min(a.dx for _, a in reads))
-        right = max(0, max(a.dx for _, a in reads))
+        grid = grids[inputs + number]
+        coarser = {r: bodies[r].grid > grid for r, _ in reads}
+        # a reader of half the size may ask for the block's second row and column, and begin on its first
+        lead[number] = max(lead[r] + (max(a.dy, 0) << grid) for r, a in reads)
+        first[number] = min(first[r] + (min(a.dy, 0) << grid) - coarser[r] for r, a in reads)
+        depth = max(-(-(lead[number] - lead[r]) >> grid) - min(a.dy, 0) for r, a in reads) + 1
+        left = max(0, -min(a.dx - (a.dx & 1) * coarser[r] for r, a in reads))
+        right = max(0, max(a.dx + coarser[r] for r, a in reads))
+        apart = any(bodies[r].grid != grid for r, _ in reads)
         channels = len(bodies[number].held)
         planes, pixel_bytes = {
             "f32": (channels, 4),
@@ -193,16 +231,16 @@ def _lead_and_depth(bodies: list[Body], forms: list[Form], inputs: int) -> tuple
             "u16": (2, 4) if channels == 4 else (1, 2 * channels),
         }[forms[number]]
         rings[number] = Ring(
-            depth=lead[number] - oldest + 1,
+            depth=depth,
             channels=channels,
             pad_left=left,
             pad_right=right,
             form=forms[number],
-            blocked=forms[number] == "f32" and left + right == 0,
+            blocked=forms[number] == "f32" and left + right == 0 and not apart,
             planes=planes,
             pixel_bytes=pixel_bytes,
         )
     return tuple(
-        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.melts == "none")
+        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.melts == "none", b.grid)
         for i, b in enumerate(bodies)
     )

@@ -48,7 +48,7 @@ def find_byte_map(body: RowBody, channels_of_bytes: dict[int, int]) -> ByteMap |
     if len(found) != 1:
         return None
     source, dx, dy = found.pop()
-    channels = channels_of_bytes.get(source)
+    channels = channels_of_bytes.get(source)  # of images of the body's own size
     for values in results:
         if len(values) != channels:
             return None

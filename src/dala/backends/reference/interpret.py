@@ -12,6 +12,7 @@ from dala.backends.host import HostArray
 from dala.ir.dtypes import F32, U8, DType
 from dala.ir.graph import OUTPUT, Access, Extent, Gather, Node, walk
 from dala.ir.ops import OPS, cast_array
+from dala.ir.planes import shrink
 from dala.ir.rewrite import INVERSE_255
 from dala.plan.melt import FusedPass
 
@@ -26,16 +27,20 @@ def interpret_pass(
 ) -> None:
     """Compute every body on whole arrays, then write what is to be stored."""
     image = work.domain == "image"
-    sources = [_channels(r.array, image) for r in reads]
-    shapes = [r.array.shape for r in reads]
-    shape = work.shape[:2] if image else work.shape
+    arrays = [r.plane(a) for r, a in zip(reads, work.reads, strict=True)]
+    sources = [_channels(a, image) for a in arrays]
+    grids = [a.grid for a in work.reads]
+    shapes = [a.shape for a in arrays]
     results: list[tuple[int, list[Array]]] = []
     for body in work.bodies:
-        values = _evaluate(body.roots, shape, sources, shapes, params)
+        shape = tuple(shrink(n, body.grid) for n in work.shape[:2]) if image else work.shape
+        steps = [body.grid - grid for grid in grids]
+        values = _evaluate(body.roots, shape, sources, shapes, params, steps, work.shape)
         sources.append([values[id(n)] for n in body.held])
+        grids.append(body.grid)
         results += [(s.write, [values[id(n)] for n in s.values]) for s in body.stores]
     for write, channels in results:  # only now: a pass may overwrite what it has read
-        _store(writes[write].array, channels, image)
+        _store(writes[write].plane(work.writes[write]), channels, image)
 
 
 def _channels(array: Array, image: bool) -> list[Array]:
@@ -63,6 +68,8 @@ def _evaluate(
     sources: Sequence[Sequence[Array]],
     shapes: Sequence[tuple[int, ...]],
     params: Sequence[float | int],
+    steps: Sequence[int] = (),  # how many doublings larger each source is
+    picture: tuple[int, ...] | None = None,  # the size of grid 0, if not ``shape``
 ) -> dict[int, Array]:
     values: dict[int, Array] = {}
     for node in walk(roots):
@@ -74,11 +81,15 @@ def _evaluate(
                 result = np.full(shape, _number(params[index], node.dtype), node.dtype.numpy)
             case "coord", int(axis):
                 result = np.broadcast_to(_positions(shape, axis), shape)
-            case "extent", Extent(source, axis):
-                size = shape[axis] if source == OUTPUT else shapes[source][axis]
+            case "extent", Extent(source, axis, grid):
+                if source == OUTPUT:
+                    size = shrink((picture or shape)[axis], grid)
+                else:
+                    size = shapes[source][axis]
                 result = np.full(shape, size, np.int32)
             case "load", Access(source, channel, dx, dy):
-                result = _shifted(sources[source][channel], dx, dy, shape)
+                step = steps[source] if steps else 0
+                result = _shifted(sources[source][channel], dx, dy, step, shape)
             case "gather", Gather(source, channel):
                 plane = sources[source][channel]
                 where = [np.clip(i, 0, n - 1) for i, n in zip(args, plane.shape, strict=True)]
@@ -103,9 +114,13 @@ def _positions(shape: tuple[int, ...], axis: int) -> Array:
     return line.reshape([-1 if a == axis else 1 for a in range(len(shape))])
 
 
-def _shifted(plane: Array, dx: int, dy: int, shape: tuple[int, ...]) -> Array:
-    if dx == 0 and dy == 0:
+def _shifted(plane: Array, dx: int, dy: int, step: int, shape: tuple[int, ...]) -> Array:
+    """The pixel at an offset, in an image that is 2**step times as large."""
+    if dx == 0 and dy == 0 and step == 0:
         return plane.reshape(shape)
-    rows = np.clip(np.arange(shape[0]) + dy, 0, shape[0] - 1)
-    columns = np.clip(np.arange(shape[1]) + dx, 0, shape[1] - 1)
-    return plane[rows[:, None], columns[None, :]]
+    rows, columns = (
+        np.clip((np.arange(n) << max(step, 0) >> max(-step, 0)) + d, 0, last - 1)
+        for n, d, last in zip(shape, (dy, dx), plane.shape, strict=True)
+    )
+    result: Array = plane[rows[:, None], columns[None, :]]
+    return result
