@@ -54,6 +54,25 @@ COLUMN = """
 def probe_column(src):
     return (src[0, -3] + src[0, -1] + src[0, 0] + src[0, 2]) * 0.25
 """
+PYRAMID = """
+def probe_pyramid(src):
+    half = intermediate((src[0, 0] + src[1, 0] + src[0, 1] + src[1, 1]) * 0.25, 2)
+    quarter = intermediate((half[-1, 0] + half[2, 1]) * 0.5, 4)
+    back = intermediate(quarter[0, 0] * 0.75 + quarter[-1, 1] * 0.25, 2)
+    return back[0, 0] * 0.5 + back[1, -1] * 0.25 + half[0, 1] * 0.125 + src[0, -2] * 0.125
+"""
+SIZES_INSIDE = """
+def probe_sizes(src):
+    small = intermediate(src[-1, 2] * ((x + 1) / width), 2)
+    return small[0, 0] * (height - small.height + y) / height
+"""
+MATRIX = """
+def probe_matrix(a, b):
+    p = a[0, 0]
+    q = b[1, -1]
+    return rgba(p.r * 0.25 + q.g * 0.5 - q.b * 0.75 + 0.3, p.b * 1.5, q.r + q.a, p.a)
+"""
+INPUTS = {"generate_gradient": 0, "probe_two": 2, "probe_matrix": 2}  # otherwise 1
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -63,6 +82,9 @@ def _probe_kernels() -> Iterator[None]:
         "probe_position": POSITION,
         "probe_warp": WARP,
         "probe_column": COLUMN,
+        "probe_pyramid": PYRAMID,
+        "probe_sizes": SIZES_INSIDE,
+        "probe_matrix": MATRIX,
     }
     for name, text in probes.items():
         compute.register(name, text)
@@ -86,6 +108,9 @@ IMAGE_STAGES = st.one_of(
     st.tuples(st.just("probe_two"), st.fixed_dictionaries({"amount": number})),
     st.tuples(st.just("probe_position"), st.just({})),
     st.tuples(st.just("probe_column"), st.just({})),
+    st.tuples(st.just("probe_pyramid"), st.just({})),
+    st.tuples(st.just("probe_sizes"), st.just({})),
+    st.tuples(st.just("probe_matrix"), st.just({})),
     st.tuples(st.just("probe_warp"), st.fixed_dictionaries({"shift": st.floats(-4, 4)})),
     st.tuples(st.just("resize"), st.sampled_from([{}, {"interpolation": "bicubic"}])),
     st.tuples(st.just("generate_gradient"), st.just({})),
@@ -99,7 +124,7 @@ def image_pipelines(draw: st.DrawFn) -> dict[str, object]:
     stages = []
     for index in range(count):
         kernel, params = draw(IMAGE_STAGES)
-        inputs = {"generate_gradient": 0, "probe_two": 2}.get(kernel, 1)
+        inputs = INPUTS.get(kernel, 1)
         stages.append(
             {
                 "kernel": kernel,
@@ -187,7 +212,7 @@ def test_bands_and_vector_widths_change_nothing(rows: int, vector_bytes: int, ca
     narrow = Host(real.name, real.features, vector_bytes, real.fma)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu_device, "detect_host", lambda: narrow)
-        patch.setattr(launch, "_band_rows", lambda *_: rows)
+        patch.setattr(launch, "_band_rows", lambda *given: -(-rows // given[-1]) * given[-1])
         patch.setattr(launch, "thread_count", lambda: 4)
         engine = Engine(CpuDevice())  # its own plans: these bands must not leak into other tests
         patch.setattr(default, "_default", [engine])
@@ -293,7 +318,7 @@ def tangled_pipelines(draw: st.DrawFn) -> dict[str, object]:
         op = draw(st.sampled_from(["run_kernel"] * 8 + ["copy_buffer", "barrier"]))
         if op == "copy_buffer":
             kernel, params = "copy", {}
-        count = {"generate_gradient": 0, "probe_two": 2}.get(kernel, 1)
+        count = INPUTS.get(kernel, 1)
         stages.append(
             {
                 "op": op,

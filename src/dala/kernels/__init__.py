@@ -5,8 +5,8 @@ light.py        exposure, gamma, hdr, vignette
 stylize.py      threshold, posterize, pixelate
 blend.py        blend
 mask.py         chroma_key, background_replace
-filters.py      blur, sharpen
-edges.py        edge_detect
+blur.py         blur
+edges.py        edge_detect, sharpen
 denoise.py      denoise, beauty
 median.py       median
 geometry.py     crop, flip, rotate, warp_affine, warp_perspective
@@ -21,11 +21,11 @@ yuv.py          yuv420p_to_rgba, nv12_to_rgba, rgba_to_yuv420p, rgba_to_nv12
 
 from dala.kernels import (
     blend,
+    blur,
     color,
     denoise,
     edges,
     elementwise,
-    filters,
     generate,
     geometry,
     light,
@@ -41,11 +41,11 @@ from dala.kernels import (
 
 __all__ = [
     "blend",
+    "blur",
     "color",
     "denoise",
     "edges",
     "elementwise",
-    "filters",
     "generate",
     "geometry",
     "light",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from dala.ir.arrays import ArrayType
 from dala.ir.graph import Domain
-from dala.language.kernel import PLAIN, Geometry, Kernel, ShapeRule, make_kernel
-from dala.language.parameter import Param
+from dala.language.kernel import PLAIN, Geometry, Kernel, ShapeRule, Specialized, make_kernel
+from dala.language.parameter import Param, ParamValue
 from dala.language.registry import add_builtin
 
 
@@ -31,3 +32,46 @@ def library_kernel(
     return add_builtin(
         Kernel(name, None, inputs, params, doc=doc, library=name, optional_inputs=optional_inputs)
     )
+
+
+Choose = Callable[
+    [Sequence[ArrayType], ArrayType, Mapping[str, ParamValue]],
+    "tuple[Kernel, Mapping[str, ParamValue]] | None",
+]  # a variant and the values it wants besides, or None: the kernel's own function will do
+
+
+class KernelWithVariants(Kernel):
+    """A kernel that has other ways to do the same, chosen by the sizes and values at hand."""
+
+    choose: Choose
+
+    def specialize(
+        self, inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
+    ) -> Specialized:
+        chosen = self.choose(inputs, output, values)
+        if chosen is None:
+            return super().specialize(inputs, output, values)
+        variant, further = chosen
+        return variant.specialize(inputs, output, {**values, **further})
+
+
+def builtin_with_variants(
+    name: str,
+    function: Callable[..., object],
+    choose: Choose,
+    *,
+    shape_rule: ShapeRule | None = None,
+) -> Kernel:
+    """Enter an image kernel under ``name``; ``choose`` says where a variant takes its place."""
+    plain = make_kernel(function, name=name, domain="image")
+    kernel = KernelWithVariants(
+        name,
+        function,
+        plain.inputs,
+        plain.params,
+        domain="image",
+        doc=plain.doc,
+        shape_rule=shape_rule,
+    )
+    kernel.choose = choose
+    return add_builtin(kernel)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from dala.kernels.blur import gaussian
 from dala.kernels.color import keep_alpha
 from dala.kernels.declare import builtin
-from dala.kernels.filters import gaussian
 from dala.language.parameter import param, static
 from dala.language.values import Image, Operand, Value, Vec, intermediate
 from dala.language.vocabulary import average, dot, luma, max, mix, rgba, smoothstep, sum
@@ -90,7 +90,7 @@ def skin(color: Vec) -> Value:
 
 def _blurred(image: Image, radius: int) -> Image:
     """A Gaussian blur as two intermediate images."""
-    bell = gaussian(radius, radius / 2)
+    bell = gaussian(range(radius + 1), radius / 2)
     reach = range(-radius, radius + 1)
     weights = [bell[abs(d)] for d in reach]
     down = intermediate(average([image[0, d] for d in reach], weights))

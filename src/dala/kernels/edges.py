@@ -1,8 +1,9 @@
-"""Where the brightness changes."""
+"""Where the brightness changes: to see it, and to make more of it."""
 
 from __future__ import annotations
 
 from dala.kernels.declare import builtin
+from dala.language.parameter import param
 from dala.language.values import Image, Value, Vec, intermediate
 from dala.language.vocabulary import luma, min, rgb, sqrt
 
@@ -26,3 +27,15 @@ def sobel(brightness: Image) -> Value:
     across = falling + rising + 2.0 * (at(1, 0) - at(-1, 0))
     down = falling - rising + 2.0 * (at(0, 1) - at(0, -1))
     return sqrt(across * across + down * down)
+
+
+@builtin("image")
+def sharpen(
+    src: Image, amount: float = param(0.5, min=0, max=10, help="0 changes nothing.")
+) -> Vec:
+    """c + amount · (4c - left - right - up - down), alpha kept."""
+    p = src[0, 0]
+    around = src[-1, 0].rgb + src[1, 0].rgb + src[0, -1].rgb + src[0, 1].rgb
+    result = p.rgb + (p.rgb * 4.0 - around) * amount
+    assert isinstance(result, Vec)
+    return result.with_alpha(p.a)

@@ -20,13 +20,26 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dala.errors import KernelError
 from dala.ir.arrays import ArrayType
+from dala.kernels.declare import builtin_with_variants
 from dala.kernels.geometry import given_size
 from dala.language import vocabulary
-from dala.language.kernel import Kernel, Specialized, make_kernel
+from dala.language.kernel import Geometry, Kernel, make_kernel
 from dala.language.parameter import ParamValue, static
-from dala.language.registry import add_builtin
 from dala.language.values import Image, Operand, Scalar, Value, Vec
-from dala.language.vocabulary import clamp, cos, floor, max, min, s32, sin, sum, x, y
+from dala.language.vocabulary import (
+    average,
+    clamp,
+    cos,
+    floor,
+    max,
+    min,
+    s32,
+    sin,
+    sum,
+    where,
+    x,
+    y,
+)
 
 Taps = list[tuple[Value, Operand]]  # along one axis: a pixel's number and its weight
 
@@ -74,19 +87,34 @@ def mix_by_area(
     return mix_taps(src, across, down)
 
 
-class Resize(Kernel):
-    """Resize sees the sizes before it is traced, so that area can take the taps they ask for."""
+def mean_of_blocks(
+    src: Image, width: int | None = static(None), height: int | None = static(None)
+) -> Vec:
+    """Exactly half the size: bilinear and area are both the mean of 2 x 2 pixels."""
+    mean = average([src[0, 0], src[1, 0], src[0, 1], src[1, 1]], [1.0] * 4)
+    assert isinstance(mean, Vec)
+    return mean
 
-    def specialize(
-        self, inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
-    ) -> Specialized:
-        if values["interpolation"] != "area":
-            return super().specialize(inputs, output, values)
-        shapes = [a.shape for a in (*inputs, output)]
-        taps = [1, 1]  # of no account: arrays that are not images are refused below
-        if len(shapes) == 2 and all(len(s) > 1 for s in shapes):
-            taps = [count_taps(shapes[0][axis], shapes[1][axis]) for axis in (0, 1)]
-        return _by_area.specialize(inputs, output, {**values, "rows": taps[0], "columns": taps[1]})
+
+def between_pixels(
+    src: Image, width: int | None = static(None), height: int | None = static(None)
+) -> Vec:
+    """Exactly twice the size, bilinear: each new pixel is a quarter of a pixel off an old one."""
+    result = enlarge(src)
+    assert isinstance(result, Vec)
+    return result
+
+
+def enlarge(small: Image) -> Vec:
+    """A pixel between those of an image of half the size."""
+    odd_row, odd_column = (y & 1) == 1, (x & 1) == 1
+    rows = []
+    for dy in (-1, 0, 1):
+        side = where(odd_column, small[1, dy], small[-1, dy])
+        rows.append(small[0, dy] * 0.75 + side * 0.25)
+    result = rows[1] * 0.75 + where(odd_row, rows[2], rows[0]) * 0.25
+    assert isinstance(result, Vec)
+    return result
 
 
 def _resized(
@@ -95,19 +123,37 @@ def _resized(
     return given_size("resize", values)
 
 
-_by_area = make_kernel(mix_by_area, name="resize", domain="image", shape_rule=_resized)
-_plain = make_kernel(mix_pixels, name="resize", domain="image")
-resize = add_builtin(
-    Resize(
-        "resize",
-        mix_pixels,
-        _plain.inputs,
-        _plain.params,
-        domain="image",
-        doc=_plain.doc,
-        shape_rule=_resized,
+def _variant(function: Callable[..., object], input_grid: int = 0, output_grid: int = 0) -> Kernel:
+    geometry = Geometry(input_grid=input_grid, output_grid=output_grid)
+    return make_kernel(
+        function, name="resize", domain="image", shape_rule=_resized, geometry=geometry
     )
-)
+
+
+_by_area = _variant(mix_by_area)
+_to_half = _variant(mean_of_blocks, output_grid=1)
+_to_double = _variant(between_pixels, input_grid=1)
+
+
+def _choose(
+    inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
+) -> tuple[Kernel, Mapping[str, ParamValue]] | None:
+    """Sizes that have a way of their own. Arrays that are not images are refused by any of them."""
+    interpolation = values["interpolation"]
+    shapes = [a.shape[:2] for a in (*inputs, output)]
+    images = len(shapes) == 2 and all(len(s) == 2 for s in shapes)
+    old, new = (shapes[0], shapes[1]) if images else ((1, 1), (1, 1))
+    if interpolation in ("bilinear", "area") and images:
+        if old == tuple(2 * n for n in new):
+            return _to_half, {}
+        if new == tuple(2 * n for n in old):
+            return _to_double, {}
+    if interpolation != "area":
+        return None
+    return _by_area, {"rows": count_taps(old[0], new[0]), "columns": count_taps(old[1], new[1])}
+
+
+resize = builtin_with_variants("resize", mix_pixels, _choose, shape_rule=_resized)
 
 
 @functools.lru_cache(1024)

@@ -94,7 +94,8 @@ def _why_not_in_place(group: Group, unit: Sequence[Step], values: list[Value]) -
     reads = {values[v].slot for v in group.reads.union(*(s.inputs for s in unit)) - group.makes}
     writes = {values[v].slot for v in group.makes.union(s.output for s in unit)}
     both = (reads & writes) - {None}
-    if not both or not (group.stencil or any(map(_is_stencil, unit))):
+    several_bodies = any(s.melts == "none" for s in (*group.steps, *unit))
+    if not both or not (group.stencil or several_bodies or any(map(_is_stencil, unit))):
         return ""
     if values[unit[-1].output].slot in both:
         return f"{unit[-1].label} would overwrite a buffer that the pass still reads"
@@ -172,7 +173,7 @@ def _is_stencil(step: Step) -> bool:
     """Whether the step may still read a row after another row has been written."""
     found = list(accesses(_body(step)))
     moved = any(a.dx or a.dy or step.grids[a.source] != step.grid for a in found)
-    return moved or step.melts == "none" or bool(gathered_sources(_body(step)))
+    return moved or bool(gathered_sources(_body(step)))
 
 
 def works_in_place(group: Group, values: list[Value]) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
+from dala.backends.cpu.dot import write_dot
 from dala.backends.cpu.fixed import write_fixed
 from dala.backends.cpu.lanes import (
     LANE,
@@ -46,7 +47,9 @@ class BodyEmitter(Sources):
         self.lanes = owner.lanes  # pixels per vector
         if self.byte_map is not None:
             self.lanes = owner.vector_bytes // self.byte_map.channels
-        elif body.fixed and self.channels == 1:  # 16-bit values of grey pixels: twice as many
+        elif (
+            body.way == "fixed" and self.channels == 1
+        ):  # 16-bit values of grey pixels: twice as many
             self.lanes = owner.lanes * 2
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
@@ -56,8 +59,11 @@ class BodyEmitter(Sources):
 
     def write(self) -> None:
         body = self.body
-        if body.fixed:
+        if body.way == "fixed":
             write_fixed(self)
+            return
+        if body.way == "dot":
+            write_dot(self)
             return
         if self.byte_map is not None:
             write_byte_map(self, self.byte_map)
@@ -104,7 +110,7 @@ class BodyEmitter(Sources):
         access = node.args[0].attr
         if access.channel != channel or self.form_of(access.source) != "u8":
             return None
-        if self._step(access.source):
+        if self.step_to(access.source):
             return None
         return access if self._source_format(access.source).channels == 4 else None
 
@@ -123,7 +129,7 @@ class BodyEmitter(Sources):
         key = (access.source, access.dx, access.dy)
         if key not in self.loaded:
             form, place = self._source_format(access.source), self.place_of(access)
-            match self._step(access.source):
+            match self.step_to(access.source):
                 case 0:
                     self.loaded[key] = form.load(code, place)
                 case 1:
@@ -132,7 +138,12 @@ class BodyEmitter(Sources):
                     self.loaded[key] = form.load_twice(code, place)
         return self.loaded[key][access.channel]
 
-    def _step(self, source: int) -> int:
+    def channels_of(self, source: int) -> int:
+        """How many channels the pixels of a source have."""
+        inside = source - len(self.work.reads)
+        return self.work.reads[source].type.channels if inside < 0 else self._ring(inside).channels
+
+    def step_to(self, source: int) -> int:
         """1 if the source has twice the size, -1 if half, of what this body computes."""
         step = self.body.grid - self.owner.sweep.grids[source]
         assert -1 <= step <= 1, "images are at most one doubling apart"
@@ -141,7 +152,7 @@ class BodyEmitter(Sources):
     def _column(self, source: int) -> str:
         """The column in a source that this vector begins at."""
         x = f"%b{self.number}.x"
-        match self._step(source):
+        match self.step_to(source):
             case 0:
                 return x
             case 1:
@@ -155,7 +166,7 @@ class BodyEmitter(Sources):
         Of an image of twice the size: where the pairs of pixels begin that the access is among.
         """
         inside = access.source - len(self.work.reads)
-        dx = access.dx - (access.dx & 1) if self._step(access.source) == 1 else access.dx
+        dx = access.dx - (access.dx & 1) if self.step_to(access.source) == 1 else access.dx
         if inside < 0:
             assert dx == 0, "inputs read at column offsets go through a loader"
             return self._input_place(access.source, access.dy)
@@ -196,7 +207,7 @@ class BodyEmitter(Sources):
             place = self._block_place(number, access.channel, access.dy)
             return code.op(f"load {vector}, ptr {place}, align {self._alignment}")
         place = self.place_of(access, access.channel)
-        match self._step(access.source):
+        match self.step_to(access.source):
             case 0:
                 align = 4 if access.dx else self._alignment
                 return code.op(f"load {vector}, ptr {place}, align {align}")
@@ -230,7 +241,7 @@ class BodyEmitter(Sources):
     def _clamped_row(self, source: int, dy: int) -> str:
         """The row of a source that belongs to this row, ``dy`` further, or the last one there is."""
         row = f"%b{self.number}.r"
-        step = self._step(source)
+        step = self.step_to(source)
         if step:
             row = self.row.op(f"{'shl' if step > 0 else 'lshr'} i64 {row}, 1")
         if dy == 0:

@@ -132,11 +132,11 @@ class Format:
         if self.dtype == F32:
             whole = Type(F32, self.lanes * 4)
             block = code.op(f"load {whole}, ptr {pointer}, align 1")
-            return [_every(code, block, whole, 4, c) for c in range(4)]
+            return [every(code, block, whole, 4, c) for c in range(4)]
         if self.channels < 4:
             small = Type(U8, self.lanes * self.channels)
             levels = code.op(f"load {small}, ptr {pointer}, align 1")
-            parts = [_every(code, levels, small, self.channels, c) for c in range(self.channels)]
+            parts = [every(code, levels, small, self.channels, c) for c in range(self.channels)]
             return [
                 _normalize(code, code.op(f"zext {Type(U8, self.lanes)} {part} to {i32}"), f32)
                 for part in parts
@@ -150,13 +150,13 @@ class Format:
             return split_pixels(code, pixels, self.lanes)
         double = Format(self.dtype, self.channels, self.image, self.lanes * 2)
         wide = Type(F32, self.lanes * 2)
-        return [_every(code, part, wide, 2, odd) for part in double.load(code, pointer)]
+        return [every(code, part, wide, 2, odd) for part in double.load(code, pointer)]
 
     def load_twice(self, code: Code, pointer: str) -> list[str]:
         """One vector per channel, with every pixel twice."""
         half = Format(self.dtype, self.channels, self.image, self.lanes // 2)
         narrow = Type(F32, self.lanes // 2)
-        return [_twice(code, part, narrow) for part in half.load(code, pointer)]
+        return [twice(code, part, narrow) for part in half.load(code, pointer)]
 
     def store(self, code: Code, pointer: str, values: Sequence[str]) -> None:
         """Write one vector per channel; RGBA bytes come packed in place, grey ones as levels in f32."""
@@ -172,7 +172,9 @@ class Format:
             for value in values:
                 whole = code.op(f"fptosi {f32} {value} to {i32}")
                 parts.append(code.op(f"trunc {i32} {whole} to {small}"))
-            levels = parts[0] if self.channels == 1 else _zip(code, parts[0], parts[1], small)
+            levels = (
+                parts[0] if self.channels == 1 else interleave_pair(code, parts[0], parts[1], small)
+            )
             whole_vector = Type(U8, self.lanes * self.channels)
             code.line(f"store {whole_vector} {levels}, ptr {pointer}, align 1")
         else:
@@ -232,23 +234,23 @@ def _normalize(code: Code, level: str, f32: Type) -> str:
 def load_every_second(code: Code, pointer: str, vector: Type, odd: int) -> str:
     """A vector of every second element in memory."""
     double = Type(vector.dtype, vector.lanes * 2)
-    return _every(code, code.op(f"load {double}, ptr {pointer}, align 1"), double, 2, odd)
+    return every(code, code.op(f"load {double}, ptr {pointer}, align 1"), double, 2, odd)
 
 
 def load_twice(code: Code, pointer: str, vector: Type) -> str:
     """A vector with every element in memory twice."""
     half = Type(vector.dtype, vector.lanes // 2)
-    return _twice(code, code.op(f"load {half}, ptr {pointer}, align 1"), half)
+    return twice(code, code.op(f"load {half}, ptr {pointer}, align 1"), half)
 
 
-def _every(code: Code, block: str, whole: Type, step: int, first: int) -> str:
+def every(code: Code, block: str, whole: Type, step: int, first: int) -> str:
     """Each ``step``-th element of a vector, from ``first`` on."""
     if step == 1:
         return block
     return _shuffle(code, block, whole, range(first, whole.lanes, step))
 
 
-def _twice(code: Code, block: str, whole: Type) -> str:
+def twice(code: Code, block: str, whole: Type) -> str:
     return _shuffle(code, block, whole, [i // 2 for i in range(whole.lanes * 2)])
 
 
@@ -257,7 +259,7 @@ def _shuffle(code: Code, block: str, whole: Type, order: Sequence[int]) -> str:
     return code.op(f"shufflevector {whole} {block}, {whole} poison, <{len(order)} x i32> <{mask}>")
 
 
-def _zip(code: Code, first: str, second: str, t: Type) -> str:
+def interleave_pair(code: Code, first: str, second: str, t: Type) -> str:
     """Elements of two vectors in turn."""
     order = ", ".join(f"i32 {i + k * t.lanes}" for i in range(t.lanes) for k in range(2))
     shape = f"<{t.lanes * 2} x i32> <{order}>"

@@ -1,6 +1,7 @@
 """A kernel's program as the CPU wants to compute it: what changes rounding, before fusion.
 
 * A stage that only averages the levels of a u8 image is left to 16-bit fixed point (fixed.py).
+* A stage that weighs levels of u8 images by constants is left to integer dot products (dot.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
   look-up table (tables.py), and bytes are what lies on both sides of it.
 * Elsewhere averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add.
@@ -15,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dala.backends.cpu.dot import suits_dot
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
@@ -45,7 +47,7 @@ def prepare_program(
     fixed = _fixed_stages(program, inputs, output)
     stages = []
     for number, stage in enumerate(program.stages):
-        if number in fixed:
+        if number in fixed or _is_dot(program, number, inputs, output):
             stages.append(replace(stage, melts="none"))
             continue
         body = expand_averages(stage.body)
@@ -97,6 +99,21 @@ def _fixed_stages(program: Program, inputs: Sequence[ArrayType], output: ArrayTy
         if kept == chosen:
             return chosen
         chosen = kept
+
+
+def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType], output: ArrayType) -> bool:
+    """Whether the stage turns u8 images into one by constant weights."""
+    stage = program.stages[number]
+    if program.domain != "image" or output.dtype != U8 or number < program.first_result:
+        return False
+    sources = {a.source for a in accesses(stage.body)}
+    if any(s >= program.inputs for s in sources) or any(
+        n.op == "average" for n in walk(stage.body)
+    ):
+        return False
+    if any(inputs[program.source_part(s).array].dtype != U8 for s in sources):
+        return False
+    return suits_dot(stage.body)
 
 
 def _maps_bytes(

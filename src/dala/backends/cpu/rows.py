@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dala.ir.dtypes import F32
-from dala.ir.graph import Access, Node, accesses, map_nodes
+from dala.ir.graph import Access, Node, accesses, map_nodes, walk
 from dala.ir.rewrite import normalized_level
 from dala.plan.melt import Body, FusedPass, Store
 
@@ -23,6 +23,8 @@ MANY_ROWS = 3  # a source read at so many rows is converted once instead of at e
 # What a held row is made of: f32 values, a plane per channel; bytes (levels of a u8 image, as they lie
 # in memory); or 16-bit fixed point (levels with 7 binary places, see fixed.py).
 Form = Literal["f32", "u8", "u16"]
+# How a body is computed: in f32, by averages in 16 bits (fixed.py), or by dot products (dot.py).
+Way = Literal["f32", "fixed", "dot"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class RowBody:
     lead: int
     first: int
     ring: Ring | None
-    fixed: bool  # averages in 16 bits (fixed.py)
+    way: Way
     grid: int = 0
 
     @property
@@ -241,6 +243,12 @@ def _lead_and_depth(
             pixel_bytes=pixel_bytes,
         )
     return tuple(
-        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.melts == "none", b.grid)
+        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], _way(b), b.grid)
         for i, b in enumerate(bodies)
     )
+
+
+def _way(body: Body) -> Way:
+    if body.melts != "none":
+        return "f32"
+    return "fixed" if any(n.op == "average" for n in walk(body.roots)) else "dot"
