@@ -64,6 +64,7 @@ class Body:
     stores: tuple[Store, ...]
     levels: tuple[Node, ...] = ()  # of a u8 image: what ``held`` is, as whole levels 0..255
     melts: Melts = "any"  # "none": one stage alone; "kin": only stages of that way of computing
+    images: int = 1  # how many images of the same size ``held`` is
 
     @property
     def roots(self) -> tuple[Node, ...]:

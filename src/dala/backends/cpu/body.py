@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
+from dala.backends.cpu.extrema import write_extrema
 from dala.backends.cpu.fixed import write_fixed
 from dala.backends.cpu.lanes import (
     LANE,
@@ -40,9 +41,12 @@ class BodyEmitter(Sources):
         self.row, self.lane = Code(owner.names), Code(owner.names)
         self.tail_out = Code(owner.names)
         self.channels = len(body.held or body.stores[0].values)
+        self.extrema = owner.extrema(body)
         self.byte_map = owner.byte_map(body)
         self.lanes = owner.lanes  # pixels per vector
-        if self.byte_map is not None:
+        if self.extrema:
+            self.lanes = owner.vector_bytes // self.extrema
+        elif self.byte_map is not None:
             self.lanes = owner.vector_bytes // self.byte_map.channels
         elif body.fixed and self.channels == 1:  # 16-bit values of grey pixels: twice as many
             self.lanes = owner.lanes * 2
@@ -56,6 +60,9 @@ class BodyEmitter(Sources):
         body = self.body
         if body.fixed:
             write_fixed(self)
+            return
+        if self.extrema:
+            write_extrema(self, self.extrema)
             return
         if self.byte_map is not None:
             write_byte_map(self, self.byte_map)

@@ -1,6 +1,7 @@
 """A kernel's program as the CPU wants to compute it: what changes rounding, before fusion.
 
 * A stage that only averages the levels of a u8 image is left to 16-bit fixed point (fixed.py).
+* So is a stage of minima and maxima of several pixels of a u8 image left alone: bytes (extrema.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
   look-up table (tables.py), and bytes are what lies on both sides of it.
 * Elsewhere averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add.
@@ -15,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dala.backends.cpu.extrema import are_extrema
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
@@ -42,10 +44,12 @@ def prepare_program(
     tables: bool = False,
 ) -> Program:
     """The program in the CPU's own arithmetic for arrays of these kinds."""
-    fixed = _fixed_stages(program, inputs, output)
+    alone: set[int] = set()
+    if program.domain == "image" and output.dtype == U8:
+        alone = _fixed_stages(program, inputs) | _extrema_stages(program, inputs)
     stages = []
     for number, stage in enumerate(program.stages):
-        if number in fixed:
+        if number in alone:
             stages.append(replace(stage, melts="none"))
             continue
         body = expand_averages(stage.body)
@@ -80,18 +84,33 @@ def contract_body(body: tuple[Node, ...]) -> tuple[Node, ...]:
     return tuple(done[id(root)] for root in body)
 
 
-def _fixed_stages(program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> set[int]:
+def _fixed_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
     """The stages that may run in 16 bits: averages of levels, on the way to a u8 image."""
-    if program.domain != "image" or output.dtype != U8:
-        return set()
+    averages = {i for i, stage in enumerate(program.stages) if _is_plain_average(stage.body)}
+    return _on_levels(program, inputs, averages, MAX_PASSES)
+
+
+def _extrema_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
+    """The stages that are minima and maxima of levels, on the way to a u8 image."""
+    stencils = {
+        i
+        for i, stage in enumerate(program.stages)
+        if any(a.dx or a.dy for a in accesses(stage.body)) and are_extrema(stage.body)
+    }
+    return _on_levels(program, inputs, stencils, len(program.stages))
+
+
+def _on_levels(
+    program: Program, inputs: Sequence[ArrayType], chosen: set[int], most_passes: int
+) -> set[int]:
+    """Those of the chosen stages that read levels, and hand them only to each other or to the output."""
     last = len(program.stages) - 1
-    chosen = {i for i, stage in enumerate(program.stages) if _is_plain_average(stage.body)}
     while True:
         kept = {
             i
             for i in chosen
             if _reads_levels(program, i, chosen, inputs)
-            and _passes(program, i, chosen) <= MAX_PASSES
+            and _passes(program, i, chosen) <= most_passes
             and (i == last or _only_read_by(program, i, chosen))
         }
         if kept == chosen:
@@ -150,7 +169,7 @@ def _reads_levels(
 
 
 def _passes(program: Program, number: int, chosen: set[int]) -> int:
-    """How many fixed-point stages in a row end in this one."""
+    """How many of the chosen stages in a row end in this one."""
     sources = {a.source - program.inputs for a in accesses(program.stages[number].body)}
     return 1 + max((_passes(program, s, chosen) for s in sources if s in chosen), default=0)
 

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from dala.backends.cpu.columns import share_columns
+from dala.backends.cpu.extrema import interleave
 from dala.ir.dtypes import F32
-from dala.ir.graph import Access, Node, accesses, map_nodes
+from dala.ir.graph import Access, Node, accesses, make, map_nodes
 from dala.ir.rewrite import normalized_level
 from dala.plan.melt import Body, FusedPass, Store
 
@@ -26,7 +28,8 @@ Form = Literal["f32", "u8", "u16"]
 class Ring:
     """The held rows of one body: how many, how wide their borders, how a row is laid out.
 
-    A row is ``planes`` runs of pixels, each with its borders, so that a reader may move sideways. Rows of
+    A row is ``planes`` runs of pixels, each with its borders, so that a reader may move sideways: a plane
+    per channel of f32, per image of bytes, or per half of 16-bit pixels. Rows of
     f32 that nobody reads sideways are ``blocked`` instead: the channels of one vector of pixels side by
     side, so that a reader of many rows needs one pointer per row.
     """
@@ -52,6 +55,7 @@ class RowBody:
     first: int
     ring: Ring | None
     fixed: bool  # averages in 16 bits (fixed.py)
+    interleaved: int  # extrema of bytes (extrema.py): so many channels, not told apart; else 0
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -61,29 +65,55 @@ class RowBody:
 def schedule_rows(work: FusedPass) -> tuple[RowBody, ...]:
     """Loaders added, forms chosen, unused channels dropped, leads and depths computed."""
     inputs = len(work.reads)
-    bodies, forms = _choose_forms(work)
+    bodies = [b.map(interleave) if _is_lone_extrema(b) else b for b in work.bodies]
+    bodies, forms = _choose_forms(bodies, inputs)
+    bodies, forms = _share_columns(bodies, forms, inputs)
     bodies, forms = _add_loaders(work, bodies, forms)
     bodies = _drop_unused_channels(bodies, forms, inputs)
     return _lead_and_depth(bodies, forms, inputs)
 
 
-def _choose_forms(work: FusedPass) -> tuple[list[Body], list[Form]]:
-    """Fixed-point bodies and tables read and hold bytes (or fixed point); everything else, f32."""
-    inputs = len(work.reads)
+def _choose_forms(bodies: list[Body], inputs: int) -> tuple[list[Body], list[Form]]:
+    """Fixed-point bodies, extrema and tables read and hold bytes (or fixed point); the rest, f32."""
     forms: list[Form] = []
-    sources = [_sources(b) for b in work.bodies]
-    for number, body in enumerate(work.bodies):
-        readers = [b for b, s in zip(work.bodies, sources, strict=True) if inputs + number in s]
+    sources = [_sources(b) for b in bodies]
+    for number, body in enumerate(bodies):
+        readers = [b for b, s in zip(bodies, sources, strict=True) if inputs + number in s]
         if body.melts == "none":
-            forms.append("u8" if body.levels else "u16")
+            forms.append("u16" if any(n.op == "average" for n in body.held) else "u8")
         else:
             bytes_wanted = body.melts == "kin" or any(r.melts != "any" for r in readers)
             forms.append("u8" if body.levels and bytes_wanted else "f32")
-    bodies = [
-        replace(b, held=b.levels, levels=()) if form == "u8" and b.held else replace(b, levels=())
-        for b, form in zip(work.bodies, forms, strict=True)
+    chosen = [
+        replace(b, held=_levels(b) if form == "u8" else b.held, levels=())
+        for b, form in zip(bodies, forms, strict=True)
     ]
-    return bodies, forms
+    return chosen, forms
+
+
+def _levels(body: Body) -> tuple[Node, ...]:
+    """What is held, as levels; extrema of levels are levels, even where no image is stored."""
+    return body.levels or tuple(make("level", n) for n in body.held)
+
+
+def _share_columns(
+    bodies: list[Body], forms: list[Form], inputs: int
+) -> tuple[list[Body], list[Form]]:
+    """Before a body that computes the same of several columns, one that does it once."""
+    renumbered: dict[int, int] = {}
+    made: list[Body] = []
+    made_forms: list[Form] = []
+    for number, body in enumerate(bodies):
+        moved = body
+        if renumbered:
+            moved = body.map(_redirect({s: renumbered.get(s, s) for s in _sources(body)}))
+        channels = _channels(body) if _is_lone_extrema(body) else 0
+        parts = share_columns(moved, inputs + len(made), channels) or (moved,)
+        made += parts
+        made_forms += ["u8" if channels else "f32", forms[number]][-len(parts) :]
+        if len(made) - 1 != number:
+            renumbered[inputs + number] = inputs + len(made) - 1
+    return made, made_forms
 
 
 def _sources(body: Body) -> set[int]:
@@ -135,6 +165,19 @@ def _add_loaders(
         made_forms.append(forms[number])
         renumbered[inputs + number] = inputs + len(made) - 1
     return made, made_forms
+
+
+def _is_lone_extrema(body: Body) -> bool:
+    """Of the stages left alone, those that are no average, rounded or not, are extrema."""
+    node = body.roots[0]
+    while node.op in ("level", "mul"):
+        node = node.args[0]
+    return body.melts == "none" and node.op != "average"
+
+
+def _channels(body: Body) -> int:
+    """Of one pixel that the body computes."""
+    return len(body.stores[0].values) if body.stores else len(body.held) // body.images
 
 
 def _redirect(
@@ -189,7 +232,7 @@ def _lead_and_depth(bodies: list[Body], forms: list[Form], inputs: int) -> tuple
         channels = len(bodies[number].held)
         planes, pixel_bytes = {
             "f32": (channels, 4),
-            "u8": (1, channels),
+            "u8": (bodies[number].images, channels // bodies[number].images),
             "u16": (2, 4) if channels == 4 else (1, 2 * channels),
         }[forms[number]]
         rings[number] = Ring(
@@ -203,6 +246,15 @@ def _lead_and_depth(bodies: list[Body], forms: list[Form], inputs: int) -> tuple
             pixel_bytes=pixel_bytes,
         )
     return tuple(
-        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.melts == "none")
+        RowBody(
+            b.label,
+            b.held,
+            b.stores,
+            lead[i],
+            first[i],
+            rings[i],
+            fixed=b.melts == "none" and not _is_lone_extrema(b),
+            interleaved=_channels(b) if _is_lone_extrema(b) else 0,
+        )
         for i, b in enumerate(bodies)
     )
