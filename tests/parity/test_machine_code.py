@@ -48,15 +48,15 @@ def assembly(text: str, triple: str, cpu: str, features: str = "") -> str:
     return str(machine.emit_assembly(module))
 
 
-KERNELS = ["blur", "sharpen", "grayscale", "brightness", "resize", "generate_gradient"]
+KERNELS = ["blur", "sharpen", "grayscale", "brightness", "resize", "generate_gradient", "median"]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(
     ("triple", "cpu", "vector_bytes", "fma", "sign"),
     [
-        ("aarch64-unknown-linux-gnu", "neoverse-n1", 16, True, r"\bv\d+\.4s\b"),
-        ("arm64-apple-macosx", "apple-m1", 16, True, r"\.4s\b"),
+        ("aarch64-unknown-linux-gnu", "neoverse-n1", 16, True, r"\bv\d+\.(4s|16b)\b"),
+        ("arm64-apple-macosx", "apple-m1", 16, True, r"\.(4s|16b)\b"),
         ("x86_64-unknown-linux-gnu", "x86-64", 16, False, "xmm"),
         ("x86_64-unknown-linux-gnu", "haswell", 32, True, "ymm"),
         ("x86_64-unknown-linux-gnu", "skylake-avx512", 64, True, "zmm"),

@@ -9,7 +9,7 @@
 Exchanges whose results nobody reads cost nothing: the graph does not contain them. A window of 3 x 3
 is left with 32 minima and maxima per channel (19 exchanges, as Smith and Paeth have it), 5 x 5 with
 196 and 7 x 7 with 552. Sorted columns are shared by neighbouring pixels; a device that sees it needs
-only 20, 127 and 379. The networks of step 4 were found by a search that always made the exchange
+only 20, 124 and 360. The networks of step 4 were found by a search that always made the exchange
 which settles most comparisons; the tests prove them (0-1 principle).
 """
 
