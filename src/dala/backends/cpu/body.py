@@ -42,7 +42,7 @@ class BodyEmitter(Sources):
         self.tail_out = Code(owner.names)
         self.channels = len(body.held or body.stores[0].values)
         self.extrema = owner.extrema(body)
-        self.byte_map = owner.byte_map(body)
+        self.byte_map = None if self.extrema else owner.byte_map(body)
         self.lanes = owner.lanes  # pixels per vector
         if self.extrema:
             self.lanes = owner.vector_bytes // self.extrema

@@ -57,12 +57,13 @@ def interleave(values: Sequence[Node]) -> tuple[Node, ...]:
     known: dict[tuple[Hashable, ...], Node] = {}
     done: dict[int, Node] = {}
     for node in walk(values):
-        fresh = node
-        if isinstance(node.attr, Access):
-            fresh = Node(node.op, node.dtype, (), node.attr._replace(channel=0))
-        elif node.args:
-            fresh = Node(node.op, node.dtype, tuple([done[id(a)] for a in node.args]), node.attr)
-        done[id(node)] = known.setdefault(fresh.key(), fresh)
+        args = tuple([done[id(a)] for a in node.args])
+        attr = node.attr._replace(channel=0) if isinstance(node.attr, Access) else node.attr
+        key = (node.op, attr, *map(id, args))
+        found = known.get(key)
+        if found is None:
+            found = known[key] = Node(node.op, node.dtype, args, attr)
+        done[id(node)] = found
     return tuple(done[id(n)] for n in values)
 
 

@@ -104,15 +104,12 @@ def _share_columns(
     made: list[Body] = []
     made_forms: list[Form] = []
     for number, body in enumerate(bodies):
-        moved = body
-        if renumbered:
-            moved = body.map(_redirect({s: renumbered.get(s, s) for s in _sources(body)}))
+        moved = body.map(_redirect(renumbered))
         channels = _channels(body) if _is_lone_extrema(body) else 0
         parts = share_columns(moved, inputs + len(made), channels) or (moved,)
         made += parts
         made_forms += ["u8" if channels else "f32", forms[number]][-len(parts) :]
-        if len(made) - 1 != number:
-            renumbered[inputs + number] = inputs + len(made) - 1
+        renumbered[inputs + number] = inputs + len(made) - 1
     return made, made_forms
 
 
@@ -184,11 +181,14 @@ def _redirect(
     targets: dict[int, int],
 ) -> Callable[[tuple[Node, ...]], tuple[Node, ...]]:
     """Loads moved from old sources to new ones."""
+    if all(old == new for old, new in targets.items()):
+        return tuple
 
     def move(node: Node) -> Node:
         if node.op != "load" or not isinstance(node.attr, Access):
             return node
-        return replace(node, attr=node.attr._replace(source=targets[node.attr.source]))
+        source = targets.get(node.attr.source, node.attr.source)
+        return replace(node, attr=node.attr._replace(source=source))
 
     return lambda roots: map_nodes(roots, move)
 
@@ -212,6 +212,8 @@ def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) ->
         replace(b, held=tuple(n for c, n in enumerate(b.held) if c in kept[number]))
         for number, b in enumerate(bodies)
     ]
+    if all(channel == index for channels in kept for channel, index in channels.items()):
+        return slim
     return [b.map(lambda roots: map_nodes(roots, renumber)) for b in slim]
 
 
