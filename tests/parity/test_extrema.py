@@ -70,6 +70,15 @@ def gradient(src):
     low = intermediate(min(min(src[-1, 0], src[1, 0]), src[0, 0]))
     return (high[0, 0] - low[0, 0]).with_alpha(1.0)
 """,
+    "columns with conditions": """
+def conditions(src):
+    p, rises = 0.0, src[0, 0].a > 0.1
+    for dx in range(-2, 3):
+        up, down = src[dx, -1] + src[dx, -2] * 0.5, src[dx, 1] + src[dx, 2] * 0.5
+        rises = rises & (up.g > down.g - down.r)
+        p = max(p, abs(up - down) * 0.5 + up * 0.25 + down * 0.125)
+    return where(rises, src[0, 0], p)
+""",
     "average after": """
 def average_after(src):
     high = intermediate(max(src[-1, 0], src[1, 0]))
@@ -247,9 +256,18 @@ def test_bodies_of_extrema_know_no_floats(channels: int, vector_bytes: int) -> N
         text = text_of(kernel, ArrayType(shape, U8), host)
         assert re.search(rf"@llvm\.u(min|max)\.v{vector_bytes}i8", text)
         assert "x float>" not in text
-    for name in ("gradient", "crossed channels"):
+    for name in ("gradient", "crossed channels", "columns with conditions"):
         text = text_of(KERNELS[name], ArrayType((64, 64, 4), U8), host)
         assert "x float>" in text
+
+
+def test_columns_of_any_arithmetic_are_shared() -> None:
+    """Of five columns one is computed; conditions are not held, only numbers."""
+    type_ = ArrayType((64, 64, 4), F32)
+    text = text_of(KERNELS["columns with conditions"], type_, Host("", "", 64, fma=False))
+    assert (
+        len(re.findall(r"= fsub <16 x float>", text)) == 4 + 5
+    )  # p's four channels; the conditions
 
 
 @pytest.mark.parametrize(("radius", "operations"), [(1, 30), (2, 124), (3, 360)])

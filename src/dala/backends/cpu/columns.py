@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from dala.ir.dtypes import F32
 from dala.ir.graph import Access, Node, make, map_nodes, walk
 from dala.ir.rewrite import share_common
 from dala.plan.melt import Body
 
-MIN_OFFSETS = 3
+MIN_OFFSETS = 3  # columns that must have the same function
 MIN_SAVED = 5  # operations that each held value must save: it costs a store, and loads
 
 
@@ -49,7 +50,8 @@ def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
     number: dict[int, int] = {}  # node → the number of its function of a column
     known: dict[tuple[Hashable, ...], int] = {}
     parts: dict[int, frozenset[int]] = {}  # function → the operations in it
-    found: dict[int, dict[int, Node]] = {}
+    occurs: dict[int, dict[int, Node]] = {}  # function → where, by offset
+    joined: dict[int, None] = {}  # functions of which several columns are joined
     for node in nodes:
         attr: Hashable = node.attr
         if isinstance(node.attr, Access):
@@ -59,9 +61,8 @@ def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
         if None in columns or len(columns) > 1:
             offset[id(node)] = None
             for arg in node.args:
-                dx = offset.get(id(arg))
-                if dx is not None and arg.op != "load":
-                    found.setdefault(number[id(arg)], {})[dx] = arg
+                if offset.get(id(arg)) is not None and arg.op != "load":
+                    joined[number[id(arg)]] = None
             continue
         if columns:
             (offset[id(node)],) = columns
@@ -70,10 +71,14 @@ def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
         if own not in parts:
             inside = frozenset[int]().union(*(parts[number[id(a)]] for a in node.args))
             parts[own] = inside | {own} if node.args else inside
-    several = {f: column for f, column in found.items() if len(column) >= MIN_OFFSETS}
+        dx = offset.get(id(node))
+        if dx is not None and node.dtype == F32:  # what rows can hold
+            occurs.setdefault(own, {})[dx] = node
+    several = [f for f in joined if len(occurs.get(f, ())) >= MIN_OFFSETS]
     operations = len(frozenset[int]().union(*(parts[f] for f in several)))
-    again = min((len(column) for column in several.values()), default=1) - 1
-    return list(several.values()) if operations * again >= MIN_SAVED * len(several) else []
+    again = min((len(occurs[f]) for f in several), default=1) - 1
+    worth = operations * again >= MIN_SAVED * len(several)
+    return [occurs[f] for f in several] if worth else []
 
 
 def _at_home(values: Sequence[Node]) -> tuple[Node, ...]:
