@@ -25,7 +25,10 @@ from dala.plan.melt import FusedPass
 from dala.plan.planner import plan_calls
 from photo_chain import CHAIN, build_pipeline, median_time, run_apart
 
-WIDE: list[tuple[str, dict[str, float]]] = [("blur", {"radius": r}) for r in (10, 25, 50)]
+WIDE: list[tuple[str, dict[str, float]]] = [
+    *(("blur", {"radius": r}) for r in (10, 25, 50)),
+    *(("median", {"radius": r}) for r in (1, 2, 3)),
+]
 
 
 def median_ms(run: Callable[[], object], repeats: int = 40) -> float:

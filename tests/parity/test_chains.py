@@ -105,6 +105,7 @@ IMAGE_STAGES = st.one_of(
     st.tuples(st.just("contrast"), st.fixed_dictionaries({"value": st.floats(-1, 3)})),
     st.tuples(st.just("grayscale"), st.just({})),
     st.tuples(st.just("invert"), st.just({})),
+    st.tuples(st.just("median"), st.fixed_dictionaries({"radius": st.integers(1, 2)})),
     st.tuples(st.just("probe_two"), st.fixed_dictionaries({"amount": number})),
     st.tuples(st.just("probe_position"), st.just({})),
     st.tuples(st.just("probe_column"), st.just({})),

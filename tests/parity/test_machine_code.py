@@ -48,15 +48,15 @@ def assembly(text: str, triple: str, cpu: str, features: str = "") -> str:
     return str(machine.emit_assembly(module))
 
 
-KERNELS = ["blur", "sharpen", "grayscale", "brightness", "resize", "generate_gradient"]
+KERNELS = ["blur", "sharpen", "grayscale", "brightness", "resize", "generate_gradient", "median"]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(
     ("triple", "cpu", "vector_bytes", "fma", "sign"),
     [
-        ("aarch64-unknown-linux-gnu", "neoverse-n1", 16, True, r"\bv\d+\.4s\b"),
-        ("arm64-apple-macosx", "apple-m1", 16, True, r"\.4s\b"),
+        ("aarch64-unknown-linux-gnu", "neoverse-n1", 16, True, r"\bv\d+\.(4s|16b)\b"),
+        ("arm64-apple-macosx", "apple-m1", 16, True, r"\.(4s|16b)\b"),
         ("x86_64-unknown-linux-gnu", "x86-64", 16, False, "xmm"),
         ("x86_64-unknown-linux-gnu", "haswell", 32, True, "ymm"),
         ("x86_64-unknown-linux-gnu", "skylake-avx512", 64, True, "zmm"),
@@ -115,9 +115,9 @@ def test_code_does_not_depend_on_the_size() -> None:
 
 def test_ring_holds_as_many_rows_as_the_filter_reaches() -> None:
     floats = native("blur", 64, fma=True, type_=ArrayType((64, 64, 4), F32))
-    assert [b.ring.depth for b in floats.bodies if b.ring is not None] == [7, 1]
+    assert [b.ring.depth for b in floats.sweep.bodies if b.ring is not None] == [7, 1]
     in_bytes = native("blur", 64, fma=True)  # reads its seven rows in place, holds one
-    assert [b.ring.depth for b in in_bytes.bodies if b.ring is not None] == [1]
+    assert [b.ring.depth for b in in_bytes.sweep.bodies if b.ring is not None] == [1]
 
 
 def test_reading_stays_inside_the_buffer() -> None:

@@ -13,7 +13,7 @@ from dala import compute
 from dala.compute import Buffer, Pipeline, Scratch
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
-from dala.ir.graph import Access, Melts, Node, Program, Stage, make, walk
+from dala.ir.graph import PLAIN, Access, Node, Program, Stage, Way, make, walk
 from dala.language.vocabulary import average, intermediate, luma, sqrt
 from dala.plan.group import MAX_HALO_ROWS, MAX_NODES
 from dala.plan.melt import FusedPass, Place
@@ -473,23 +473,23 @@ def test_explain_one_row() -> None:
 
 
 def test_explain_a_pipeline_with_cuts() -> None:
-    a, s, t, small = image(), scratch(), scratch(), scratch((24, 32, 4))
-    out, dead = blank((24, 32, 4)), scratch()
+    a, s, t, small = image(), scratch(), scratch(), scratch((20, 30, 4))
+    out, dead = blank((20, 30, 4)), scratch()
     made = Made().add("invert", a, s).add("grayscale", s, dead).add("brightness", s, t, value=0.1)
-    made.add("resize", t, small).barrier().add("sharpen", small, out).copy(out, blank((24, 32, 4)))
+    made.add("resize", t, small).barrier().add("sharpen", small, out).copy(out, blank((20, 30, 4)))
     assert made.explained == (
         "7 stages → 4 passes on reference\n"
         "pass 1: invert → brightness\n"
         "    image of 48×64×4; reads 1, writes 1 arrays (0.0 MiB in all)\n"
         "    melted into what follows: invert\n"
-        "  cut: resize writes (24, 32, 4), the pass so far (48, 64, 4)\n"
+        "  cut: resize writes (20, 30, 4), the pass so far (48, 64, 4)\n"
         "pass 2: resize\n"
-        "    image of 24×32×4; reads 1, writes 1 arrays (0.0 MiB in all)\n"
+        "    image of 20×30×4; reads 1, writes 1 arrays (0.0 MiB in all)\n"
         "  cut: a barrier was asked for\n"
         "pass 3: sharpen\n"
-        "    image of 24×32×4; reads 1, writes 1 arrays (0.0 MiB in all)\n"
+        "    image of 20×30×4; reads 1, writes 1 arrays (0.0 MiB in all)\n"
         "  cut: copy_buffer works on whole arrays\n"
-        "pass 4: copy_buffer of 24×32×4, whole\n"
+        "pass 4: copy_buffer of 20×30×4, whole\n"
         "  dropped, because nobody reads the result: grayscale"
     )
     check_results(made)
@@ -540,8 +540,8 @@ def separable(reach: int, *, apart: bool) -> Program:
         ]
         return tuple(make("average", *pair, weight, weight) for pair in taps)
 
-    melts: Melts = "none" if apart else "any"
-    stages = (Stage(average(0, 0, reach), melts), Stage(average(1, reach, 0), melts))
+    way = Way("own", alone=True) if apart else PLAIN
+    stages = (Stage(average(0, 0, reach), way), Stage(average(1, reach, 0), way))
     return Program("wide", "image", 1, (), stages)
 
 
@@ -557,9 +557,9 @@ def labels(plan: Plan) -> list[str]:
 def test_stages_apart_have_bodies_of_their_own() -> None:
     (work,) = planned(Call(separable(2, apart=True), (0,), 1)).passes
     assert isinstance(work, FusedPass)
-    assert [(b.label, b.melts, bool(b.held)) for b in work.bodies] == [
-        ("wide.1", "none", True),
-        ("wide.2", "none", False),
+    assert [(b.label, b.way.name, bool(b.held)) for b in work.bodies] == [
+        ("wide.1", "own", True),
+        ("wide.2", "own", False),
     ]
 
 
@@ -581,22 +581,22 @@ def test_no_cut_parts_the_stages_apart_of_one_kernel() -> None:
     assert back.reasons[1] == "wide.2 would overwrite a buffer that the pass still reads"
 
 
-def test_kin_melts_only_with_its_kin() -> None:
+def test_stages_of_one_way_melt_only_with_each_other() -> None:
     """Maps of bytes share one body; what lies before and behind them is held as rows."""
     load = tuple(Node("load", F32, (), Access(0, c)) for c in range(4))
     mapped = tuple(make("sub", Node("const", F32, (), 1.0), n) for n in load)
     mixed = (load[1], load[0], load[2], load[3])
-    kin = Program("map", "image", 1, (), (Stage(mapped, "kin"),))
+    kin = Program("map", "image", 1, (), (Stage(mapped, Way("table")),))
     free = Program("mix", "image", 1, (), (Stage(mixed),))
     calls = [Call(free, (0,), 1), Call(kin, (1,), 2), Call(kin, (2,), 3), Call(free, (3,), 4)]
     slots = [Slot(ArrayType(SIZE, U8), scratch=0 < i < 4) for i in range(5)]
     (work,) = plan_calls(calls, slots).passes
     assert isinstance(work, FusedPass)
-    assert [(b.label, b.melts) for b in work.bodies] == [
-        ("mix", "any"),
-        ("map", "kin"),
-        ("mix", "any"),
+    assert [(b.label, b.way.name) for b in work.bodies] == [
+        ("mix", "plain"),
+        ("map", "table"),
+        ("mix", "plain"),
     ]
     in_place = plan_calls([Call(free, (0,), 1), Call(kin, (1,), 0)], slots[:2])
     (body,) = in_place.passes[0].bodies  # type: ignore[union-attr]
-    assert body.melts == "any"
+    assert body.way == PLAIN

@@ -19,7 +19,6 @@ from dala.ir.ops import OPS, VARIADIC
 from dala.ir.planes import Plane
 
 Domain = Literal["image", "tensor"]
-Melts = Literal["any", "kin", "none"]  # with which other stages a stage may share a loop
 OUTPUT = -1  # the source number that means "the array being written"
 
 
@@ -93,17 +92,29 @@ def cast(value: Node, dtype: DType) -> Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """How a device computes a stage, if it has several arithmetics.
+
+    Stages of one way may share a loop (they melt), unless they stand ``alone``.
+    """
+
+    name: str
+    alone: bool = False
+
+
+PLAIN = Way("plain")
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """One image or tensor computed element by element: ``body`` has one node per channel.
 
     Sources 0 … inputs-1 are the kernel's inputs; source ``inputs + k`` is the result of stage k.
     A stage of ``grid`` g has one pixel for 2ᵍ × 2ᵍ of the picture: ceil(size / 2ᵍ) of them.
-    A device that computes a stage in a way of its own may say so: it then melts only with stages of its
-    ``"kin"`` (of the same way), or with ``"none"`` at all.
     """
 
     body: tuple[Node, ...]
-    melts: Melts = "any"
+    way: Way = PLAIN
     grid: int = 0
 
 

@@ -147,12 +147,12 @@ def _simplify_node(node: Node) -> Node:
             return node.args[1] if a.attr else node.args[2]
         case "cast" if a.dtype == node.dtype:
             return a
-        case "level" if _is_whole_level(a):
+        case "level" if is_whole_level(a):
             return a.args[0]
     return node
 
 
-def _is_whole_level(node: Node) -> bool:
+def is_whole_level(node: Node) -> bool:
     """``level(v) * (1/255)``: storing such a value again gives the same level, for all 256 of them."""
     return node.op == "mul" and node.args[0].op == "level" and _is(node.args[1], INVERSE_255)
 

@@ -94,7 +94,7 @@ def _why_not_in_place(group: Group, unit: Sequence[Step], values: list[Value]) -
     reads = {values[v].slot for v in group.reads.union(*(s.inputs for s in unit)) - group.makes}
     writes = {values[v].slot for v in group.makes.union(s.output for s in unit)}
     both = (reads & writes) - {None}
-    several_bodies = any(s.melts == "none" for s in (*group.steps, *unit))
+    several_bodies = any(s.way.alone for s in (*group.steps, *unit))
     if not both or not (group.stencil or several_bodies or any(map(_is_stencil, unit))):
         return ""
     if values[unit[-1].output].slot in both:

@@ -14,12 +14,13 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.ir.graph import (
     OUTPUT,
+    PLAIN,
     Access,
     Domain,
     Extent,
     Gather,
-    Melts,
     Node,
+    Way,
     accesses,
     make,
     map_nodes,
@@ -66,8 +67,9 @@ class Body:
     held: tuple[Node, ...]
     stores: tuple[Store, ...]
     levels: tuple[Node, ...] = ()  # of a u8 image: what ``held`` is, as whole levels 0..255
-    melts: Melts = "any"  # "none": one stage alone; "kin": only stages of that way of computing
+    way: Way = PLAIN
     grid: int = 0
+    images: int = 1  # how many images of the same size ``held`` is
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -129,19 +131,17 @@ class _Melting:
             self._view(step.output)
         stored = [s.output for s in group.steps if values[s.output].stored]
         bodies: list[Body] = []
-        last: dict[
-            tuple[Melts, int], list[int]
-        ] = {}  # what is stored but not held, by way and grid
+        last: dict[tuple[Way, int], list[int]] = {}  # what is stored but not held, by way and grid
         for step in group.steps:
             value = step.output
-            if value not in self.held and step.melts != "none":
+            if value not in self.held and not step.way.alone:
                 rest = last.setdefault((self._way(step), self._grid(value)), [])
                 rest += [value] if value in stored else []
                 continue
             stores = [Store(stored.index(value), self._levels(value))] if value in stored else []
             held = self._view(value) if value in self.held else ()
             levels = self._levels(value) if held and self._is_u8_image(value) else ()
-            bodies.append(self._body([value], Body("", held, tuple(stores), levels, step.melts)))
+            bodies.append(self._body([value], Body("", held, tuple(stores), levels, step.way)))
         for (way, _), rest in last.items():
             if rest:
                 stores = [Store(stored.index(v), self._levels(v)) for v in rest]
@@ -181,38 +181,39 @@ class _Melting:
         ways = {s.output: self._way(s) for s in self.group.steps}
         held = {s.output for s in self.group.steps if s.output in moved}
         for step in self.group.steps:
-            if step.melts == "none":
+            if step.way.alone:
                 held |= {step.output} & read
             held |= {
                 v
                 for v in step.inputs
                 if v in ways and not self._may_melt(ways[v], ways[step.output])
             }
-        roots: dict[int, set[int]] = {}  # value → bodies it would melt into; below 0, the last ones
+        # value → bodies it would melt into: those of held values, and the last ones, by way and grid
+        roots: dict[int, set[int | tuple[Way, int]]] = {}
         for step in reversed(self.group.steps):
             value = step.output
-            if value in held or step.melts == "none":
+            if value in held or step.way.alone:
                 roots[value] = {value}
                 continue
             owners = {r for s in self.group.steps if value in s.inputs for r in roots[s.output]}
             if self.values[value].stored:
-                owners.add(-1 - 2 * self._grid(value) - (ways[value] != "any"))
+                owners.add((ways[value], self._grid(value)))
             expensive = sum(1 for _ in walk(self.bodies[value])) > CHEAP
             if len(owners) > 1 and expensive and not self.in_place:
                 held.add(value)
                 owners = {value}
             roots[value] = owners
-        alone = [s.output for s in self.group.steps if s.output in held or s.melts == "none"]
+        alone = [s.output for s in self.group.steps if s.output in held or s.way.alone]
         return {value: index for index, value in enumerate(alone) if value in held}
 
-    def _way(self, step: Step) -> Melts:
-        """With what a step may melt here. In place everything is one body, so that all of it is read
-        before any of it is written."""
-        return "any" if self.in_place and step.melts == "kin" else step.melts
+    def _way(self, step: Step) -> Way:
+        """How a step is computed here. In place everything is one body, so that all of it is read before
+        any of it is written."""
+        return step.way if step.way.alone or not self.in_place else PLAIN
 
     @staticmethod
-    def _may_melt(value: Melts, reader: Melts) -> bool:
-        return value == reader and value != "none"
+    def _may_melt(value: Way, reader: Way) -> bool:
+        return value == reader and not value.alone
 
     def _body(self, computed: list[int], body: Body) -> Body:
         for rewrite in PASSES:

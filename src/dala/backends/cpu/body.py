@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.dot import write_dot
+from dala.backends.cpu.extrema import write_extrema
 from dala.backends.cpu.fixed import write_fixed
 from dala.backends.cpu.lanes import (
     LANE,
@@ -26,6 +27,7 @@ from dala.backends.cpu.lanes import (
 )
 from dala.backends.cpu.rows import Form, Ring, RowBody
 from dala.backends.cpu.tables import write_byte_map
+from dala.backends.cpu.ways import DOT, FIXED
 from dala.ir.dtypes import F32, S32, S64, U8, DType
 from dala.ir.graph import Access, Extent, Gather, Node
 
@@ -43,13 +45,14 @@ class BodyEmitter(Sources):
         self.row, self.lane = Code(owner.names), Code(owner.names)
         self.tail_out = Code(owner.names)
         self.channels = len(body.held or body.stores[0].values)
-        self.byte_map = owner.byte_map(body)
+        self.extrema = owner.extrema(body)
+        self.byte_map = None if self.extrema else owner.byte_map(body)
         self.lanes = owner.lanes  # pixels per vector
-        if self.byte_map is not None:
+        if self.extrema:
+            self.lanes = owner.vector_bytes // self.extrema
+        elif self.byte_map is not None:
             self.lanes = owner.vector_bytes // self.byte_map.channels
-        elif (
-            body.way == "fixed" and self.channels == 1
-        ):  # 16-bit values of grey pixels: twice as many
+        elif body.way == FIXED and self.channels == 1:  # 16-bit grey: twice as many
             self.lanes = owner.lanes * 2
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
@@ -59,11 +62,14 @@ class BodyEmitter(Sources):
 
     def write(self) -> None:
         body = self.body
-        if body.way == "fixed":
+        if body.way == FIXED:
             write_fixed(self)
             return
-        if body.way == "dot":
+        if body.way == DOT:
             write_dot(self)
+            return
+        if self.extrema:
+            write_extrema(self, self.extrema)
             return
         if self.byte_map is not None:
             write_byte_map(self, self.byte_map)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from dala.backends.cpu.body import BodyEmitter
 from dala.backends.cpu.code import Code, Names
+from dala.backends.cpu.extrema import find_extrema
 from dala.backends.cpu.jit import Host
 from dala.backends.cpu.rows import RowBody, Sweep, schedule_rows
 from dala.backends.cpu.tables import ByteMap, find_byte_map, write_table
@@ -239,17 +240,30 @@ class PassEmitter:
 
     def byte_map(self, body: RowBody) -> ByteMap | None:
         """The byte map that a body is, on machines that can look bytes up."""
-        if not self.image or not self.permutes_bytes:
+        if not self._writes_bytes(body) or not self.permutes_bytes:
             return None
+        return find_byte_map(body, self._channels_of_bytes(body.grid))
+
+    def extrema(self, body: RowBody) -> int:
+        """The channels of a body that is nothing but minima and maxima of bytes, or 0."""
+        return (
+            find_extrema(body, self._channels_of_bytes(body.grid))
+            if self._writes_bytes(body)
+            else 0
+        )
+
+    def _writes_bytes(self, body: RowBody) -> bool:
+        types = [self.work.writes[s.write].type for s in body.stores]
+        return self.image and all(t.dtype == U8 for t in types)
+
+    def _channels_of_bytes(self, grid: int) -> dict[int, int]:
+        """The sources of a size that are rows of bytes, and the channels of their pixels."""
         inputs = len(self.work.reads)
         channels = {k: a.type.channels for k, a in enumerate(self.work.reads) if a.type.dtype == U8}
         for number, other in enumerate(self.bodies):
             if other.ring is not None and other.ring.form == "u8":
-                channels[inputs + number] = other.ring.channels
-        channels = {k: c for k, c in channels.items() if self.sweep.grids[k] == body.grid}
-        if any(self.work.writes[s.write].type.dtype != U8 for s in body.stores):
-            return None
-        return find_byte_map(body, channels)
+                channels[inputs + number] = other.ring.pixel_bytes
+        return {k: c for k, c in channels.items() if self.sweep.grids[k] == grid}
 
     def tail_buffer(self) -> str:
         """Room for the partial vector at the end of a row."""

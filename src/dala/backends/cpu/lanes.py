@@ -7,7 +7,7 @@ same along a row) or lane (a vector). Only lane values are in the inner loop.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.spelling import spell
@@ -55,7 +55,7 @@ class LaneWriter:
 
     def write(self, roots: Sequence[Node]) -> None:
         """Write every node once."""
-        for node in walk(roots):
+        for node in in_exchanges(roots):
             if id(node) not in self.names:
                 self._write_node(node)
 
@@ -109,6 +109,27 @@ class LaneWriter:
             args = [self.names[id(a)] for a in node.args]
         result, operand = Type(node.dtype, lanes), Type(node.args[0].dtype, lanes)
         return spell(self.sections[rate], node.op, result, operand, args), rate
+
+
+def in_exchanges(roots: Sequence[Node]) -> Iterator[Node]:
+    """Every node once, arguments first; the minimum and the maximum of the same two follow each other.
+
+    Their operands are then done with. In the order of ``walk`` the other half of an exchange may come
+    much later, and a sorting network would keep three times as many values as there are registers.
+    """
+    nodes = list(walk(roots))
+    halves: dict[frozenset[int], list[Node]] = {}
+    for node in nodes:
+        if node.op in ("min", "max"):
+            halves.setdefault(frozenset(map(id, node.args)), []).append(node)
+    seen: set[int] = set()
+    for node in nodes:
+        if id(node) not in seen:
+            together = (
+                halves[frozenset(map(id, node.args))] if node.op in ("min", "max") else [node]
+            )
+            seen.update(map(id, together))
+            yield from together
 
 
 def _number(node: Node) -> float | int | bool:

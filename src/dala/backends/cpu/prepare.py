@@ -2,6 +2,7 @@
 
 * A stage that only averages the levels of a u8 image is left to 16-bit fixed point (fixed.py).
 * A stage that weighs levels of u8 images by constants is left to integer dot products (dot.py).
+* So is a stage of minima and maxima of several pixels of a u8 image left alone: bytes (extrema.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
   look-up table (tables.py), and bytes are what lies on both sides of it.
 * Elsewhere averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add.
@@ -17,15 +18,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dala.backends.cpu.dot import suits_dot
+from dala.backends.cpu.extrema import are_extrema
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
+from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, TABLE
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.ir.graph import (
+    PLAIN,
     Access,
-    Melts,
     Node,
     Program,
     Stage,
+    Way,
     accesses,
     gathered_sources,
     make,
@@ -44,18 +48,34 @@ def prepare_program(
     tables: bool = False,
 ) -> Program:
     """The program in the CPU's own arithmetic for arrays of these kinds."""
-    fixed = _fixed_stages(program, inputs, output)
+    ways: dict[int, Way] = {}
+    if program.domain == "image" and output.dtype == U8:
+        ways = _ways_on_bytes(program, inputs, tables)
     stages = []
     for number, stage in enumerate(program.stages):
-        if number in fixed or _is_dot(program, number, inputs, output):
-            stages.append(replace(stage, melts="none"))
+        way = ways.get(number, PLAIN)
+        if way.alone:
+            stages.append(replace(stage, way=way))
             continue
         body = expand_averages(stage.body)
         for rewrite in PASSES:
             body = rewrite(body)
-        melts: Melts = "kin" if tables and _maps_bytes(program, number, inputs, output) else "any"
-        stages.append(Stage(contract_body(body) if fma else body, melts, stage.grid))
+        stages.append(Stage(contract_body(body) if fma else body, way, stage.grid))
     return replace(program, stages=tuple(stages))
+
+
+def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) -> dict[int, Way]:
+    """The stages on the way to a u8 image that need no f32, and how they are computed instead."""
+    ways: dict[int, Way] = {}
+    if program.has_one_grid:
+        ways |= dict.fromkeys(_extrema_stages(program, inputs), EXTREMA)
+        ways |= dict.fromkeys(_fixed_stages(program, inputs), FIXED)
+        if tables and _maps_bytes(program, inputs):
+            ways[0] = TABLE
+    for number in range(program.first_result, len(program.stages)):
+        if number not in ways and _is_dot(program, number, inputs):
+            ways[number] = DOT
+    return ways
 
 
 def contract_body(body: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -82,18 +102,33 @@ def contract_body(body: tuple[Node, ...]) -> tuple[Node, ...]:
     return tuple(done[id(root)] for root in body)
 
 
-def _fixed_stages(program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> set[int]:
+def _fixed_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
     """The stages that may run in 16 bits: averages of levels, on the way to a u8 image."""
-    if program.domain != "image" or output.dtype != U8 or not program.has_one_grid:
-        return set()
+    averages = {i for i, stage in enumerate(program.stages) if _is_plain_average(stage.body)}
+    return _on_levels(program, inputs, averages, MAX_PASSES)
+
+
+def _extrema_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
+    """The stages that are minima and maxima of levels, on the way to a u8 image."""
+    stencils = {
+        i
+        for i, stage in enumerate(program.stages)
+        if any(a.dx or a.dy for a in accesses(stage.body)) and are_extrema(stage.body)
+    }
+    return _on_levels(program, inputs, stencils, len(program.stages))
+
+
+def _on_levels(
+    program: Program, inputs: Sequence[ArrayType], chosen: set[int], most_passes: int
+) -> set[int]:
+    """Those of the chosen stages that read levels, and hand them only to each other or to the output."""
     last = len(program.stages) - 1
-    chosen = {i for i, stage in enumerate(program.stages) if _is_plain_average(stage.body)}
     while True:
         kept = {
             i
             for i in chosen
             if _reads_levels(program, i, chosen, inputs)
-            and _passes(program, i, chosen) <= MAX_PASSES
+            and _passes(program, i, chosen) <= most_passes
             and (i == last or _only_read_by(program, i, chosen))
         }
         if kept == chosen:
@@ -101,30 +136,22 @@ def _fixed_stages(program: Program, inputs: Sequence[ArrayType], output: ArrayTy
         chosen = kept
 
 
-def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType], output: ArrayType) -> bool:
-    """Whether the stage turns u8 images into one by constant weights."""
-    stage = program.stages[number]
-    if program.domain != "image" or output.dtype != U8 or number < program.first_result:
-        return False
-    sources = {a.source for a in accesses(stage.body)}
-    if any(s >= program.inputs for s in sources) or any(
-        n.op == "average" for n in walk(stage.body)
-    ):
+def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
+    """Whether a stage turns u8 images into one by constant weights."""
+    body = program.stages[number].body
+    sources = {a.source for a in accesses(body)}
+    if any(s >= program.inputs for s in sources) or any(n.op == "average" for n in walk(body)):
         return False
     if any(inputs[program.source_part(s).array].dtype != U8 for s in sources):
         return False
-    return suits_dot(stage.body)
+    return suits_dot(body)
 
 
-def _maps_bytes(
-    program: Program, number: int, inputs: Sequence[ArrayType], output: ArrayType
-) -> bool:
+def _maps_bytes(program: Program, inputs: Sequence[ArrayType]) -> bool:
     """Whether each channel written is a function of the same channel of one pixel of bytes."""
-    body = program.stages[number].body
-    if program.domain != "image" or output.dtype != U8 or len(program.stages) > 1:
+    if len(program.stages) > 1:
         return False
-    if not program.has_one_grid:
-        return False
+    body = program.stages[0].body
     if any(n.op in ("gather", "coord") for n in walk(body)):
         return False
     found = {(a.source, a.dx, a.dy) for a in accesses(body)}
@@ -169,7 +196,7 @@ def _reads_levels(
 
 
 def _passes(program: Program, number: int, chosen: set[int]) -> int:
-    """How many fixed-point stages in a row end in this one."""
+    """How many of the chosen stages in a row end in this one."""
     sources = {a.source - program.inputs for a in accesses(program.stages[number].body)}
     return 1 + max((_passes(program, s, chosen) for s in sources if s in chosen), default=0)
 

@@ -14,8 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from dala.backends.cpu.columns import share_columns
+from dala.backends.cpu.extrema import interleave
+from dala.backends.cpu.ways import EXTREMA, FIXED, TABLE
 from dala.ir.dtypes import F32
-from dala.ir.graph import Access, Node, accesses, map_nodes, walk
+from dala.ir.graph import PLAIN, Access, Node, Way, accesses, make, map_nodes
 from dala.ir.rewrite import normalized_level
 from dala.plan.melt import Body, FusedPass, Store
 
@@ -23,15 +26,14 @@ MANY_ROWS = 3  # a source read at so many rows is converted once instead of at e
 # What a held row is made of: f32 values, a plane per channel; bytes (levels of a u8 image, as they lie
 # in memory); or 16-bit fixed point (levels with 7 binary places, see fixed.py).
 Form = Literal["f32", "u8", "u16"]
-# How a body is computed: in f32, by averages in 16 bits (fixed.py), or by dot products (dot.py).
-Way = Literal["f32", "fixed", "dot"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
     """The held rows of one body: how many, how wide their borders, how a row is laid out.
 
-    A row is ``planes`` runs of pixels, each with its borders, so that a reader may move sideways. Rows of
+    A row is ``planes`` runs of pixels, each with its borders, so that a reader may move sideways: a plane
+    per channel of f32, per image of bytes, or per half of 16-bit pixels. Rows of
     f32 that nobody reads sideways are ``blocked`` instead: the channels of one vector of pixels side by
     side, so that a reader of many rows needs one pointer per row.
     """
@@ -57,6 +59,7 @@ class RowBody:
     first: int
     ring: Ring | None
     way: Way
+    channels: int  # of one pixel that it computes
     grid: int = 0
 
     @property
@@ -76,7 +79,9 @@ class Sweep:
 def schedule_rows(work: FusedPass) -> Sweep:
     """Loaders added, forms chosen, unused channels dropped, leads and depths computed."""
     inputs = len(work.reads)
-    bodies, forms = _choose_forms(work)
+    bodies = [b.map(interleave) if b.way == EXTREMA else b for b in work.bodies]
+    bodies, forms = _choose_forms(bodies, inputs)
+    bodies, forms = _share_columns(work, bodies, forms)
     bodies, forms = _add_loaders(work, bodies, forms)
     bodies = _drop_unused_channels(bodies, forms, inputs)
     finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
@@ -88,23 +93,53 @@ def schedule_rows(work: FusedPass) -> Sweep:
     return Sweep(_lead_and_depth(bodies, forms, grids, inputs), grids, shape)
 
 
-def _choose_forms(work: FusedPass) -> tuple[list[Body], list[Form]]:
-    """Fixed-point bodies and tables read and hold bytes (or fixed point); everything else, f32."""
-    inputs = len(work.reads)
+def _choose_forms(bodies: list[Body], inputs: int) -> tuple[list[Body], list[Form]]:
+    """Fixed-point bodies, extrema and tables read and hold bytes (or fixed point); the rest, f32."""
     forms: list[Form] = []
-    sources = [_sources(b) for b in work.bodies]
-    for number, body in enumerate(work.bodies):
-        readers = [b for b, s in zip(work.bodies, sources, strict=True) if inputs + number in s]
-        if body.melts == "none":
-            forms.append("u8" if body.levels else "u16")
+    sources = [_sources(b) for b in bodies]
+    for number, body in enumerate(bodies):
+        readers = [b for b, s in zip(bodies, sources, strict=True) if inputs + number in s]
+        if body.way.alone:
+            unrounded = body.way == FIXED and not body.levels
+            forms.append("u16" if unrounded else "u8")
         else:
-            bytes_wanted = body.melts == "kin" or any(r.melts != "any" for r in readers)
+            bytes_wanted = body.way == TABLE or any(r.way != PLAIN for r in readers)
             forms.append("u8" if body.levels and bytes_wanted else "f32")
-    bodies = [
-        replace(b, held=b.levels, levels=()) if form == "u8" and b.held else replace(b, levels=())
-        for b, form in zip(work.bodies, forms, strict=True)
+    chosen = [
+        replace(b, held=_levels(b) if form == "u8" else b.held, levels=())
+        for b, form in zip(bodies, forms, strict=True)
     ]
-    return bodies, forms
+    return chosen, forms
+
+
+def _levels(body: Body) -> tuple[Node, ...]:
+    """What is held, as levels; extrema of levels are levels, even where no image is stored."""
+    return body.levels or tuple(make("level", n) for n in body.held)
+
+
+def _share_columns(
+    work: FusedPass, bodies: list[Body], forms: list[Form]
+) -> tuple[list[Body], list[Form]]:
+    """Before a body that computes the same of several columns, one that does it once."""
+    inputs = len(work.reads)
+    renumbered: dict[int, int] = {}
+    made: list[Body] = []
+    made_forms: list[Form] = []
+
+    def grid_of(source: int) -> int:
+        return work.reads[source].grid if source < inputs else bodies[source - inputs].grid
+
+    for number, body in enumerate(bodies):
+        moved = body.map(_redirect(renumbered))
+        channels = _channels(body) if body.way == EXTREMA else 0
+        grids = {grid_of(source) for source in _sources(body)}
+        parts: tuple[Body, ...] = (moved,)
+        if grids == {body.grid}:
+            parts = share_columns(moved, inputs + len(made), channels) or parts
+        made += parts
+        made_forms += ["u8" if channels else "f32", forms[number]][-len(parts) :]
+        renumbered[inputs + number] = inputs + len(made) - 1
+    return made, made_forms
 
 
 def _sources(body: Body) -> set[int]:
@@ -150,9 +185,9 @@ def _add_loaders(
             sideways = any(dx not in inside for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
             in_bytes = source < inputs or forms[source - inputs] == "u8"
-            if body.melts == "none" and source < inputs and sideways:
+            if body.way.alone and source < inputs and sideways:
                 targets[source] = loader(source, "u8")
-            elif body.melts != "none" and in_bytes and several:
+            elif not body.way.alone and in_bytes and several:
                 targets[source] = loader(source, "f32")
             else:
                 targets[source] = renumbered.get(source, source)
@@ -171,15 +206,23 @@ def _columns_inside(work: FusedPass, source: int, step: int) -> range:
     return range(2 if whole else 1)
 
 
+def _channels(body: Body) -> int:
+    """Of one pixel that the body computes."""
+    return len(body.stores[0].values) if body.stores else len(body.held) // body.images
+
+
 def _redirect(
     targets: dict[int, int],
 ) -> Callable[[tuple[Node, ...]], tuple[Node, ...]]:
     """Loads moved from old sources to new ones."""
+    if all(old == new for old, new in targets.items()):
+        return tuple
 
     def move(node: Node) -> Node:
         if node.op != "load" or not isinstance(node.attr, Access):
             return node
-        return replace(node, attr=node.attr._replace(source=targets[node.attr.source]))
+        source = targets.get(node.attr.source, node.attr.source)
+        return replace(node, attr=node.attr._replace(source=source))
 
     return lambda roots: map_nodes(roots, move)
 
@@ -203,6 +246,8 @@ def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) ->
         replace(b, held=tuple(n for c, n in enumerate(b.held) if c in kept[number]))
         for number, b in enumerate(bodies)
     ]
+    if all(channel == index for channels in kept for channel, index in channels.items()):
+        return slim
     return [b.map(lambda roots: map_nodes(roots, renumber)) for b in slim]
 
 
@@ -229,7 +274,7 @@ def _lead_and_depth(
         channels = len(bodies[number].held)
         planes, pixel_bytes = {
             "f32": (channels, 4),
-            "u8": (1, channels),
+            "u8": (bodies[number].images, channels // bodies[number].images),
             "u16": (2, 4) if channels == 4 else (1, 2 * channels),
         }[forms[number]]
         rings[number] = Ring(
@@ -243,12 +288,6 @@ def _lead_and_depth(
             pixel_bytes=pixel_bytes,
         )
     return tuple(
-        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], _way(b), b.grid)
+        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.way, _channels(b), b.grid)
         for i, b in enumerate(bodies)
     )
-
-
-def _way(body: Body) -> Way:
-    if body.melts != "none":
-        return "f32"
-    return "fixed" if any(n.op == "average" for n in walk(body.roots)) else "dot"

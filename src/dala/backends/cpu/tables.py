@@ -37,7 +37,7 @@ class ByteMap:
 
 def find_byte_map(body: RowBody, channels_of_bytes: dict[int, int]) -> ByteMap | None:
     """The byte map that a body is, if it is one; sources of bytes and their channels are given."""
-    if body.way != "f32" or (body.ring is not None and body.ring.form != "u8"):
+    if body.way.alone or (body.ring is not None and body.ring.form != "u8"):
         return None
     results = [s.values for s in body.stores] + ([body.held] if body.ring is not None else [])
     if any(n.op in ("coord", "gather") for n in walk(body.roots)):

@@ -1,0 +1,106 @@
+"""What a stencil computes of whole columns, computed once for all pixels that need it.
+
+A window of 7 x 7 has seven columns, and its neighbour to the right has six of them again. Where the same
+function of one column occurs at several offsets, a body of its own computes it once per pixel and holds
+the row; the stencil reads it there, moved sideways. The operations are the same, only fewer of them: no
+bit of the result can change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from dala.ir.dtypes import F32
+from dala.ir.graph import Access, Node, make, map_nodes, walk
+from dala.ir.rewrite import share_common
+from dala.plan.melt import Body
+
+MIN_OFFSETS = 3  # columns that must have the same function
+MIN_SAVED = 5  # operations that each held value must save: it costs a store, and loads
+
+
+def share_columns(body: Body, source: int, channels: int = 0) -> tuple[Body, Body] | None:
+    """The body that holds shared columns, as ``source``, and the one that reads them, if it is worth it.
+
+    With ``channels``, the body does not tell channels apart (see extrema.py): then images of bytes with so
+    many channels are held, otherwise single values.
+    """
+    nodes = list(walk(body.roots))
+    if any(n.op in ("coord", "gather") for n in nodes):
+        return None
+    shared = _worth_sharing(nodes)
+    if not shared:
+        return None
+    loads: dict[int, Node] = {}
+    for number, column in enumerate(shared):
+        for dx, node in column.items():
+            access = Access(source, number * max(channels, 1), dx)
+            loads[id(node)] = Node("load", node.dtype, (), access)
+    held = share_common(_at_home([next(iter(column.values())) for column in shared]))
+    if channels:
+        held = tuple(level for n in held for level in [make("level", n)] * channels)
+    images = len(shared) if channels else 1
+    holder = Body(f"columns of {body.label}", held, (), way=body.way, grid=body.grid, images=images)
+    return holder, body.map(lambda roots: _put_in(roots, loads))
+
+
+def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
+    """Functions of a column that are read at several offsets by what joins columns: offset → node."""
+    offset: dict[int, int | None] = {}  # node → its column; absent: it has none; None: it has many
+    number: dict[int, int] = {}  # node → the number of its function of a column
+    known: dict[tuple[Hashable, ...], int] = {}
+    parts: dict[int, frozenset[int]] = {}  # function → the operations in it
+    occurs: dict[int, dict[int, Node]] = {}  # function → where, by offset
+    joined: dict[int, None] = {}  # functions of which several columns are joined
+    for node in nodes:
+        attr: Hashable = node.attr
+        if isinstance(node.attr, Access):
+            offset[id(node)] = node.attr.dx
+            attr = node.attr._replace(dx=0)
+        columns = {offset[id(a)] for a in node.args if id(a) in offset}
+        if None in columns or len(columns) > 1:
+            offset[id(node)] = None
+            for arg in node.args:
+                if offset.get(id(arg)) is not None and arg.op != "load":
+                    joined[number[id(arg)]] = None
+            continue
+        if columns:
+            (offset[id(node)],) = columns
+        key = (node.op, node.dtype.name, repr(attr), *(number[id(a)] for a in node.args))
+        own = number[id(node)] = known.setdefault(key, len(known))
+        if own not in parts:
+            inside = frozenset[int]().union(*(parts[number[id(a)]] for a in node.args))
+            parts[own] = inside | {own} if node.args else inside
+        dx = offset.get(id(node))
+        if dx is not None and node.dtype == F32:  # what rows can hold
+            occurs.setdefault(own, {})[dx] = node
+    several = [f for f in joined if len(occurs.get(f, ())) >= MIN_OFFSETS]
+    operations = len(frozenset[int]().union(*(parts[f] for f in several)))
+    again = min((len(occurs[f]) for f in several), default=1) - 1
+    worth = operations * again >= MIN_SAVED * len(several)
+    return [occurs[f] for f in several] if worth else []
+
+
+def _at_home(values: Sequence[Node]) -> tuple[Node, ...]:
+    """The values of the pixel's own column."""
+
+    def move(node: Node) -> Node:
+        if not isinstance(node.attr, Access):
+            return node
+        return Node(node.op, node.dtype, (), node.attr._replace(dx=0))
+
+    return map_nodes(values, move)
+
+
+def _put_in(roots: Sequence[Node], loads: dict[int, Node]) -> tuple[Node, ...]:
+    """The expressions with some nodes (by id) replaced."""
+    done: dict[int, Node] = {}
+    for node in walk(roots):
+        args = tuple([done[id(a)] for a in node.args])
+        if id(node) in loads:
+            done[id(node)] = loads[id(node)]
+        elif any(new is not old for new, old in zip(args, node.args, strict=True)):
+            done[id(node)] = Node(node.op, node.dtype, args, node.attr)
+        else:
+            done[id(node)] = node
+    return tuple(done[id(root)] for root in roots)

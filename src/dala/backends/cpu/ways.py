@@ -1,0 +1,10 @@
+"""The arithmetics of the CPU device. A stage that has none of these is computed in f32 (PLAIN)."""
+
+from __future__ import annotations
+
+from dala.ir.graph import Way
+
+TABLE = Way("table")  # bytes to bytes, one at a time: look-up tables (tables.py)
+FIXED = Way("fixed", alone=True)  # averages of levels in 16 bits (fixed.py)
+DOT = Way("dot", alone=True)  # constant weights on bytes: integer dot products (dot.py)
+EXTREMA = Way("extrema", alone=True)  # minima and maxima of bytes (extrema.py)

@@ -1,0 +1,281 @@
+"""Minima and maxima on bytes: the reference's bytes exactly, whatever the size, the chain, the machine."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import dala
+from dala import compute
+from dala.backends.cpu import device as cpu_device
+from dala.backends.cpu import launch
+from dala.backends.cpu.device import CpuDevice
+from dala.backends.cpu.emit import emit_pass
+from dala.backends.cpu.jit import Host, detect_host
+from dala.backends.cpu.prepare import prepare_program
+from dala.compute import default
+from dala.compute.engine import Engine
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import F32, U8
+from dala.ir.graph import Program
+from dala.language.kernel import Kernel, make_kernel
+from dala.language.registry import find_kernel
+from dala.plan.melt import FusedPass
+from dala.plan.planner import plan_calls
+from dala.plan.steps import Call, Slot
+
+TEXTS = {
+    "dilate": """
+def dilate(src):
+    p = src[0, 0]
+    for dy in range(-1, 2):
+        for dx in range(-1, 2):
+            p = max(p, src[dx, dy])
+    return p
+""",
+    "erode columns": """
+def erode(src):
+    p = src[0, 0]
+    for dx in range(-2, 3):
+        column = src[dx, 0]
+        for dy in range(-2, 3):
+            column = min(column, src[dx, dy])
+        p = min(p, column)
+    return p
+""",
+    "dilate in two steps": """
+def two_steps(src):
+    down = intermediate(max(max(src[0, -1], src[0, 1]), src[0, 0]))
+    return max(max(down[-3, 0], down[2, 0]), down[0, 0])
+""",
+    "each channel its own": """
+def own(src):
+    p, q, r = src[-1, 0], src[0, 1], src[2, -1]
+    return rgba(max(p.r, q.r), min(p.g, min(q.g, r.g)), r.b, 0.6)
+""",
+    "between constants": """
+def between(src):
+    return max(min(max(src[1, 1], src[-1, -1]), 0.8031), 0.1234)
+""",
+    "crossed channels": """
+def crossed(src):
+    p, q = src[-1, 0], src[1, 0]
+    return rgba(max(p.r, q.g), max(p.g, q.b), max(p.b, q.r), p.a)
+""",
+    "gradient": """
+def gradient(src):
+    high = intermediate(max(max(src[-1, 0], src[1, 0]), src[0, 0]))
+    low = intermediate(min(min(src[-1, 0], src[1, 0]), src[0, 0]))
+    return (high[0, 0] - low[0, 0]).with_alpha(1.0)
+""",
+    "columns with conditions": """
+def conditions(src):
+    p, rises = 0.0, src[0, 0].a > 0.1
+    for dx in range(-2, 3):
+        up, down = src[dx, -1] + src[dx, -2] * 0.5, src[dx, 1] + src[dx, 2] * 0.5
+        rises = rises & (up.g > down.g - down.r)
+        p = max(p, abs(up - down) * 0.5 + up * 0.25 + down * 0.125)
+    return where(rises, src[0, 0], p)
+""",
+    "average after": """
+def average_after(src):
+    high = intermediate(max(src[-1, 0], src[1, 0]))
+    return average((high[-1, 0], high[1, 0]), (1.0, 1.0))
+""",
+    "average before": """
+def average_before(src):
+    mean = intermediate(average((src[-1, 0], src[1, 0]), (1.0, 1.0)))
+    return max(mean[-1, 0], mean[1, 0])
+""",
+}
+KERNELS: dict[str, Kernel] = {name: make_kernel(text) for name, text in TEXTS.items()}
+INEXACT = {"average after", "average before"}  # averages are within one level
+COLOURFUL = {"each channel its own", "crossed channels"}
+ON_BYTES = {"dilate", "erode columns", "dilate in two steps", "each channel its own"}
+SIZES = [(1, 1), (1, 2), (1, 67), (45, 1), (2, 3), (7, 17), (9, 64), (45, 67)]
+HOSTS = [(64, 1), (32, 3), (16, 8)]
+
+
+def picture(size: tuple[int, int], channels: int, dtype: str, seed: int = 5) -> np.ndarray:
+    shape = (*size, 4) if channels == 4 else size
+    rng = np.random.default_rng(seed)
+    if dtype == "u8":
+        return rng.integers(0, 256, shape, dtype=np.uint8)
+    return rng.normal(0.5, 0.5, shape).astype(np.float32)
+
+
+def run(
+    kernel: str | Kernel, image: np.ndarray, device: str, params: dict | None = None
+) -> np.ndarray:
+    with dala.use(device):
+        out = compute.buffer_zeros(image.shape, "u8" if image.dtype == np.uint8 else "f32")
+        compute.run_kernel(kernel, [compute.from_array(image)], out, params)
+        return out.read()
+
+
+@pytest.mark.parametrize("dtype", ["u8", "f32"])
+@pytest.mark.parametrize("channels", [4, 1])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_medians_are_the_reference_to_the_bit(
+    size: tuple[int, int], channels: int, dtype: str
+) -> None:
+    image = picture(size, channels, dtype)
+    for radius in (1, 2, 3):
+        want = run("median", image, "reference", {"radius": radius})
+        assert run("median", image, "cpu", {"radius": radius}).tobytes() == want.tobytes(), radius
+
+
+@pytest.mark.parametrize("dtype", ["u8", "f32"])
+@pytest.mark.parametrize("channels", [4, 1])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_kernels_of_users_are_the_reference(kernel: str, channels: int, dtype: str) -> None:
+    if channels == 1 and kernel in COLOURFUL:
+        pytest.skip("of grey pixels it computes a luma")
+    for size in SIZES:
+        image = picture(size, channels, dtype)
+        want = run(KERNELS[kernel], image, "reference")
+        got = run(KERNELS[kernel], image, "cpu")
+        if kernel not in INEXACT:
+            assert got.tobytes() == want.tobytes(), size
+        elif dtype == "u8":
+            assert np.abs(got.astype(int) - want).max() <= 1, size
+        else:
+            np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("radius", [1, 2, 3])
+@pytest.mark.parametrize("shape", [(33, 50, 4), (40, 131), (1, 80, 4), (64, 1)])
+def test_medians_as_opencv_has_them_up_to_the_border(shape: tuple[int, ...], radius: int) -> None:
+    cv2 = pytest.importorskip("cv2")
+    image = picture(shape[:2], 4 if len(shape) == 3 else 1, "u8")
+    got = run("median", image, "cpu", {"radius": radius})
+    if len(shape) == 3:
+        np.testing.assert_array_equal(got[..., 3], image[..., 3])
+        image, got = np.ascontiguousarray(image[..., :3]), got[..., :3]
+    np.testing.assert_array_equal(got, cv2.medianBlur(image, 2 * radius + 1).reshape(got.shape))
+
+
+def test_dilation_as_opencv_has_it() -> None:
+    cv2 = pytest.importorskip("cv2")
+    image = picture((45, 67), 4, "u8")
+    want = cv2.dilate(image, np.ones((3, 3), np.uint8), borderType=cv2.BORDER_REPLICATE)
+    np.testing.assert_array_equal(run(KERNELS["dilate"], image, "cpu"), want)
+    want = cv2.erode(image, np.ones((5, 5), np.uint8), borderType=cv2.BORDER_REPLICATE)
+    np.testing.assert_array_equal(run(KERNELS["erode columns"], image, "cpu"), want)
+
+
+# --- in chains, in place, in small bands, on other machines ---------------------------------------
+
+Stages = list[tuple[str | Kernel, dict[str, object]]]
+CHAINS: dict[str, Stages] = {
+    "blur, median, sharpen": [("blur", {}), ("median", {"radius": 2}), ("sharpen", {})],
+    "median, invert": [("median", {}), ("invert", {})],
+    "invert, median": [("invert", {}), ("median", {"radius": 3})],
+    "median, grayscale": [("median", {}), ("grayscale", {})],
+    "median, median": [("median", {"radius": 1}), ("median", {"radius": 2})],
+    "opening": [(KERNELS["erode columns"], {}), (KERNELS["dilate"], {})],
+    "two steps, blur": [(KERNELS["dilate in two steps"], {}), ("blur", {"radius": 2})],
+}
+
+
+def run_chain(
+    stages: Stages, image: np.ndarray, *, fused: bool, in_place: bool = False
+) -> np.ndarray:
+    """All stages, in one pipeline or one by one; in place the last one writes what the first one reads."""
+    first = current = compute.from_array(image)
+    pipeline = compute.pipeline()
+    for number, (kernel, params) in enumerate(stages):
+        last = number == len(stages) - 1
+        output = compute.buffer_zeros(image.shape, "u8") if last or not fused else None
+        output = first if last and in_place else output or compute.scratch(image.shape, "u8")
+        stage = {"kernel": kernel, "inputs": [current], "output": output, "params": params}
+        if fused:
+            pipeline.add(stage)
+        else:
+            compute.run_kernel(kernel, [current], output, params)
+        current = output
+    if fused:
+        pipeline.run()
+    return current.read()
+
+
+@pytest.mark.parametrize(("vector_bytes", "rows"), [(0, 0), *HOSTS])
+@pytest.mark.parametrize("chain", CHAINS)
+def test_chains_are_their_stages(chain: str, vector_bytes: int, rows: int) -> None:
+    """Fused, in place, on narrow vectors and in bands of a few rows: the same bytes."""
+    stages, real = CHAINS[chain], detect_host()
+    for size, channels in [((45, 67), 4), ((7, 17), 4), ((33, 130), 1), ((1, 1), 4)]:
+        image = picture(size, channels, "u8")
+        with dala.use("cpu"):
+            want = run_chain(stages, image, fused=False)
+        with pytest.MonkeyPatch.context() as patch:
+            if vector_bytes:
+                narrow = Host(real.name, real.features, vector_bytes, real.fma, real.x86)
+                patch.setattr(cpu_device, "detect_host", lambda host=narrow: host)
+                patch.setattr(launch, "_band_rows", lambda *_: rows)
+                patch.setattr(launch, "thread_count", lambda: 4)
+            patch.setattr(default, "_default", [Engine(CpuDevice())])
+            assert same(run_chain(stages, image, fused=True), want)
+            assert same(run_chain(stages, image, fused=True, in_place=True), want)
+
+
+def same(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.tobytes() == b.tobytes()
+
+
+def test_clamping_in_place_on_bytes() -> None:
+    clamp = make_kernel("def clamp(a, b):\n    return min(max(a[0, 0], 0.2), b[0, 0])")
+    image, other = picture((9, 33), 4, "u8"), picture((9, 33), 4, "u8", seed=6)
+    with dala.use("cpu"):
+        a = compute.from_array(image)
+        compute.run_kernel(clamp, [a, compute.from_array(other)], a)
+        np.testing.assert_array_equal(a.read(), np.minimum(np.maximum(image, 51), other))
+
+
+# --- what is written ------------------------------------------------------------------------------
+
+
+def text_of(kernel: Kernel, type_: ArrayType, host: Host, params: dict | None = None) -> str:
+    special = kernel.specialize([type_], type_, kernel.bind(params or {}))
+    assert isinstance(special.work, Program)
+    program = prepare_program(special.work, [type_], type_, fma=host.fma)
+    (work,) = plan_calls([Call(program, (0,), 1)], [Slot(type_)] * 2).passes
+    assert isinstance(work, FusedPass)
+    return emit_pass(work, host).text
+
+
+@pytest.mark.parametrize("vector_bytes", [64, 32, 16])
+@pytest.mark.parametrize("channels", [4, 1])
+def test_bodies_of_extrema_know_no_floats(channels: int, vector_bytes: int) -> None:
+    shape = (64, 64, 4) if channels == 4 else (64, 64)
+    host = Host("", "", vector_bytes, fma=True)
+    names = ON_BYTES - (COLOURFUL if channels == 1 else set())
+    for kernel in [find_kernel("median"), *(KERNELS[name] for name in names)]:
+        text = text_of(kernel, ArrayType(shape, U8), host)
+        assert re.search(rf"@llvm\.u(min|max)\.v{vector_bytes}i8", text)
+        assert "x float>" not in text
+    for name in ("gradient", "crossed channels", "columns with conditions"):
+        text = text_of(KERNELS[name], ArrayType((64, 64, 4), U8), host)
+        assert "x float>" in text
+
+
+def test_columns_of_any_arithmetic_are_shared() -> None:
+    """Of five columns one is computed; conditions are not held, only numbers."""
+    type_ = ArrayType((64, 64, 4), F32)
+    text = text_of(KERNELS["columns with conditions"], type_, Host("", "", 64, fma=False))
+    assert (
+        len(re.findall(r"= fsub <16 x float>", text)) == 4 + 5
+    )  # p's four channels; the conditions
+
+
+@pytest.mark.parametrize(("radius", "operations"), [(1, 30), (2, 124), (3, 360)])
+def test_networks_are_written_once_for_all_colours(radius: int, operations: int) -> None:
+    """Sorted columns are shared between neighbours from radius 2 on."""
+    host = Host("", "", 64, fma=True)
+    median = find_kernel("median")
+    text = text_of(median, ArrayType((64, 64, 4), U8), host, {"radius": radius})
+    assert len(re.findall(r"= call .*@llvm\.u(?:min|max)\.v64i8", text)) == operations
+    floats = text_of(median, ArrayType((64, 64, 4), F32), host, {"radius": radius})
+    assert len(re.findall(r"= fcmp o[lg]t <16 x float>", floats)) == 3 * operations
