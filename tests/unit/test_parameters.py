@@ -329,18 +329,19 @@ def test_the_value_of_the_first_trace_fits(param: Param) -> None:
 # --- binding --------------------------------------------------------------------------------------
 
 DECLARED = (AMOUNT, RADIUS, SHARP, MODE)
+NAMED = {p.name: p for p in DECLARED}
 
 
 def unbound(given: object, params: tuple[Param, ...] = DECLARED) -> str:
     with pytest.raises(ParameterError) as caught:
-        bind_params("demo", params, given)  # type: ignore[arg-type]
+        bind_params("demo", {p.name: p for p in params}, given)  # type: ignore[arg-type]
     assert isinstance(caught.value, DalaError)
     return str(caught.value)
 
 
 @pytest.mark.parametrize("given", [None, {}])
 def test_defaults_fill_in(given: dict[str, object] | None) -> None:
-    assert bind_params("demo", DECLARED, given) == {
+    assert bind_params("demo", NAMED, given) == {
         "amount": 0.5,
         "radius": 3,
         "sharp": False,
@@ -349,7 +350,7 @@ def test_defaults_fill_in(given: dict[str, object] | None) -> None:
 
 
 def test_given_values_win_in_the_order_of_the_declaration() -> None:
-    bound = bind_params("demo", DECLARED, {"mode": "nearest", "radius": np.int16(5)})
+    bound = bind_params("demo", NAMED, {"mode": "nearest", "radius": np.int16(5)})
     assert list(bound) == ["amount", "radius", "sharp", "mode"]
     assert bound == {"amount": 0.5, "radius": 5, "sharp": False, "mode": "nearest"}
     assert type(bound["radius"]) is int

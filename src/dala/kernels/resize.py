@@ -22,9 +22,10 @@ from dala.errors import KernelError
 from dala.ir.arrays import ArrayType
 from dala.kernels.geometry import given_size
 from dala.language import vocabulary
-from dala.language.kernel import Kernel, Specialized, make_kernel
+from dala.language.kernel import Kernel, make_kernel
 from dala.language.parameter import ParamValue, static
 from dala.language.registry import add_builtin
+from dala.language.specialized import Specialized
 from dala.language.values import Image, Operand, Scalar, Value, Vec
 from dala.language.vocabulary import clamp, cos, floor, max, min, s32, sin, sum, x, y
 
