@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -121,11 +121,12 @@ class HostExecutable(Executable):
 
     def __init__(self, plan: Plan, passes: Sequence[RunPass]) -> None:
         self.plan = plan
+        self._temps = plan.temps
         self._passes = tuple(passes)
 
     def launch(self, slots: Sequence[Storage | None], params: Sequence[float | int]) -> None:
-        temps = [spare.take(t) for t in self.plan.temps]
-        arrays = cast("Sequence[HostArray]", (*temps, *slots))
+        temps = [spare.take(t) for t in self._temps] if self._temps else ()
+        arrays: Sequence[Any] = (*temps, *slots)
         for run in self._passes:
             run(arrays, params)
         for array in temps:

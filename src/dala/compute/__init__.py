@@ -35,7 +35,6 @@ from dala.compute.interop import to_array as _to_array
 from dala.compute.pipelines import Pipeline
 from dala.compute.stages import kernel_stage, parse_stage
 from dala.errors import ArgumentError, ShapeError
-from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType, parse_dtype
 from dala.language.decorator import kernel, register, unregister
 from dala.language.kernel import Kernel
@@ -507,7 +506,7 @@ def matmul(a: Buffer, b: Buffer, out: Buffer) -> None:
 def _upload(array: Array, dtype_: DType) -> Buffer:
     engine = default_engine()
     engine.device.require_dtype(dtype_)
-    type_ = ArrayType(check_shape(array.shape), dtype_)
+    type_ = array_type(array.shape, dtype_)
     storage = engine.device.allocate(type_)
     engine.device.upload(storage, array)
     return Buffer(engine, type_, storage)

@@ -23,7 +23,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from dala.compute.failures import detached, renewed
 from dala.errors import CommandError, CommandTimeoutError
@@ -181,9 +181,9 @@ class Command:
                 self.error = self._fault
                 if self.error is not None:
                     _failures[self.id] = self.error
+                    while len(_failures) > REMEMBERED_FAILURES:
+                        _forgotten = max(_forgotten, _failures.popitem(last=False)[0])
                 self._done = True
-            while len(_failures) > REMEMBERED_FAILURES:
-                _forgotten = max(_forgotten, _failures.popitem(last=False)[0])
             _pending.pop(self.id, None)
             while self._dependents:
                 command = self._dependents[-1]
@@ -242,16 +242,20 @@ def _hand_over(command: Command) -> bool:
 def submit_command(
     label: str,
     run: Callable[[], None],
+    touched: Sequence[Any],
+    reads: Sequence[int],
+    writes: Sequence[int],
     *,
-    reads: Sequence[Tracked],
-    writes: Sequence[Tracked],
     stream: Chain | None,
     inline: bool,
 ) -> Command:
-    """Put work in order. ``inline`` runs it on this thread if nothing stands in its way, and waits."""
+    """Put work in order. ``inline`` runs it on this thread if nothing stands in its way, and waits.
+
+    ``reads`` and ``writes`` say which of ``touched`` are read and written; those are Tracked.
+    """
     command = Command(label, run)
     try:
-        ready = _place(command, reads, writes, stream)
+        ready = _place(command, touched, reads, writes, stream)
         if ready and (inline or not _hand_over(command)):
             _execute(command, "caller")
     except BaseException:
@@ -263,40 +267,51 @@ def submit_command(
 
 
 def _place(
-    command: Command, reads: Sequence[Tracked], writes: Sequence[Tracked], stream: Chain | None
+    command: Command,
+    touched: Sequence[Any],
+    reads: Sequence[int],
+    writes: Sequence[int],
+    stream: Chain | None,
 ) -> bool:
     """Put a command behind those it depends on; whether there are none."""
     global _newest
     with _lock:
         if command.id > _newest:
             _newest = command.id
-        needs: dict[int, Command] = {}
-        for tracked in reads:
-            writer = tracked.writer
+        for number in reads:
+            writer = touched[number].writer
             if writer is not None and not (writer._done and writer.error is None):
                 command._writers = [*command._writers, writer]
-                if not writer._done:
-                    needs[writer.id] = writer
-        for tracked in writes:
-            for other in (tracked.writer, *tracked.readers):
-                if other is not None and not other._done:
-                    needs[other.id] = other
-        if stream is not None and stream.last is not None and not stream.last._done:
-            needs[stream.last.id] = stream.last
+        if _pending:  # otherwise all others are done
+            for other in _obstacles(command._writers, [touched[n] for n in writes], stream):
+                other._dependents.append(command)
+                command._waits_for += 1
         _pending[command.id] = command
-        for other in needs.values():
-            other._dependents.append(command)
-            command._waits_for += 1
         command._linked = True
         if stream is not None:
             stream.last = command
-        for tracked in reads:
-            tracked.readers = [*[r for r in tracked.readers if not r._done], command]
-        for tracked in writes:
+        for number in reads:
+            readers = [command]
+            for other in touched[number].readers:
+                if not other._done:
+                    readers.append(other)
+            touched[number].readers = readers
+        for number in writes:
+            tracked = touched[number]
             tracked.writer, tracked.readers = command, []
         command._waits_for -= 1
         command._placed = True
         return command._waits_for == 0
+
+
+def _obstacles(
+    writers: Sequence[Command], writes: Sequence[Tracked], stream: Chain | None
+) -> list[Command]:
+    """Who must be done first: writers of what is read, all users of what is written, the stream."""
+    found: list[Command | None] = [*writers, None if stream is None else stream.last]
+    for tracked in writes:
+        found += (tracked.writer, *tracked.readers)
+    return [c for c in dict.fromkeys(found) if c is not None and not c._done]
 
 
 def _give_up(command: Command) -> None:

@@ -11,9 +11,9 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from dala.backends.base import Device, Executable
+from dala.backends.base import Device, Executable, Storage
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command, submit_command
 from dala.compute.stages import Stage, parse_stage
@@ -68,7 +68,7 @@ class Prepared(NamedTuple):
     """Stages made ready to launch: what to run, on which buffers, with which numbers."""
 
     recipe: Recipe
-    buffers: tuple[Buffer | Scratch, ...]  # by slot
+    buffers: Sequence[Buffer | Scratch]  # by slot
     numbers: tuple[float | int, ...]
 
 
@@ -104,12 +104,13 @@ class Engine:
                 else:
                     kind.append(~slot)  # scratch
         key = tuple(kind)
-        with self._lock:
-            recipe = self._recipes.get(key)
-            if recipe is not None:
-                self._recipes.move_to_end(key)
+        recipe = self._recipes.get(key)
         if recipe is None:
-            recipe = self._keep(key, self._make_recipe(stages, slot_of))
+            fresh = self._make_recipe(stages, slot_of)
+            with self._lock:
+                recipe = self._recipes.setdefault(key, fresh)
+                while len(self._recipes) > CACHED_PLANS:
+                    self._recipes.popitem(last=False)
         return Prepared(recipe, tuple(slot_of), numbers)
 
     def arrays(self, stage: Stage) -> tuple[Buffer | Scratch, ...]:
@@ -134,9 +135,7 @@ class Engine:
         label = " → ".join(s.label for s in stages) if len(stages) < 4 else f"{len(stages)} stages"
         return Recipe(executable, tuple(reads), tuple(writes), label)
 
-    def calls(
-        self, stages: Sequence[Stage], slot_of: Mapping[Buffer | Scratch, int]
-    ) -> list[Call]:
+    def calls(self, stages: Sequence[Stage], slot_of: Mapping[Buffer | Scratch, int]) -> list[Call]:
         """The stages as the planner sees them: programs, adapted to the device, on numbered slots."""
         calls: list[Call] = []
         for stage in stages:
@@ -162,13 +161,15 @@ class Engine:
     def launch(self, ready: Prepared, *, stream: Stream | None = None, inline: bool) -> Command:
         """Put a prepared run in order; freed buffers are refused here, before anything starts."""
         recipe, buffers, numbers = ready
-        storages = [b.storage() if isinstance(b, Buffer) else None for b in buffers]
-        real = cast("Sequence[Buffer]", buffers)  # where a recipe looks, there is no scratch
+        storages: list[Storage | None] = []
+        for buffer in buffers:
+            storages.append(buffer.storage() if isinstance(buffer, Buffer) else None)
         return submit_command(
             recipe.label,
             functools.partial(recipe.executable.launch, storages, numbers),
-            reads=[real[slot] for slot in recipe.reads],
-            writes=[real[slot] for slot in recipe.writes],
+            buffers,
+            recipe.reads,
+            recipe.writes,
             stream=stream or self.default_stream,
             inline=inline,
         )
@@ -200,13 +201,6 @@ class Engine:
                 while len(self._prepared) > CACHED_PLANS:
                     self._prepared.popitem(last=False)
         return found
-
-    def _keep(self, key: Hashable, fresh: Recipe) -> Recipe:
-        with self._lock:
-            kept = self._recipes.setdefault(key, fresh)
-            while len(self._recipes) > CACHED_PLANS:
-                self._recipes.popitem(last=False)
-        return kept
 
     def check_devices(self, buffers: Iterable[Buffer | Scratch | None]) -> None:
         """Refuse buffers of another device."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -26,6 +27,7 @@ from dala.language.tables import Table
 
 OPS = ("run_kernel", "copy_buffer", "barrier")
 KEYS = ("op", "kernel", "inputs", "output", "params")
+TYPE = operator.attrgetter("type")
 OUTPUT = -1  # the number of what is no input
 
 
@@ -82,8 +84,8 @@ def kernel_stage(
     kernel = find_kernel(name)
     if params is not None and type(params) is not dict and not isinstance(params, Mapping):
         raise ArgumentError(f"{kernel.name}: params must be a dict, got {type(params).__name__}")
-    sources = _buffers(kernel.name, inputs, allow_scratch)
-    target = _buffer(kernel.name, OUTPUT, output, allow_scratch)
+    sources = _as_buffers(kernel.name, inputs, allow_scratch)
+    target = _as_buffer(kernel.name, OUTPUT, output, allow_scratch)
     if not kernel.takes(len(sources)):
         raise ShapeError(f"{kernel.name}: expected {kernel.inputs_in_words}, got {len(sources)}")
     return bind_stage(kernel, sources, target, params)
@@ -97,7 +99,7 @@ def bind_stage(
 ) -> Stage:
     """The stage that runs a kernel on checked buffers; parameters are checked here."""
     values = kernel.bind(params)
-    special = specialize(kernel, [b.type for b in sources], target.type, values)
+    special = specialize(kernel, tuple(map(TYPE, sources)), target.type, values)
     numbers, tables = special.numbers(values), kernel.tables(values)
     return Stage("run_kernel", kernel, sources, target, values, tables, special, numbers)
 
@@ -156,10 +158,10 @@ def _barrier(spec: Mapping[object, object]) -> Stage:
 def _copy(spec: Mapping[object, object], allow_scratch: bool) -> Stage:
     if spec.get("kernel") or spec.get("params"):
         raise PipelineError("a copy_buffer stage takes 'inputs' and 'output' only")
-    sources = _buffers("copy_buffer", spec.get("inputs", ()), allow_scratch)
+    sources = _as_buffers("copy_buffer", spec.get("inputs", ()), allow_scratch)
     if len(sources) != 1:
         raise ShapeError(f"copy_buffer: expected 1 input, got {len(sources)}")
-    target = _buffer("copy_buffer", OUTPUT, spec["output"], allow_scratch)
+    target = _as_buffer("copy_buffer", OUTPUT, spec["output"], allow_scratch)
     source = sources[0]
     if source.type.dtype != target.type.dtype or source.type.count != target.type.count:
         raise ShapeError(
@@ -169,10 +171,13 @@ def _copy(spec: Mapping[object, object], allow_scratch: bool) -> Stage:
     return Stage("copy_buffer", None, sources, target)
 
 
-def _buffers(who: str, inputs: object, allow_scratch: bool) -> tuple[Buffer | Scratch, ...]:
+def _as_buffers(who: str, inputs: object, allow_scratch: bool) -> tuple[Buffer | Scratch, ...]:
     if type(inputs) is not list and type(inputs) is not tuple:
         inputs = _as_list(who, inputs)
-    return tuple([_buffer(who, i, b, allow_scratch) for i, b in enumerate(inputs)])
+    sources = tuple(inputs)
+    for number, source in enumerate(sources):
+        _as_buffer(who, number, source, allow_scratch)
+    return sources
 
 
 def _as_list(who: str, inputs: object) -> Sequence[object]:
@@ -183,7 +188,7 @@ def _as_list(who: str, inputs: object) -> Sequence[object]:
     return inputs
 
 
-def _buffer(who: str, number: int, value: object, allow_scratch: bool) -> Buffer | Scratch:
+def _as_buffer(who: str, number: int, value: object, allow_scratch: bool) -> Buffer | Scratch:
     if isinstance(value, Buffer):
         value.storage()  # refuses a freed one
         return value

@@ -71,7 +71,9 @@ class Kernel:
         self._declared = {p.name: p for p in self.params}
         self._arrays = [p.name for p in self.params if p.type == "array"]
         # those of which more than a number is known while the kernel is traced
-        self._steering = [p for p in self.params if p.static or p.default is None or p.name in self._arrays]
+        self._steering = [
+            p for p in self.params if p.static or p.default is None or p.name in self._arrays
+        ]
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()  # by kinds of arrays
         self._specialized: OrderedDict[Hashable, Specialized] = OrderedDict()  # by arrays
         self._lock = threading.Lock()
@@ -144,11 +146,12 @@ class Kernel:
     ) -> Specialized:
         """Check the arrays, then give the program for them (checked and traced once per kind)."""
         # repr tells 1 from 1.0 and True, and 0.0 from -0.0: they trace differently
-        fixed = tuple(
-            [repr(values[p.name]) if p.static else values[p.name] is None for p in self._steering]
-        )
-        tables = tuple([(t.type, t.kind) for t in self.tables(values)])
-        key = (tuple(inputs), tables, output, fixed)
+        fixed: tuple[str | bool, ...] = ()
+        for p in self._steering:
+            fixed += (repr(values[p.name]) if p.static else values[p.name] is None,)
+        key: Hashable = (*inputs, output, fixed)
+        if self._arrays:
+            key = (key, *[(t.type, t.kind) for t in self.tables(values)])
         found = self._specialized.get(key)
         if found is None:
             work = self._check(inputs, output, values, fixed)

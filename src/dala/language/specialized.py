@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from ctypes import c_float
 from dataclasses import dataclass
+from typing import Any
 
 from dala.errors import DTypeError
 from dala.ir.dtypes import F32, DType
@@ -25,23 +26,20 @@ class Specialized:
 
     kernel: str
     work: Program | LibraryCall
-    takes: tuple[tuple[str, tuple[DType, ...]], ...]  # run-time parameters, in the program's order
+    takes: tuple[tuple[str, int | None, DType], ...]  # run-time parameters (or which of its
+    # numbers, if one has several), in the program's order
 
     def numbers(self, values: Mapping[str, ParamValue]) -> tuple[Number, ...]:
         """The run-time values in the program's order, as its dtypes hold them."""
-        if not self.takes:
-            return ()
         numbers: list[Number] = []
-        for name, dtypes in self.takes:
-            value = values[name]
-            for number, dtype in zip(
-                value if isinstance(value, tuple) else (value,), dtypes, strict=True
-            ):
-                assert isinstance(number, float | int)
-                # beyond f32 it is inf, by the policy
-                numbers.append(
-                    c_float(number).value if dtype is F32 else self._convert(name, number, dtype)
-                )
+        for name, index, dtype in self.takes:
+            value: Any = values[name]
+            if index is not None:
+                value = value[index]
+            # beyond f32 it is inf, by the policy
+            numbers.append(
+                c_float(value).value if dtype is F32 else self._convert(name, value, dtype)
+            )
         return tuple(numbers)
 
     def _convert(self, param: str, value: Number, dtype: DType) -> Number:
@@ -70,14 +68,15 @@ def make_specialized(
     """``work`` with the run-time parameters it takes; which have a value is the same for all its runs."""
     if isinstance(work, LibraryCall):
         return Specialized(kernel, work, ())
-    dtypes = [slot.dtype for slot in work.params]
-    takes: list[tuple[str, tuple[DType, ...]]] = []
-    first = 0
+    names: list[tuple[str, int | None]] = []
     for p in params:
         value = values[p.name]
         if p.static or value is None or isinstance(value, Table):
             continue
-        count = len(value) if isinstance(value, tuple) else 1
-        takes.append((p.name, tuple(dtypes[first : first + count])))
-        first += count
-    return Specialized(kernel, work, tuple(takes))
+        names += (
+            [(p.name, i) for i in range(len(value))]
+            if isinstance(value, tuple)
+            else [(p.name, None)]
+        )
+    pairs = zip(names, work.params, strict=True)
+    return Specialized(kernel, work, tuple((*name, slot.dtype) for name, slot in pairs))

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dala.backends.cpu.emit import HEADER, TAIL_BYTES, NativePass, extents_of
+from dala.backends.cpu.emit import TAIL_BYTES, NativePass, extents_of
 from dala.backends.cpu.jit import Compiled
 from dala.backends.host import HostArray
 from dala.errors import VerificationError
@@ -110,18 +110,17 @@ class PassLauncher:
         assert len(block) == layout.params
         self._block: Block = array("q", block + [0] * len(params))  # but for addresses, parameters
         self._addresses = list(zip((*layout.reads, *layout.writes), positions, strict=True))
-        self._params = [i for i, d in enumerate(params) if d is not None]
-        self._packed = struct.Struct(
-            "<" + "".join(_FORMAT[d.name] if d is not None else "8x" for d in params)
-        )
+        # a parameter that this pass does not read may be of any kind
+        fields = [_FORMAT[d.name] if d is not None else "d" for d in params]
+        self._params = struct.Struct("<" + "".join(fields))
+        self._params_used = len(params)
         self._params_at = 8 * layout.params
 
     def __call__(self, arrays: Sequence[HostArray], params: Sequence[float | int]) -> None:
         block = self._block[:]
         for word, position in self._addresses:
             block[word] = arrays[position].address
-        if self._params:
-            self._packed.pack_into(block, self._params_at, *[params[i] for i in self._params])
+        self._params.pack_into(block, self._params_at, *params[: self._params_used])
         if self.threads > 1:
             self._work_together(block, arrays)
         else:
