@@ -17,8 +17,10 @@ from dala.plan.melt import FusedPass, PassArray
 from dala.plan.planner import Plan, WholePass
 
 Array = npt.NDArray[Any]
-PassFunction: TypeAlias = "Callable[[Sequence[HostArray], Sequence[HostArray], Sequence[float | int]], None]"  # reads, writes, parameters
-RunPass: TypeAlias = "Callable[[Sequence[HostArray], Sequence[float | int]], None]"
+Numbers = Sequence[float | int]
+# of what is read, of what is written, of parameters
+PassFunction: TypeAlias = "Callable[[Sequence[HostArray], Sequence[HostArray], Numbers], None]"
+RunPass: TypeAlias = "Callable[[Sequence[HostArray], Numbers], None]"
 ALIGNMENT = 64
 SLACK = 256  # bytes past the end that may be read (never written): one vector of the widest pixels
 SPARE_BYTES = (

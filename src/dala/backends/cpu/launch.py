@@ -25,14 +25,14 @@ from dala.backends.host import HostArray
 from dala.errors import VerificationError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8, DType
-from dala.ir.graph import accesses, walk
+from dala.ir.graph import accesses
 from dala.plan.melt import FusedPass
 from dala.threads import Runners
 
 Block: TypeAlias = "array[int]"  # the arguments of a native call, in 8-byte words
 PIECE = 16_384  # elements per row when a tensor is cut into even pieces
 SINGLE_THREAD_WORK = (
-    3_000_000  # operations (nodes × elements) below which threads cost more than they give
+    1_000_000  # vector operations (some 130 µs) below which a helper comes too late
 )
 BANDS_PER_THREAD = 3
 _FORMAT = {"f32": "f4x", "f64": "d", "s32": "i4x", "s64": "q", "u32": "I4x", "u8": "B7x"}
@@ -95,8 +95,7 @@ class PassLauncher:
         shape = work.shape[:2] if image else work.shape
         _check_sizes(work)
         rows, columns, last = _geometry(shape, native.by_rows)
-        nodes = sum(1 for b in native.bodies for _ in walk(b.roots))
-        band_rows = _band_rows(rows, columns * nodes, native.halo)
+        band_rows = _band_rows(rows, columns * native.weight, native.halo)
         bands = -(-rows // band_rows)
         self.threads = min(thread_count(), bands)
         rings, self._scratch_bytes = _lay_rings(native, columns)
@@ -213,7 +212,7 @@ def _stride(type_: ArrayType, columns: int, image: bool) -> int:
     return columns * type_.dtype.bytes
 
 
-def _band_rows(rows: int, work_per_row: int, halo: int) -> int:
+def _band_rows(rows: int, work_per_row: float, halo: int) -> int:
     """Rows per band: enough bands for every thread, few enough that the halo does not matter."""
     if rows * work_per_row < SINGLE_THREAD_WORK or thread_count() == 1:
         return rows
