@@ -16,7 +16,7 @@ from typing import NamedTuple
 from dala.backends.base import Device, Executable, Storage
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command, submit_command
-from dala.compute.stages import Stage, parse_stage
+from dala.compute.stages import TYPE, Stage, parse_stage
 from dala.errors import DeviceError
 from dala.ir.arrays import ArrayType
 from dala.ir.graph import Program
@@ -93,9 +93,10 @@ class Engine:
         kind: list[Hashable] = []
         numbers: tuple[float | int, ...] = ()
         for stage in stages:
-            kind.append(stage.special or (stage.op, *[b.type for b in self.arrays(stage)]))
+            arrays = self.arrays(stage)
+            kind.append(stage.special or (stage.op, *map(TYPE, arrays)))
             numbers += stage.numbers
-            for buffer in self.arrays(stage):
+            for buffer in arrays:
                 slot = slot_of.setdefault(buffer, len(slot_of))
                 if isinstance(buffer, Buffer):
                     kind.append(slot)
