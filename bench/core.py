@@ -40,7 +40,7 @@ def bench_compile(photo: compute.Buffer, result: compute.Buffer) -> None:
             single = build_pipeline(photo, result)
         else:
             single.add({"kernel": name, "inputs": [photo], "output": result, "params": params})
-        plan = single.engine.prepare(single._stages).recipe.executable.plan
+        plan = single.engine.prepare(single._stages).executable.plan
         calls, slots = calls_of(single)
         planning = median_ms(lambda c=calls, s=slots: plan_calls(c, s), 15)
         work = plan.passes[0]

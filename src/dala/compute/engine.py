@@ -71,6 +71,10 @@ class Prepared(NamedTuple):
     buffers: Sequence[Buffer | Scratch]  # by slot
     numbers: tuple[float | int, ...]
 
+    @property
+    def executable(self) -> Executable:
+        return self.recipe.executable
+
 
 class Engine:
     """A device with its compiled plans and its default stream."""

@@ -107,7 +107,7 @@ class Pipeline:
     def explain(self) -> str:
         """The plan in words: passes, what was melted, and the reason for every cut."""
         self._require_alive()
-        return explain_plan(self._prepared().recipe.executable.plan, self.engine.device.name)
+        return explain_plan(self._prepared().executable.plan, self.engine.device.name)
 
     def free(self) -> None:
         """Drop the stages; the buffers are the caller's. Freeing twice does nothing."""
