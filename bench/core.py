@@ -17,12 +17,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 
 from dala import compute
-from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.emit import emit_pass
 from dala.backends.cpu.jit import Compiled, detect_host
-from dala.compute.engine import Engine
 from dala.plan.melt import FusedPass
 from dala.plan.planner import plan_calls
+from dala.plan.steps import Call, Slot
 from photo_chain import CHAIN, build_pipeline, median_time, run_apart
 
 WIDE: list[tuple[str, dict[str, float]]] = [
@@ -58,14 +57,12 @@ def bench_compile(photo: compute.Buffer, result: compute.Buffer) -> None:
         )
 
 
-def calls_of(pipeline: compute.Pipeline) -> tuple[list, list]:
+def calls_of(pipeline: compute.Pipeline) -> tuple[list[Call], list[Slot]]:
     """What the planner sees of a pipeline."""
-    caught: list = []
-    probe = Engine(CpuDevice())
-    probe._executable = lambda calls, slots: caught.append((calls, slots)) or None  # type: ignore
-    probe.check_devices = lambda buffers: None  # type: ignore[method-assign]
-    probe.prepare(pipeline._stages)
-    return caught[0]
+    buffers = pipeline.engine.prepare(pipeline._stages).buffers
+    slot_of = {b: number for number, b in enumerate(buffers)}
+    slots = [Slot(b.type, isinstance(b, compute.Scratch)) for b in buffers]
+    return pipeline.engine.calls(pipeline._stages, slot_of), slots
 
 
 def bench_overhead() -> None:

@@ -86,6 +86,34 @@ def test_pipeline_runs(device: str) -> None:
     assert_flat(run, warm=half, rounds=half)
 
 
+def test_kernel_runs() -> None:
+    """New buffers, new numbers, and now and then a new size: recipes are kept, buffers are not."""
+
+    def run(n: int) -> None:
+        size = 8 + n % 5
+        source = compute.from_array(np.full((size, 8, 4), 100, np.uint8))
+        out = compute.buffer_zeros(source.shape, "u8")
+        compute.run_kernel("brightness", [source], out, {"value": (n % 100) / 100})
+        compute.run_kernel("brightness", [source], source, {"value": (n % 100) / 100})
+
+    assert_flat(run, warm=2_000, rounds=2_000)
+
+
+def test_recipes_are_few() -> None:
+    """However many sizes there are; and none keeps a kernel's machine code for good."""
+
+    def run(n: int) -> None:
+        a = compute.buffer_zeros((n + 1,))
+        compute.relu(a, a)
+
+    for n in range(engine.CACHED_PLANS + 50):
+        run(n)
+    owner = compute.buffer_zeros((1,)).engine
+    assert len(owner._recipes) <= engine.CACHED_PLANS
+    run(0)  # an old one is made again
+    assert len(owner._recipes) <= engine.CACHED_PLANS
+
+
 def test_pipelines_made_anew() -> None:
     source, out = image(), image()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import dala
 from dala.errors import DalaError, KernelError, ParameterError
-from dala.language.parameter import REQUIRED, Param, bind_params
+from dala.language.parameter import REQUIRED, Param, ParamType, bind_params
 from dala.language.signature import trial_value
 
 AMOUNT = Param("amount", "float", 0.5, min=0, max=1)
@@ -326,21 +327,46 @@ def test_the_value_of_the_first_trace_fits(param: Param) -> None:
     assert param.check("demo", value) == value
 
 
+@pytest.mark.parametrize("type_", ["float", "int"])
+@pytest.mark.parametrize("limits", [(None, None), (-1, 1), (0, None), (None, 2.5), (-math.inf, 3)])
+@pytest.mark.parametrize("finite", [True, False])
+def test_a_plain_number_is_taken_as_it_would_be_after_a_closer_look(
+    type_: ParamType, limits: tuple[float | None, float | None], finite: bool
+) -> None:
+    param = Param("p", type_, min=limits[0], max=limits[1], finite=finite)
+    large = [2.0**999, 2.0**1000, 2.0**1001, 1.7e308, math.inf, math.nan]
+    whole = [0, 1, 2, 3, 2**62, 2**999, 2**1000, 2**1001, 2**1023, 2**1024]
+    small = [0.0, -0.0, 0.5, 1.0, 2.5, 2.6, 5e-324]
+    others = [True, False, None, "1", np.float32(1), np.int64(1), np.bool_(True), (1,)]
+    for value in [*large, *whole, *small, *(-n for n in [*large, *whole, *small]), *others]:
+        quick = outcome(lambda v=value: param.check("demo", v))
+        assert quick == outcome(lambda v=value: param._accept("demo: ", v))
+
+
+def outcome(call: Callable[[], object]) -> tuple[type, str]:
+    try:
+        found = call()
+    except ParameterError as error:
+        return ParameterError, str(error)
+    return type(found), repr(found)
+
+
 # --- binding --------------------------------------------------------------------------------------
 
 DECLARED = (AMOUNT, RADIUS, SHARP, MODE)
+NAMED = {p.name: p for p in DECLARED}
 
 
 def unbound(given: object, params: tuple[Param, ...] = DECLARED) -> str:
     with pytest.raises(ParameterError) as caught:
-        bind_params("demo", params, given)  # type: ignore[arg-type]
+        bind_params("demo", {p.name: p for p in params}, given)  # type: ignore[arg-type]
     assert isinstance(caught.value, DalaError)
     return str(caught.value)
 
 
 @pytest.mark.parametrize("given", [None, {}])
 def test_defaults_fill_in(given: dict[str, object] | None) -> None:
-    assert bind_params("demo", DECLARED, given) == {
+    assert bind_params("demo", NAMED, given) == {
         "amount": 0.5,
         "radius": 3,
         "sharp": False,
@@ -349,7 +375,7 @@ def test_defaults_fill_in(given: dict[str, object] | None) -> None:
 
 
 def test_given_values_win_in_the_order_of_the_declaration() -> None:
-    bound = bind_params("demo", DECLARED, {"mode": "nearest", "radius": np.int16(5)})
+    bound = bind_params("demo", NAMED, {"mode": "nearest", "radius": np.int16(5)})
     assert list(bound) == ["amount", "radius", "sharp", "mode"]
     assert bound == {"amount": 0.5, "radius": 5, "sharp": False, "mode": "nearest"}
     assert type(bound["radius"]) is int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,14 @@ import numpy.typing as npt
 from dala.backends.base import Device, Executable, Storage
 from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
-from dala.plan.melt import PassArray, Place
-from dala.plan.planner import Plan
+from dala.plan.melt import FusedPass, PassArray
+from dala.plan.planner import Plan, WholePass
 
 Array = npt.NDArray[Any]
+Numbers = Sequence[float | int]
+# of what is read, of what is written, of parameters
+PassFunction: TypeAlias = "Callable[[Sequence[HostArray], Sequence[HostArray], Numbers], None]"
+RunPass: TypeAlias = "Callable[[Sequence[HostArray], Numbers], None]"
 ALIGNMENT = 64
 SLACK = 512  # bytes past the end that may be read (never written): two vectors of the widest pixels
 SPARE_BYTES = (
@@ -124,19 +128,31 @@ class HostDevice(Device):
 class HostExecutable(Executable):
     """A list of passes to run one after the other on host arrays."""
 
-    def __init__(self, plan: Plan, passes: Sequence[Callable[..., None]]) -> None:
+    def __init__(self, plan: Plan, passes: Sequence[RunPass]) -> None:
         self.plan = plan
-        self._passes = list(zip(plan.passes, passes, strict=True))
+        self._temps = plan.temps
+        self._passes = tuple(passes)
 
     def launch(self, slots: Sequence[Storage | None], params: Sequence[float | int]) -> None:
-        temps = [spare.take(t) for t in self.plan.temps]
-
-        def find(place: Place) -> HostArray:
-            array = temps[place.number] if place.kind == "temp" else slots[place.number]
-            assert isinstance(array, HostArray)
-            return array
-
-        for work, run in self._passes:
-            run([find(a.place) for a in work.reads], [find(a.place) for a in work.writes], params)
+        temps = [spare.take(t) for t in self._temps] if self._temps else ()
+        arrays: Sequence[Any] = (*temps, *slots)
+        for run in self._passes:
+            run(arrays, params)
         for array in temps:
             spare.give(array)
+
+
+def positions(plan: Plan, arrays: Sequence[PassArray]) -> list[int]:
+    """Where a pass finds its arrays among those of a launch: temporaries first, then the slots."""
+    places = [a.place for a in arrays]
+    return [p.number if p.kind == "temp" else len(plan.temps) + p.number for p in places]
+
+
+def on_positions(plan: Plan, work: FusedPass | WholePass, run: PassFunction) -> RunPass:
+    """A function of what a pass reads and writes as a function of all arrays of a launch."""
+    reads, writes = positions(plan, work.reads), positions(plan, work.writes)
+
+    def run_pass(arrays: Sequence[HostArray], params: Sequence[float | int]) -> None:
+        run([arrays[i] for i in reads], [arrays[i] for i in writes], params)
+
+    return run_pass

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from dala.backends.host import HostArray
+from dala.backends.host import HostArray, PassFunction
 from dala.ir.library import LIBRARY
 from dala.plan.planner import WholePass
 from dala.plan.steps import Copy
 
-RunPass = Callable[[Sequence[HostArray], Sequence[HostArray], Sequence[float | int]], None]
 
-
-def whole_pass(work: WholePass) -> RunPass:
+def whole_pass(work: WholePass) -> PassFunction:
     """A function that runs one library op or copy."""
     if isinstance(work.work, Copy):
         return _copy

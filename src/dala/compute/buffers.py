@@ -91,8 +91,9 @@ class Buffer:
         submit_command(
             "read",
             functools.partial(self.engine.device.download, storage, target),
-            reads=[self],
-            writes=[],
+            [self],
+            reads=(0,),
+            writes=(),
             stream=None,
             inline=True,
         )
@@ -127,8 +128,9 @@ class Buffer:
         submit_command(
             "write",
             functools.partial(self.engine.device.upload, storage, array),
-            reads=[],
-            writes=[self],
+            [self],
+            reads=(),
+            writes=(0,),
             stream=None,
             inline=True,
         )
@@ -215,5 +217,8 @@ def check_shape(shape: object) -> tuple[int, ...]:
 
 
 def array_type(shape: object, dtype: object) -> ArrayType:
-    """A checked ArrayType."""
-    return ArrayType(check_shape(shape), parse_dtype(dtype))
+    """A checked ArrayType; arrays of one type share it, which makes it quick to recognise."""
+    return _shared_type(check_shape(shape), parse_dtype(dtype))
+
+
+_shared_type = functools.lru_cache(1024)(ArrayType)

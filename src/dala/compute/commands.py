@@ -22,8 +22,8 @@ import os
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable
-from typing import Literal, Protocol
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Literal, Protocol
 
 from dala.compute.failures import detached, renewed
 from dala.errors import CommandError, CommandTimeoutError
@@ -66,19 +66,21 @@ class Command:
     'completed'
     """
 
+    # How every command begins. On the class: most are run at once, and hardly any of it changes.
+    _writers: Sequence[Command] = ()  # whose results it reads, if they are not there yet
+    _waits_for = 1  # commands; and one while it is being placed among them
+    _linked = False  # known to those it waits for
+    _placed = False  # known to those that wait for it
+    _runs_on: Literal["", "pool", "caller"] = ""
+    _fault: BaseException | None = _INTERRUPTED  # until the work has said otherwise
+    _origin = ""  # of its failure, if that was somebody else's first
+    _done = False
+
     def __init__(self, label: str, run: Callable[[], None]) -> None:
         self.id = next(_numbers)
         self.label = label
         self.error: BaseException | None = None
         self._run: Callable[[], None] | None = run
-        self._writers: list[Command] = []  # whose results it reads
-        self._waits_for = 1  # commands; and one while it is being placed among them
-        self._linked = False  # known to those it waits for
-        self._placed = False  # known to those that wait for it
-        self._runs_on: Literal["", "pool", "caller"] = ""
-        self._fault: BaseException | None = _INTERRUPTED  # until the work has said otherwise
-        self._origin = ""  # of its failure, if that was somebody else's first
-        self._done = False
         self._callbacks: list[Callable[[], None]] = []
         self._dependents: list[Command] = []
         self._ready: dict[int, Command] = {}  # those of them that can start
@@ -100,7 +102,7 @@ class Command:
 
     def wait(self, timeout: float | None = None) -> None:
         """Block until the command is done; raises its error if it failed."""
-        if not self._wait_until_done(timeout):
+        if not self._done and not self._wait_until_done(timeout):
             raise CommandTimeoutError(
                 f"command {self.id} ({self.label}) is not done after {timeout:g} s"
             )
@@ -108,8 +110,6 @@ class Command:
             raise renewed(self.error)
 
     def _wait_until_done(self, timeout: float | None) -> bool:
-        if self._done:
-            return True
         gate = threading.Lock()
         gate.acquire()
 
@@ -158,10 +158,11 @@ class Command:
         callback()
 
     def _work(self) -> None:
-        self._origin = next((w._failure() for w in self._writers if w.error is not None), "")
-        if self._origin:
-            self._fault = CommandError(f"{self.label}: its input was never written: {self._origin}")
-            return
+        for writer in self._writers:
+            if writer.error is not None:
+                self._origin = origin = writer._failure()
+                self._fault = CommandError(f"{self.label}: its input was never written: {origin}")
+                return
         assert self._run is not None
         handled = sys.exc_info()[1]  # what the caller is dealing with: none of our business
         try:
@@ -175,14 +176,14 @@ class Command:
         """Say that it is done, and find out who can start. May be repeated."""
         global _forgotten
         with _lock:
-            self._run, self._writers = None, []  # they hold the buffers
+            self._run, self._writers = None, ()  # they hold the buffers
             if not self._done:
                 self.error = self._fault
                 if self.error is not None:
                     _failures[self.id] = self.error
+                    while len(_failures) > REMEMBERED_FAILURES:
+                        _forgotten = max(_forgotten, _failures.popitem(last=False)[0])
                 self._done = True
-            while len(_failures) > REMEMBERED_FAILURES:
-                _forgotten = max(_forgotten, _failures.popitem(last=False)[0])
             _pending.pop(self.id, None)
             while self._dependents:
                 command = self._dependents[-1]
@@ -220,7 +221,8 @@ def _execute(first: Command, thread: Literal["pool", "caller"]) -> None:
         finally:
             if mine:
                 _surely(command._finish)
-                _surely(functools.partial(_start_ready, command, here))
+                if command._ready:
+                    _surely(functools.partial(_start_ready, command, here))
 
 
 def _start_ready(command: Command, here: list[Command]) -> None:
@@ -240,16 +242,20 @@ def _hand_over(command: Command) -> bool:
 def submit_command(
     label: str,
     run: Callable[[], None],
+    touched: Sequence[Any],
+    reads: Sequence[int],
+    writes: Sequence[int],
     *,
-    reads: Iterable[Tracked],
-    writes: Iterable[Tracked],
     stream: Chain | None,
     inline: bool,
 ) -> Command:
-    """Put work in order. ``inline`` runs it on this thread if nothing stands in its way, and waits."""
+    """Put work in order. ``inline`` runs it on this thread if nothing stands in its way, and waits.
+
+    ``reads`` and ``writes`` say which of ``touched`` are read and written; those are Tracked.
+    """
     command = Command(label, run)
     try:
-        ready = _place(command, list(reads), list(writes), stream)
+        ready = _place(command, touched, reads, writes, stream)
         if ready and (inline or not _hand_over(command)):
             _execute(command, "caller")
     except BaseException:
@@ -261,40 +267,51 @@ def submit_command(
 
 
 def _place(
-    command: Command, reads: list[Tracked], writes: list[Tracked], stream: Chain | None
+    command: Command,
+    touched: Sequence[Any],
+    reads: Sequence[int],
+    writes: Sequence[int],
+    stream: Chain | None,
 ) -> bool:
     """Put a command behind those it depends on; whether there are none."""
     global _newest
     with _lock:
-        _newest = max(_newest, command.id)
-        needs: dict[int, Command] = {}
-        for tracked in reads:
-            writer = tracked.writer
-            if writer is not None:
-                if not writer._done:
-                    needs[writer.id] = writer
-                if not writer._done or writer.error is not None:
-                    command._writers.append(writer)
-        for tracked in writes:
-            for other in (tracked.writer, *tracked.readers):
-                if other is not None and not other._done:
-                    needs[other.id] = other
-        if stream is not None and stream.last is not None and not stream.last._done:
-            needs[stream.last.id] = stream.last
+        if command.id > _newest:
+            _newest = command.id
+        for number in reads:
+            writer = touched[number].writer
+            if writer is not None and not (writer._done and writer.error is None):
+                command._writers = [*command._writers, writer]
+        if _pending:  # otherwise all others are done
+            for other in _obstacles(command._writers, [touched[n] for n in writes], stream):
+                other._dependents.append(command)
+                command._waits_for += 1
         _pending[command.id] = command
-        for other in needs.values():
-            other._dependents.append(command)
-            command._waits_for += 1
         command._linked = True
         if stream is not None:
             stream.last = command
-        for tracked in reads:
-            tracked.readers = [*(r for r in tracked.readers if not r._done), command]
-        for tracked in writes:
+        for number in reads:
+            readers = [command]
+            for other in touched[number].readers:
+                if not other._done:
+                    readers.append(other)
+            touched[number].readers = readers
+        for number in writes:
+            tracked = touched[number]
             tracked.writer, tracked.readers = command, []
         command._waits_for -= 1
         command._placed = True
         return command._waits_for == 0
+
+
+def _obstacles(
+    writers: Sequence[Command], writes: Sequence[Tracked], stream: Chain | None
+) -> list[Command]:
+    """Who must be done first: writers of what is read, all users of what is written, the stream."""
+    found: list[Command | None] = [*writers, None if stream is None else stream.last]
+    for tracked in writes:
+        found += (tracked.writer, *tracked.readers)
+    return [c for c in dict.fromkeys(found) if c is not None and not c._done]
 
 
 def _give_up(command: Command) -> None:

@@ -1,6 +1,6 @@
-"""One engine per device: stages in, executables out, each compiled once.
+"""One engine per device: stages in, recipes out, each compiled once.
 
-stages (kernels on buffers) → specialised programs → Plan → Executable (cached) → Command
+stages (kernels on buffers) → specialised programs → Plan → Recipe (cached) → Command
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ import functools
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from dala.backends.base import Device, Executable
+from dala.backends.base import Device, Executable, Storage
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command, submit_command
-from dala.compute.stages import Stage, parse_stage
+from dala.compute.stages import TYPE, Stage, parse_stage
 from dala.errors import DeviceError
 from dala.ir.arrays import ArrayType
 from dala.ir.graph import Program
@@ -53,16 +54,26 @@ class Stream:
             self.last.wait()
 
 
-@dataclass(slots=True)
-class Prepared:
-    """Stages made ready to launch: what to run, on which buffers, with which numbers."""
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How to run stages of one kind, on whatever buffers."""
 
     executable: Executable
-    buffers: list[Buffer | Scratch]  # by slot
-    numbers: tuple[float | int, ...]
-    reads: list[Buffer]
-    writes: list[Buffer]
+    reads: tuple[int, ...]  # slots
+    writes: tuple[int, ...]
     label: str
+
+
+class Prepared(NamedTuple):
+    """Stages made ready to launch: what to run, on which buffers, with which numbers."""
+
+    recipe: Recipe
+    buffers: Sequence[Buffer | Scratch]  # by slot
+    numbers: tuple[float | int, ...]
+
+    @property
+    def executable(self) -> Executable:
+        return self.recipe.executable
 
 
 class Engine:
@@ -71,54 +82,80 @@ class Engine:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.default_stream = Stream(self)
-        self._executables: OrderedDict[Hashable, Executable] = OrderedDict()
+        self._recipes: OrderedDict[Hashable, Recipe] = OrderedDict()
         self._prepared: OrderedDict[Hashable, Program] = OrderedDict()
         self._tables: weakref.WeakKeyDictionary[Table, Buffer] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
 
     def prepare(self, stages: Sequence[Stage]) -> Prepared:
-        """Check the stages against each other and find or make their executable."""
-        buffers: list[Buffer | Scratch] = []
-        slot_of: dict[int, int] = {}
+        """Check the stages against each other and find or make their recipe.
 
-        def slot(buffer: Buffer | Scratch) -> int:
-            number = slot_of.setdefault(id(buffer), len(buffers))
-            if number == len(buffers):
-                buffers.append(buffer)
-            return number
-
-        calls: list[Call] = []
-        numbers: list[float | int] = []
-        reads: dict[int, Buffer] = {}
-        writes: dict[int, Buffer] = {}
+        It is found by what they do (that tells types and compile-time values too) and by which of their
+        buffers are the same, so a repeated run costs little more than going through its buffers.
+        """
+        slot_of: dict[Buffer | Scratch, int] = {}
+        kind: list[Hashable] = []
+        numbers: tuple[float | int, ...] = ()
         for stage in stages:
-            sources = (*stage.inputs, *map(self.hold, stage.tables))
-            work: Program | LibraryCall | Copy
+            arrays = self.arrays(stage)
+            kind.append(stage.special or (stage.op, *map(TYPE, arrays)))
+            numbers += stage.numbers
+            for buffer in arrays:
+                slot = slot_of.setdefault(buffer, len(slot_of))
+                if isinstance(buffer, Buffer):
+                    kind.append(slot)
+                    if buffer.engine is not self:
+                        raise self._foreign(buffer)
+                else:
+                    kind.append(~slot)  # scratch
+        key = tuple(kind)
+        recipe = self._recipes.get(key)
+        if recipe is None:
+            fresh = self._make_recipe(stages, slot_of)
+            with self._lock:
+                recipe = self._recipes.setdefault(key, fresh)
+                while len(self._recipes) > CACHED_PLANS:
+                    self._recipes.popitem(last=False)
+        return Prepared(recipe, tuple(slot_of), numbers)
+
+    def arrays(self, stage: Stage) -> tuple[Buffer | Scratch, ...]:
+        """What a stage reads, and then what it writes; array parameters are read after the inputs."""
+        if stage.output is None:
+            return ()
+        if stage.tables:
+            return (*stage.inputs, *map(self.hold, stage.tables), stage.output)
+        return (*stage.inputs, stage.output)
+
+    def _make_recipe(
+        self, stages: Sequence[Stage], slot_of: Mapping[Buffer | Scratch, int]
+    ) -> Recipe:
+        reads: dict[int, None] = {}
+        writes: dict[int, None] = {}
+        for stage in stages:
+            real = [slot_of[b] if isinstance(b, Buffer) else -1 for b in self.arrays(stage)]
+            reads |= dict.fromkeys(s for s in real[:-1] if s >= 0 and s not in writes)
+            writes |= dict.fromkeys(s for s in real[-1:] if s >= 0)
+        slots = [Slot(b.type, isinstance(b, Scratch)) for b in slot_of]
+        executable = self.device.compile(plan_calls(self.calls(stages, slot_of), slots))
+        label = " → ".join(s.label for s in stages) if len(stages) < 4 else f"{len(stages)} stages"
+        return Recipe(executable, tuple(reads), tuple(writes), label)
+
+    def calls(self, stages: Sequence[Stage], slot_of: Mapping[Buffer | Scratch, int]) -> list[Call]:
+        """The stages as the planner sees them: programs, adapted to the device, on numbered slots."""
+        calls: list[Call] = []
+        for stage in stages:
             if stage.op == "barrier":
                 calls.append(Call(Barrier()))
                 continue
-            assert stage.output is not None
-            if stage.op == "copy_buffer":
-                work = Copy()
-            else:
-                assert stage.special is not None
-                numbers += stage.special.values
+            arrays = self.arrays(stage)
+            work: Program | LibraryCall | Copy = Copy()
+            if stage.special is not None:
                 work = stage.special.work
                 if isinstance(work, Program):
-                    work = self._adapt(work, [b.type for b in sources], stage.output.type)
-            calls.append(Call(work, tuple(slot(b) for b in sources), slot(stage.output)))
-            for b in sources:
-                if isinstance(b, Buffer) and id(b) not in writes:
-                    reads[id(b)] = b
-            if isinstance(stage.output, Buffer):
-                writes[id(stage.output)] = stage.output
-        self.check_devices(buffers)
-        slots = [Slot(b.type, isinstance(b, Scratch)) for b in buffers]
-        executable = self._executable(calls, slots)
-        label = " → ".join(s.label for s in stages) if len(stages) < 4 else f"{len(stages)} stages"
-        return Prepared(
-            executable, buffers, tuple(numbers), list(reads.values()), list(writes.values()), label
-        )
+                    work = self._adapt(work, [b.type for b in arrays[:-1]], arrays[-1].type)
+            *sources, target = [slot_of[b] for b in arrays]
+            calls.append(Call(work, tuple(sources), target))
+        return calls
 
     def run(
         self, stages: Sequence[Stage], *, stream: Stream | None = None, inline: bool
@@ -128,12 +165,16 @@ class Engine:
 
     def launch(self, ready: Prepared, *, stream: Stream | None = None, inline: bool) -> Command:
         """Put a prepared run in order; freed buffers are refused here, before anything starts."""
-        storages = [b.storage() if isinstance(b, Buffer) else None for b in ready.buffers]
+        recipe, buffers, numbers = ready
+        storages: list[Storage | None] = []
+        for buffer in buffers:
+            storages.append(buffer.storage() if isinstance(buffer, Buffer) else None)
         return submit_command(
-            ready.label,
-            functools.partial(ready.executable.launch, storages, ready.numbers),
-            reads=ready.reads,
-            writes=ready.writes,
+            recipe.label,
+            functools.partial(recipe.executable.launch, storages, numbers),
+            buffers,
+            recipe.reads,
+            recipe.writes,
             stream=stream or self.default_stream,
             inline=inline,
         )
@@ -166,28 +207,17 @@ class Engine:
                     self._prepared.popitem(last=False)
         return found
 
-    def _executable(self, calls: list[Call], slots: list[Slot]) -> Executable:
-        key = (tuple(calls), tuple(slots))
-        with self._lock:
-            found = self._executables.get(key)
-            if found is not None:
-                self._executables.move_to_end(key)
-                return found
-        fresh = self.device.compile(plan_calls(calls, slots))
-        with self._lock:
-            kept = self._executables.setdefault(key, fresh)
-            while len(self._executables) > CACHED_PLANS:
-                self._executables.popitem(last=False)
-        return kept
-
     def check_devices(self, buffers: Iterable[Buffer | Scratch | None]) -> None:
         """Refuse buffers of another device."""
         for buffer in buffers:
             if isinstance(buffer, Buffer) and buffer.engine is not self:
-                raise DeviceError(
-                    f"a buffer on {buffer.device} cannot be used on {self.device.name}; "
-                    f"copy it over with compute.from_array(b) under dala.use({self.device.name!r})"
-                )
+                raise self._foreign(buffer)
+
+    def _foreign(self, buffer: Buffer) -> DeviceError:
+        return DeviceError(
+            f"a buffer on {buffer.device} cannot be used on {self.device.name}; "
+            f"copy it over with compute.from_array(b) under dala.use({self.device.name!r})"
+        )
 
 
 _engines: dict[int, Engine] = {}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command
 from dala.compute.engine import Engine, Prepared, Stream
-from dala.compute.stages import Stage, is_known, parse_stage, specialize
+from dala.compute.stages import Stage, bind_stage, is_known, parse_stage
 from dala.errors import ArgumentError, DeviceError, PipelineError, ShapeError
 from dala.plan.explain import explain_plan
 
@@ -83,19 +82,16 @@ class Pipeline:
         old = self._stages[stage]
         if old.kernel is None:
             raise PipelineError(f"stage {stage} ({old.label}) has no parameters")
-        values = old.kernel.bind({**old.values, **params})
         assert old.output is not None
-        assert old.special is not None
-        special = specialize(old.kernel, [b.type for b in old.inputs], old.output.type, values)
-        new = replace(old, values=values, special=special)
+        new = bind_stage(old.kernel, old.inputs, old.output, {**old.values, **params})
         before, ready = self._stages, self._ready
         stages = list(before)
         stages[stage] = new
         self._stages = tuple(stages)
-        same_arrays = special.work is old.special.work and new.tables == old.tables
+        same_arrays = new.special is old.special and new.tables == old.tables
         if ready is not None and ready[0] is before and same_arrays:  # only numbers changed
-            numbers = [n for s in stages if s.special is not None for n in s.special.values]
-            self._ready = (self._stages, replace(ready[1], numbers=tuple(numbers)))
+            numbers = [n for s in stages for n in s.numbers]
+            self._ready = (self._stages, ready[1]._replace(numbers=tuple(numbers)))
         return self
 
     def run(self, *, buffers: Mapping[Buffer, Buffer] | None = None) -> None:
@@ -134,9 +130,9 @@ class Pipeline:
         self, buffers: Mapping[Buffer, Buffer] | None, stream: Stream | None, *, inline: bool
     ) -> Command:
         self._require_alive()
-        if not isinstance(stream, Stream | None):
+        if stream is not None and not isinstance(stream, Stream):
             raise ArgumentError(f"submit: expected a stream, got {type(stream).__name__}")
-        if not isinstance(buffers, Mapping | None):
+        if buffers is not None and not isinstance(buffers, Mapping):
             raise ArgumentError(f"buffers is a dict of buffers, got {type(buffers).__name__}")
         ready = self._prepared()
         if buffers:
@@ -147,15 +143,10 @@ class Pipeline:
         """The same run on other buffers. The plan holds as long as they are as distinct as before."""
         for old, new in buffers.items():
             _check_stand_in(old, new, ready)
-        slots = [buffers.get(b, b) if isinstance(b, Buffer) else b for b in ready.buffers]
-        if len(set(map(id, slots))) < len(slots):
+        slots = tuple([buffers.get(b, b) if isinstance(b, Buffer) else b for b in ready.buffers])
+        if len(set(slots)) < len(slots):
             return self.engine.prepare([_on_other_buffers(s, buffers) for s in self._stages])
-        return replace(
-            ready,
-            buffers=slots,
-            reads=[buffers.get(b, b) for b in ready.reads],
-            writes=[buffers.get(b, b) for b in ready.writes],
-        )
+        return ready._replace(buffers=slots)
 
 
 def _check_stand_in(old: object, new: object, ready: Prepared) -> None:
@@ -176,7 +167,7 @@ def _on_other_buffers(stage: Stage, buffers: Mapping[Buffer, Buffer]) -> Stage:
         return buffers.get(old, old) if isinstance(old, Buffer) else old
 
     output = None if stage.output is None else swap(stage.output)
-    return replace(stage, inputs=tuple(swap(b) for b in stage.inputs), output=output)
+    return stage._replace(inputs=tuple(swap(b) for b in stage.inputs), output=output)
 
 
 def _as_spec(stage: Stage) -> dict[str, object]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from dala.compute.buffers import Buffer, Scratch
 from dala.errors import (
@@ -17,30 +19,29 @@ from dala.errors import (
     suggest,
 )
 from dala.ir.arrays import ArrayType
-from dala.language.kernel import Kernel, Specialized
+from dala.language.kernel import Kernel
 from dala.language.parameter import ParamValue
 from dala.language.registry import find_kernel, is_builtin
+from dala.language.specialized import Specialized
 from dala.language.tables import Table
 
 OPS = ("run_kernel", "copy_buffer", "barrier")
 KEYS = ("op", "kernel", "inputs", "output", "params")
+TYPE = operator.attrgetter("type")
+OUTPUT = -1  # the number of what is no input
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(NamedTuple):
     """One checked stage."""
 
     op: str
     kernel: Kernel | None = None
     inputs: tuple[Buffer | Scratch, ...] = ()
     output: Buffer | Scratch | None = None
-    values: Mapping[str, ParamValue] = field(default_factory=dict)
+    values: Mapping[str, ParamValue] = MappingProxyType({})
+    tables: tuple[Table, ...] = ()  # the values of array parameters: read like inputs, after them
     special: Specialized | None = None
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The values of array parameters: read like inputs, after them."""
-        return () if self.kernel is None else self.kernel.tables(self.values)
+    numbers: tuple[float | int, ...] = ()  # the run-time values in its order
 
     @property
     def label(self) -> str:
@@ -81,15 +82,24 @@ def kernel_stage(
 ) -> Stage:
     """The stage that runs one kernel; arrays and parameters are checked here, before any work."""
     kernel = find_kernel(name)
-    if params is not None and not isinstance(params, Mapping):
+    if params is not None and type(params) is not dict and not isinstance(params, Mapping):
         raise ArgumentError(f"{kernel.name}: params must be a dict, got {type(params).__name__}")
-    sources = _buffers(kernel.name, inputs, allow_scratch)
-    target = _buffer(kernel.name, "output", output, allow_scratch)
-    if not kernel.takes(len(sources)):
-        raise ShapeError(f"{kernel.name}: expected {kernel.inputs_in_words}, got {len(sources)}")
+    sources = _as_buffers(kernel.name, inputs, allow_scratch)
+    target = _as_buffer(kernel.name, OUTPUT, output, allow_scratch)
+    return bind_stage(kernel, sources, target, params)
+
+
+def bind_stage(
+    kernel: Kernel,
+    sources: tuple[Buffer | Scratch, ...],
+    target: Buffer | Scratch,
+    params: Mapping[str, object] | None,
+) -> Stage:
+    """The stage that runs a kernel on checked buffers; parameters are checked here."""
     values = kernel.bind(params)
-    special = specialize(kernel, [b.type for b in sources], target.type, values)
-    return Stage("run_kernel", kernel, sources, target, values, special)
+    special = specialize(kernel, tuple(map(TYPE, sources)), target.type, values)
+    numbers, tables = special.numbers(values), kernel.tables(values)
+    return Stage("run_kernel", kernel, sources, target, values, tables, special, numbers)
 
 
 def specialize(
@@ -146,10 +156,10 @@ def _barrier(spec: Mapping[object, object]) -> Stage:
 def _copy(spec: Mapping[object, object], allow_scratch: bool) -> Stage:
     if spec.get("kernel") or spec.get("params"):
         raise PipelineError("a copy_buffer stage takes 'inputs' and 'output' only")
-    sources = _buffers("copy_buffer", spec.get("inputs", ()), allow_scratch)
+    sources = _as_buffers("copy_buffer", spec.get("inputs", ()), allow_scratch)
     if len(sources) != 1:
         raise ShapeError(f"copy_buffer: expected 1 input, got {len(sources)}")
-    target = _buffer("copy_buffer", "output", spec["output"], allow_scratch)
+    target = _as_buffer("copy_buffer", OUTPUT, spec["output"], allow_scratch)
     source = sources[0]
     if source.type.dtype != target.type.dtype or source.type.count != target.type.count:
         raise ShapeError(
@@ -159,23 +169,33 @@ def _copy(spec: Mapping[object, object], allow_scratch: bool) -> Stage:
     return Stage("copy_buffer", None, sources, target)
 
 
-def _buffers(who: str, inputs: object, allow_scratch: bool) -> tuple[Buffer | Scratch, ...]:
+def _as_buffers(who: str, inputs: object, allow_scratch: bool) -> tuple[Buffer | Scratch, ...]:
+    if type(inputs) is not list and type(inputs) is not tuple:
+        inputs = _as_list(who, inputs)
+    sources = tuple(inputs)
+    for number, source in enumerate(sources):
+        _as_buffer(who, number, source, allow_scratch)
+    return sources
+
+
+def _as_list(who: str, inputs: object) -> Sequence[object]:
     if isinstance(inputs, Buffer | Scratch):
         raise ArgumentError(f"{who}: inputs is a list of buffers; put brackets around it")
     if not isinstance(inputs, Sequence) or isinstance(inputs, str | bytes):
         raise ArgumentError(f"{who}: inputs is a list of buffers, got {type(inputs).__name__}")
-    return tuple(_buffer(who, f"input {i}", b, allow_scratch) for i, b in enumerate(inputs))
+    return inputs
 
 
-def _buffer(who: str, role: str, value: object, allow_scratch: bool) -> Buffer | Scratch:
-    if isinstance(value, Scratch):
-        if not allow_scratch:
-            raise PipelineError(f"{who}: {role} is a scratch buffer; those only work in a pipeline")
+def _as_buffer(who: str, number: int, value: object, allow_scratch: bool) -> Buffer | Scratch:
+    if isinstance(value, Buffer):
+        value.storage()  # refuses a freed one
         return value
-    if not isinstance(value, Buffer):
+    role = "output" if number == OUTPUT else f"input {number}"
+    if not isinstance(value, Scratch):
         raise ArgumentError(
             f"{who}: {role} must be a buffer, got {type(value).__name__}; "
             "make one with compute.from_array(x)"
         )
-    value.storage()  # refuses a freed one
+    if not allow_scratch:
+        raise PipelineError(f"{who}: {role} is a scratch buffer; those only work in a pipeline")
     return value

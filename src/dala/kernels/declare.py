@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dala.ir.arrays import ArrayType
 from dala.ir.graph import Domain
-from dala.language.kernel import PLAIN, Geometry, Kernel, ShapeRule, Specialized, make_kernel
+from dala.language.kernel import PLAIN, Geometry, Kernel, ShapeRule, make_kernel
 from dala.language.parameter import Param, ParamValue
 from dala.language.registry import add_builtin
+from dala.language.specialized import Specialized
 
 
 def builtin(

@@ -12,24 +12,24 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
-
 from dala.errors import DTypeError, KernelError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
-from dala.ir.graph import OUTPUT, Domain, Extent, Program, RuntimeParam, accesses, walk
+from dala.ir.graph import OUTPUT, Domain, Extent, Program, accesses, walk
 from dala.ir.library import LIBRARY, LibraryCall
 from dala.ir.planes import Plane
 from dala.language.budget import current_trace
 from dala.language.interpret import TextFunction
 from dala.language.parameter import Param, ParamValue, bind_params
 from dala.language.signature import complete_param, count_inputs, read_arguments, trial_value
+from dala.language.specialized import Specialized, make_specialized
 from dala.language.tables import Table
 from dala.language.text import parse_kernel
 from dala.language.trace import SourceType, call_traced, trace_kernel
 from dala.language.values import DomainMismatch, Image, Scalar, Tensor
 
 SPECIALISATIONS = 256  # traced programs kept per kernel
+SPECIALISED = 1024  # and for how many different arrays and values it is known which fits
 ShapeRule = Callable[
     [Sequence[ArrayType], ArrayType, Mapping[str, ParamValue]], "tuple[int, ...] | None"
 ]  # the output shape a kernel wants, or None where any will do
@@ -46,14 +46,6 @@ class Geometry:
 
 
 PLAIN = Geometry()
-
-
-@dataclass(frozen=True, slots=True)
-class Specialized:
-    """A kernel made ready for given arrays: what to run, and the run-time values in its order."""
-
-    work: Program | LibraryCall
-    values: tuple[float | int, ...]
 
 
 class Kernel:
@@ -93,14 +85,19 @@ class Kernel:
         self.library = library
         self.geometry = geometry
         self._shape_rule = shape_rule
+        self._declared = {p.name: p for p in self.params}
+        self._arrays = [p.name for p in self.params if p.type == "array"]
+        # those of which more than a number is known while the kernel is traced
+        self._steering = [
+            p for p in self.params if p.static or p.default is None or p.name in self._arrays
+        ]
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()  # by kinds of arrays
-        self._checked: OrderedDict[Hashable, Program | LibraryCall] = OrderedDict()  # by arrays
+        self._specialized: OrderedDict[Hashable, Specialized] = OrderedDict()  # by arrays
         self._lock = threading.Lock()
         self.domain: Domain = domain or ("tensor" if library else self._infer_domain())
-        arrays = [p.name for p in self.params if p.type == "array"]
-        if arrays and self.domain == "tensor":
+        if self._arrays and self.domain == "tensor":
             raise KernelError(
-                f"kernel {name!r}: {arrays[0]} is an array parameter; only image kernels have those, "
+                f"kernel {name!r}: {self._arrays[0]} is an array parameter; only image kernels have those, "
                 "a tensor kernel takes one more input"
             )
 
@@ -140,7 +137,7 @@ class Kernel:
                         "known at run time; give a number, or declare your parameter static"
                     )
                 symbols[p.name] = params.pop(p.name)
-        known = [p for p in self.params if p.name not in symbols]
+        known = {p.name: p for p in self.params if p.name not in symbols}
         values = {**bind_params(self.name, known, params), **symbols}
         return call_traced(self.name, self.function, inputs, values)
 
@@ -157,11 +154,13 @@ class Kernel:
 
     def bind(self, params: Mapping[str, object] | None) -> dict[str, ParamValue]:
         """Every declared parameter with its checked value."""
-        return bind_params(self.name, self.params, params)
+        return bind_params(self.name, self._declared, params)
 
     def tables(self, values: Mapping[str, ParamValue]) -> tuple[Table, ...]:
         """The values of the array parameters: what the kernel reads besides its inputs."""
-        arrays = [values[p.name] for p in self.params if p.type == "array"]
+        if not self._arrays:
+            return ()
+        arrays = [values[name] for name in self._arrays]
         return tuple(v for v in arrays if isinstance(v, Table))
 
     def specialize(
@@ -169,28 +168,21 @@ class Kernel:
     ) -> Specialized:
         """Check the arrays, then give the program for them (checked and traced once per kind)."""
         # repr tells 1 from 1.0 and True, and 0.0 from -0.0: they trace differently
-        fixed = tuple(
-            [repr(values[p.name]) if p.static else values[p.name] is None for p in self.params]
-        )
-        tables = tuple([(t.type, t.kind) for t in self.tables(values)])
-        key = (tuple(inputs), tables, output, fixed)
-        work = self._checked.get(key)
-        if work is None:
+        fixed: tuple[str | bool, ...] = ()
+        for p in self._steering:
+            fixed += (repr(values[p.name]) if p.static else values[p.name] is None,)
+        key: Hashable = (*inputs, output, fixed)
+        if self._arrays:
+            key = (key, *[(t.type, t.kind) for t in self.tables(values)])
+        found = self._specialized.get(key)
+        if found is None:
             work = self._check(inputs, output, values, fixed)
+            fresh = make_specialized(self.name, work, self.params, values)
             with self._lock:
-                self._checked[key] = work
-                while len(self._checked) > SPECIALISATIONS:
-                    self._checked.popitem(last=False)
-        if isinstance(work, LibraryCall):
-            return Specialized(work, ())
-        numbers: list[float | int] = []
-        for p in self.params:
-            value = values[p.name]
-            if p.static or value is None or isinstance(value, Table):
-                continue
-            for number in value if isinstance(value, tuple) else (value,):
-                numbers.append(self._number(p, number, work.params[len(numbers)]))
-        return Specialized(work, tuple(numbers))
+                found = self._specialized.setdefault(key, fresh)
+                while len(self._specialized) > SPECIALISED:
+                    self._specialized.popitem(last=False)
+        return found
 
     def _check(
         self,
@@ -242,25 +234,6 @@ class Kernel:
             while len(self._programs) > SPECIALISATIONS:
                 self._programs.popitem(last=False)
         return program
-
-    def _number(self, param: Param, value: ParamValue, slot: RuntimeParam) -> float | int:
-        assert isinstance(value, int | float)
-        dtype = slot.dtype
-        if dtype.is_float:
-            with np.errstate(over="ignore"):  # beyond f32 it is inf, by the policy
-                return float(dtype.numpy.type(value))
-        info_min, info_max = _integer_range(dtype.bytes * 8, dtype.kind == "s")
-        if value != value or value in (float("inf"), float("-inf")) or value != int(value):
-            raise DTypeError(
-                f"{self.name}: {param.name}={value!r} is not a whole number, and the buffers are "
-                f"{dtype}; round it or use f32 buffers"
-            )
-        if not info_min <= int(value) <= info_max:
-            raise DTypeError(
-                f"{self.name}: {param.name}={value!r} does not fit into {dtype} "
-                f"({info_min}..{info_max})"
-            )
-        return int(value)
 
     def _image_types(
         self, inputs: Sequence[ArrayType], output: ArrayType
@@ -404,7 +377,3 @@ def _shape_hint(shape: tuple[int, ...]) -> str:
     if len(shape) == 3 and shape[2] == 3:
         return "add an alpha channel"
     return "add a channel axis" if len(shape) < 3 else "one image at a time"
-
-
-def _integer_range(bits: int, signed: bool) -> tuple[int, int]:
-    return (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)

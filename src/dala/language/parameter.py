@@ -5,9 +5,10 @@ The CLI, the docs and every other face of a kernel are derived from these declar
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ ParamType = Literal["float", "int", "bool", "str", "array"]
 Numbers = tuple[float | int, ...]
 ParamValue = float | int | bool | str | Numbers | Table | None
 FLOAT_BITS = 1023  # larger whole numbers have no float
+MODERATE = 2.0**1000  # finite, and a float even if it is a whole number
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "required"})()
 
 
@@ -47,10 +49,18 @@ class Param:
     finite: bool = True
     length: int = 0
     load: Loader | None = None
+    # numbers of these types in this range fit as they are
+    _plain: tuple[builtins.type, ...] = field(default=(), init=False, repr=False, compare=False)
+    _range: tuple[float, float] = field(default=(0, 0), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.default, tuple):
             object.__setattr__(self, "length", len(self.default))
+        if self.type in ("float", "int") and not self.length:
+            object.__setattr__(self, "_plain", (int,) if self.type == "int" else (float, int))
+            low = -MODERATE if self.min is None else max(self.min, -MODERATE)
+            high = MODERATE if self.max is None else min(self.max, MODERATE)
+            object.__setattr__(self, "_range", (low, high))
         if self.type not in ("float", "int", "bool", "str", "array"):
             raise ParameterError(
                 f"{self.name}: type must be float, int, bool, str or array, got {self.type!r}"
@@ -75,6 +85,10 @@ class Param:
 
     def check(self, kernel: str, value: object) -> ParamValue:
         """``value`` as this parameter's Python type, or a ParameterError that says what fits."""
+        if type(value) in self._plain:
+            low, high = self._range
+            if low <= value <= high:  # type: ignore[operator]
+                return value  # type: ignore[return-value]
         if value is None and self.default is None:
             return None
         return self._accept(f"{kernel}: ", value)
@@ -284,24 +298,24 @@ def declared(default: object) -> _Declared | None:
 
 
 def bind_params(
-    kernel: str, params: Sequence[Param], given: Mapping[str, object] | None
+    kernel: str, params: Mapping[str, Param], given: Mapping[str, object] | None
 ) -> dict[str, ParamValue]:
     """Every parameter with its checked value or default; unknown and missing ones are refused."""
-    given = given or {}
-    if not isinstance(given, Mapping):
+    if given is None:
+        given = {}
+    elif type(given) is not dict and not isinstance(given, Mapping):
         raise ParameterError(f"{kernel}: params must be a dict, got {type(given).__name__}")
-    known = {p.name for p in params}
     for name in given:
-        if name not in known:
-            listed = ", ".join(p.name for p in params) or "none"
-            hint = suggest(str(name), known)
+        if name not in params:
+            listed = ", ".join(params) or "none"
+            hint = suggest(str(name), params)
             raise ParameterError(f"{kernel}: unknown parameter {name!r}; it takes: {listed}{hint}")
     bound: dict[str, ParamValue] = {}
-    for p in params:
-        if p.name in given:
-            bound[p.name] = p.check(kernel, given[p.name])
-        elif p.required:
-            raise ParameterError(f"{kernel}: parameter {p.name!r} is missing; give {p.describe()}")
+    for name, p in params.items():
+        if name in given:
+            bound[name] = p.check(kernel, given[name])
+        elif p.default is REQUIRED:
+            raise ParameterError(f"{kernel}: parameter {name!r} is missing; give {p.describe()}")
         else:
-            bound[p.name] = p.default
+            bound[name] = p.default
     return bound

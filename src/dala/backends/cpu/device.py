@@ -8,13 +8,13 @@ from dala.backends.cpu.emit import emit_pass
 from dala.backends.cpu.jit import CodeCache, detect_host
 from dala.backends.cpu.launch import PassLauncher, thread_count
 from dala.backends.cpu.prepare import prepare_program
-from dala.backends.host import HostDevice, HostExecutable
-from dala.backends.library import RunPass, whole_pass
+from dala.backends.host import HostDevice, HostExecutable, RunPass, on_positions, positions
+from dala.backends.library import whole_pass
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType
 from dala.ir.graph import Program, walk
 from dala.plan.melt import FusedPass
-from dala.plan.planner import Plan
+from dala.plan.planner import Plan, WholePass
 
 
 class CpuDevice(HostDevice):
@@ -40,11 +40,11 @@ class CpuDevice(HostDevice):
         return prepare_program(program, inputs, output, fma=host.fma, tables=host.permutes_bytes)
 
     def compile(self, plan: Plan) -> HostExecutable:
-        return HostExecutable(plan, [self._compile_pass(p) for p in plan.passes])
+        return HostExecutable(plan, [self._compile_pass(plan, p) for p in plan.passes])
 
-    def _compile_pass(self, work: object) -> RunPass:
+    def _compile_pass(self, plan: Plan, work: FusedPass | WholePass) -> RunPass:
         if not isinstance(work, FusedPass):
-            return whole_pass(work)  # type: ignore[arg-type]
+            return on_positions(plan, work, whole_pass(work))
         host = detect_host()
         native = emit_pass(work, host)
         params: dict[int, DType] = {
@@ -54,4 +54,5 @@ class CpuDevice(HostDevice):
             if n.op == "param" and isinstance(n.attr, int)
         }
         types = [params.get(i) for i in range(max(params, default=-1) + 1)]
-        return PassLauncher(work, native, self.code.get(native.text), types)
+        arrays = positions(plan, (*work.reads, *work.writes))
+        return PassLauncher(work, native, self.code.get(native.text), types, arrays)

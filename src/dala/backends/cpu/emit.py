@@ -19,6 +19,7 @@ from dala.backends.cpu.extrema import find_extrema
 from dala.backends.cpu.jit import Host
 from dala.backends.cpu.rows import RowBody, Sweep, schedule_rows
 from dala.backends.cpu.tables import ByteMap, find_byte_map, write_table
+from dala.backends.cpu.weight import weigh_pass
 from dala.ir.dtypes import U8
 from dala.ir.graph import OUTPUT, Extent, Node, walk
 from dala.plan.melt import FusedPass, PassArray
@@ -48,6 +49,7 @@ class NativePass:
     sweep: Sweep
     by_rows: bool  # rows are the last axis; otherwise a tensor is cut into even pieces
     tails: int
+    weight: float  # vector operations per element
 
     @property
     def halo(self) -> int:
@@ -93,7 +95,11 @@ class PassEmitter:
         for number, body in enumerate(self.bodies):
             self._emit_body(rows, number, body)
         text = self._frame(rows)
-        return NativePass(text, self.layout, self.lanes, self.sweep, self.by_rows, self.tails)
+        computed = [b for b in self.bodies if self.byte_map(b) is None]
+        weight = weigh_pass(self.work, computed, self.lanes)
+        return NativePass(
+            text, self.layout, self.lanes, self.sweep, self.by_rows, self.tails, weight
+        )
 
     # -- the frame: bands and rows ---------------------------------------------------------------
 

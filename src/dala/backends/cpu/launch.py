@@ -7,10 +7,11 @@ involved once per thread, not once per band.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import os
 import struct
+import threading
+from array import array
 from collections.abc import Sequence
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -18,21 +19,21 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dala.backends.cpu.emit import HEADER, TAIL_BYTES, NativePass, extents_of
+from dala.backends.cpu.emit import TAIL_BYTES, NativePass, extents_of
 from dala.backends.cpu.jit import Compiled
-from dala.backends.host import HostArray, spare
+from dala.backends.host import HostArray
 from dala.errors import VerificationError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8, DType
-from dala.ir.graph import accesses, walk
+from dala.ir.graph import accesses
 from dala.ir.planes import shrink
 from dala.plan.melt import FusedPass
 from dala.threads import Runners
 
-Block: TypeAlias = "ctypes.Array[ctypes.c_char]"
+Block: TypeAlias = "array[int]"  # the arguments of a native call, in 8-byte words
 PIECE = 16_384  # elements per row when a tensor is cut into even pieces
 SINGLE_THREAD_WORK = (
-    3_000_000  # operations (nodes × elements) below which threads cost more than they give
+    1_000_000  # vector operations (some 130 µs) below which a helper comes too late
 )
 BANDS_PER_THREAD = 3
 _FORMAT = {"f32": "f4x", "f64": "d", "s32": "i4x", "s64": "q", "u32": "I4x", "u8": "B7x"}
@@ -58,11 +59,37 @@ if hasattr(os, "register_at_fork"):  # threads do not survive a fork
     os.register_at_fork(after_in_child=_helpers.cache_clear)
 
 
+class _Own(threading.local):
+    """Memory of one thread for what a native call keeps in between; it grows with what is asked for.
+
+    One block is enough: a native call never calls back, so a thread is inside one at a time.
+    """
+
+    scratch: HostArray | None = None
+
+    def at_least(self, size: int) -> HostArray:
+        scratch = self.scratch
+        if scratch is None or scratch.type.shape[0] < size:
+            self.scratch = scratch = HostArray(ArrayType((size,), U8))
+        return scratch
+
+
+_own = _Own()
+
+
 class PassLauncher:
-    """One pass on arrays of given shapes: everything that can be computed before the run is."""
+    """One pass on arrays of given shapes: everything that can be computed before the run is.
+
+    ``positions`` says which arrays of a launch the pass reads, and then which it writes.
+    """
 
     def __init__(
-        self, work: FusedPass, native: NativePass, code: Compiled, params: Sequence[DType | None]
+        self,
+        work: FusedPass,
+        native: NativePass,
+        code: Compiled,
+        params: Sequence[DType | None],
+        positions: Sequence[int],
     ) -> None:
         self.code = code
         image = work.domain == "image"
@@ -70,55 +97,40 @@ class PassLauncher:
         sweep = native.sweep
         _check_sizes(work)
         rows, columns, last = _geometry(sweep.shape[:2] if image else shape, native.by_rows)
-        nodes = sum(1 for b in sweep.bodies for _ in walk(b.roots))
         coarsest = max(b.grid for b in sweep.bodies)
-        band_rows = _band_rows(rows, columns * nodes, native.halo, 1 << coarsest)
+        band_rows = _band_rows(rows, columns * native.weight, native.halo, 1 << coarsest)
         bands = -(-rows // band_rows)
         self.threads = min(thread_count(), bands)
-        self._head = (0, bands, band_rows, rows, columns, last, *shape)
-        self._read_tails = [
-            (_stride(a.type, columns, image), *extents_of(a, image)) for a in work.reads
-        ]
-        self._write_strides = [_stride(a.type, columns, image) for a in work.writes]
-        self._read_offsets = [a.offset for a in work.reads]
-        self._write_offsets = [a.offset for a in work.writes]
-        self._rings, scratch_bytes = _lay_rings(native, columns)
-        self._scratch = ArrayType((scratch_bytes,), U8)
-        self._params = [i for i, d in enumerate(params) if d is not None]
-        words = native.layout.params - HEADER - len(shape)
-        fields = "".join(_FORMAT[d.name] if d is not None else "8x" for d in params)
-        self._block = struct.Struct(f"<{HEADER + len(shape) + words}q{fields}")
-        self._spare_blocks: list[Block] = []
+        rings, self._scratch_bytes = _lay_rings(native, columns)
+        layout = native.layout
+        block = [0, bands, band_rows, rows, columns, last, *shape]
+        for a in work.reads:
+            block += (0, _stride(a.type, columns, image), *extents_of(a, image))
+        for a in work.writes:
+            block += (0, _stride(a.type, columns, image))
+        block += rings
+        assert len(block) == layout.params
+        self._block: Block = array("q", block + [0] * len(params))  # but for addresses, parameters
+        offsets = [a.offset for a in (*work.reads, *work.writes)]
+        words = (*layout.reads, *layout.writes)
+        self._addresses = list(zip(words, positions, offsets, strict=True))
+        # a parameter that this pass does not read may be of any kind
+        fields = [_FORMAT[d.name] if d is not None else "d" for d in params]
+        self._params = struct.Struct("<" + "".join(fields))
+        self._params_used = len(params)
+        self._params_at = 8 * layout.params
 
-    def __call__(
-        self,
-        reads: Sequence[HostArray],
-        writes: Sequence[HostArray],
-        params: Sequence[float | int],
-    ) -> None:
-        words = list(self._head)
-        for array, offset, tail in zip(reads, self._read_offsets, self._read_tails, strict=True):
-            words.append(array.address + offset)
-            words += tail
-        for array, offset, stride in zip(
-            writes, self._write_offsets, self._write_strides, strict=True
-        ):
-            words += (array.address + offset, stride)
-        try:
-            block = self._spare_blocks.pop()
-        except IndexError:
-            block = ctypes.create_string_buffer(self._block.size)
-        used = [params[i] for i in self._params]
-        self._block.pack_into(block, 0, *words, *self._rings, *used)
+    def __call__(self, arrays: Sequence[HostArray], params: Sequence[float | int]) -> None:
+        block = self._block[:]
+        for word, position, offset in self._addresses:
+            block[word] = arrays[position].address + offset
+        self._params.pack_into(block, self._params_at, *params[: self._params_used])
         if self.threads > 1:
-            self._work_together(block, reads, writes)
+            self._work_together(block, arrays)
         else:
             self._work(block)
-        self._spare_blocks.append(block)
 
-    def _work_together(
-        self, block: Block, reads: Sequence[HostArray], writes: Sequence[HostArray]
-    ) -> None:
+    def _work_together(self, block: Block, arrays: Sequence[HostArray]) -> None:
         """Work with helpers; at the end, wait for those that have begun.
 
         A helper begins by taking a ticket. Tickets that are left when the work is done are taken back, so
@@ -131,7 +143,7 @@ class PassLauncher:
         try:
             for _ in range(self.threads - 1):
                 tickets.put(None)
-                _helpers().put(partial(self._help, tickets, done, block, (reads, writes)))
+                _helpers().put(partial(self._help, tickets, done, block, arrays))
                 issued += 1
             self._work(block)
         finally:
@@ -160,24 +172,22 @@ class PassLauncher:
         done.put(error)
 
     def _work(self, block: Block) -> None:
-        address = ctypes.addressof(block)
-        scratch = spare.take(self._scratch)
-        self.code.call(address, scratch.address)
-        spare.give(scratch)
+        scratch = _own.at_least(self._scratch_bytes)  # held here until the call is over
+        self.code.call(block.buffer_info()[0], scratch.address)
 
 
 def _check_sizes(work: FusedPass) -> None:
     """What is read at the position written must have the size written: the last line of defence."""
     read = {a.source for b in work.bodies for a in accesses(b.roots)}
     arrays = [a for k, a in enumerate(work.reads) if k in read] + list(work.writes)
-    for array in arrays:
-        shape = array.type.shape
+    for part in arrays:
+        shape = part.type.shape
         if work.domain == "tensor":
-            fits = array.type.count == int(np.prod(work.shape, dtype=np.int64))
-        elif array.grid < 0:
-            fits = tuple(shrink(n, -array.grid) for n in shape[:2]) == work.shape[:2]
+            fits = part.type.count == int(np.prod(work.shape, dtype=np.int64))
+        elif part.grid < 0:
+            fits = tuple(shrink(n, -part.grid) for n in shape[:2]) == work.shape[:2]
         else:
-            fits = shape[:2] == tuple(shrink(n, array.grid) for n in work.shape[:2])
+            fits = shape[:2] == tuple(shrink(n, part.grid) for n in work.shape[:2])
         if not fits:
             raise VerificationError(f"a pass over {work.shape} touches an array of {shape}")
 
@@ -207,7 +217,7 @@ def _stride(type_: ArrayType, columns: int, image: bool) -> int:
     return columns * type_.dtype.bytes
 
 
-def _band_rows(rows: int, work_per_row: int, halo: int, block: int) -> int:
+def _band_rows(rows: int, work_per_row: float, halo: int, block: int) -> int:
     """Rows per band, in whole blocks: enough bands for every thread, few enough that the halo does not
     matter."""
     if rows * work_per_row < SINGLE_THREAD_WORK or thread_count() == 1:

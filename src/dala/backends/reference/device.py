@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dala.backends.host import HostDevice, HostExecutable
+from dala.backends.host import HostDevice, HostExecutable, on_positions
 from dala.backends.library import whole_pass
 from dala.backends.reference.interpret import interpret_pass
 from dala.ir.arrays import ArrayType
@@ -29,10 +29,9 @@ class ReferenceDevice(HostDevice):
         return program
 
     def compile(self, plan: Plan) -> HostExecutable:
-        return HostExecutable(
-            plan,
-            [
-                functools.partial(interpret_pass, p) if isinstance(p, FusedPass) else whole_pass(p)
-                for p in plan.passes
-            ],
-        )
+        runs = [
+            functools.partial(interpret_pass, p) if isinstance(p, FusedPass) else whole_pass(p)
+            for p in plan.passes
+        ]
+        pairs = zip(plan.passes, runs, strict=True)
+        return HostExecutable(plan, [on_positions(plan, p, run) for p, run in pairs])
