@@ -11,6 +11,7 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter
 
 Rows = Sequence[dict[str, Any]]
 COLORS = ["#2a9d70", "#33508c", "#cc7a33"]
@@ -36,10 +37,11 @@ def plot(sections: Sequence[dict[str, Rows]], path: Path) -> None:
 
 def draw_stages(axes: Axes, tables: dict[str, Rows]) -> None:
     for (name, rows), color in zip(tables.items(), COLORS, strict=False):
-        further = f"{name}: +{rows[-1]['per_stage']:.1%} of one pass for each further stage"
+        further = f"{name}: a further stage {rows[-1]['per_stage']:+.1%}"
         axes.plot(*columns(rows, "stages", "ms"), "o-", color=color, ms=4, label=further)
     axes.set(title="Point-wise stages in one pass", xlabel="stages", ylabel="ms, 1920×1080")
-    axes.set_ylim(0, 1.45 * axes.get_ylim()[1])
+    axes.set_xticks([row["stages"] for row in rows])
+    axes.set_ylim(0, 1.3 * axes.get_ylim()[1])
     axes.legend(frameon=False, fontsize=8, loc="upper left")
 
 
@@ -54,8 +56,11 @@ def draw_pixels(axes: Axes, tables: dict[str, Rows]) -> None:
     for (name, rows), color in zip(tables.items(), COLORS, strict=True):
         axes.plot(*columns(rows, "pixels", "ns_per_pixel"), "o-", color=color, ms=4, label=name)
     axes.set(title="Pixels", xlabel="pixels", ylabel="ns per pixel", xscale="log", yscale="log")
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.legend(frameon=False, fontsize=8)
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    low, high = axes.get_ylim()
+    ticks = [t for t in (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10) if low <= t <= high]
+    axes.set_yticks(ticks, [f"{t:g}" for t in ticks])
+    axes.legend(frameon=False, fontsize=8, ncols=3, loc="lower center", bbox_to_anchor=(0.5, -0.33))
 
 
 def draw_threads(axes: Axes, rows: Rows) -> None:
@@ -76,6 +81,7 @@ def draw_memory(axes: Axes, size: str, rows: Rows) -> None:
     kinds = ["#aaa" if "copy" in name else COLORS["stage by" in name] for name in names]
     bars = axes.barh(range(len(rows)), rates, color=kinds, height=0.7)
     axes.bar_label(bars, fmt="%.1f", fontsize=8, padding=3)
+    axes.set_xlim(0, 1.12 * max(rates))
     axes.set_yticks(range(len(rows)), names, fontsize=7)
     axes.set(title=f"Memory, {size}", xlabel="GB/s: one read and one write ÷ time")
 
