@@ -201,7 +201,7 @@ JOBS: list[Job] = [
     ),
     point(
         "edge_detect", {}, sobel_cheap, name="edge_detect, short cut",
-        apart="(|gx| + |gy|) / 2, one plane",
+        apart="mean of across and down, one plane",
     ),
     *(median(radius) for radius in (1, 2, 3)),
     point(

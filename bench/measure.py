@@ -46,7 +46,23 @@ def machine() -> str:
     return (
         f"{info['name']}, {info['threads']} threads, {info['vector_bits']}-bit vectors; "
         f"dala {info['version']}, NumPy {np.__version__}, Python {platform.python_version()}"
+        f"{other_work()}"
     )
+
+
+def other_work() -> str:
+    """Numbers from a machine that does something else are not worth much: say so beside them."""
+    stat = Path("/proc/stat")
+    if not stat.exists():
+        return ""
+    looks = []
+    for pause_s in (0.0, 1.0):
+        time.sleep(pause_s)
+        times = [int(field) for field in stat.read_text().splitlines()[0].split()[1:9]]
+        looks.append((sum(times), times[3] + times[4]))  # all, idle
+    (all_before, idle_before), (all_after, idle_after) = looks
+    busy = 1 - (idle_after - idle_before) / (all_after - all_before)
+    return f"; {busy:.0%} busy with other work" if busy > 0.05 else ""
 
 
 def write_results(folder: Path, name: str, markdown: str, data: object) -> None:

@@ -17,15 +17,14 @@ Rows = Sequence[dict[str, Any]]
 COLORS = ["#2a9d70", "#33508c", "#cc7a33"]
 
 
-def plot(sections: Sequence[dict[str, Rows]], path: Path) -> None:
-    """Stages, radius, pixels; threads, memory, compiling and overhead."""
-    stages, radius, pixels, threads, memory, _, _ = sections
+def plot(data: dict[str, dict[str, Rows]], path: Path) -> None:
+    """Stages, radius, pixels; threads and memory."""
     figure, grid = pyplot.subplots(2, 3, figsize=(13, 7.5))
-    draw_stages(grid[0, 0], stages)
-    draw_radius(grid[0, 1], radius[""])
-    draw_pixels(grid[0, 2], pixels)
-    draw_threads(grid[1, 0], threads[""])
-    for axes, (size, rows) in zip(grid[1, 1:], memory.items(), strict=True):
+    draw_stages(grid[0, 0], data["stages"])
+    draw_radius(grid[0, 1], data["radius"][""])
+    draw_pixels(grid[0, 2], data["pixels"])
+    draw_threads(grid[1, 0], data["threads"][""])
+    for axes, (size, rows) in zip(grid[1, 1:], data["memory"].items(), strict=True):
         draw_memory(axes, size, rows)
     for axes in grid.flat:
         axes.spines[["top", "right"]].set_visible(False)
