@@ -35,11 +35,11 @@ def table() -> str:
     memory = {row["run"]: row["ms"] for row in scaling["memory"][HD]}
     compiling = {row["run"]: row["ms"] for row in scaling["compile"][""]}
     overhead = {row["run"]: row["us"] for row in scaling["overhead"][""]}
-    what, *_, when = scaling["title"].split("; ")
+    what, _, *busy, when = scaling["title"].split("; ")
     stages = scaling["stages"]["curves"][-1]
     ratios = {row["job"]: row.get("opencv_ratio") for row in peers["rows"] if row["size"] == HD}
     rows = {
-        f"{HD} RGBA, {what}": when,
+        f"{HD} RGBA, {'; '.join([what, *busy])}": when,
         "---": "---",
         "blur → sharpen → contrast → brightness → grayscale, fused": (
             f"{short(memory['chain of five: fused'])} ms"
