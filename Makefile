@@ -19,7 +19,9 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(BIN)/python bench/core.py
+	$(BIN)/python bench/scaling.py
 	$(BIN)/python bench/peers.py
+	$(BIN)/python bench/readme.py
 
 # Debian splits venv off Python; without it `python3 -m venv` leaves a folder without pip.
 $(VENV)/bin/pip:

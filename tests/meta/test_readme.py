@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +46,9 @@ def test_links_lead_somewhere() -> None:
     targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)\s#]+)", text)
     missing = [t for t in targets if not (README.parent / t).exists()]
     assert missing == []
+
+
+def test_the_numbers_are_the_measured_ones() -> None:
+    command = [sys.executable, str(README.parent / "bench" / "readme.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

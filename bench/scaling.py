@@ -1,0 +1,291 @@
+"""How cost grows, and what a fused chain costs in memory traffic.
+
+    python bench/scaling.py [--quick] [--out bench/results]
+
+Point-wise stages 1 → 16, blur radius 1 → 100, pixels × 1 → 400, threads 1 → all; an image far larger
+than the cache, fused and stage by stage, against a plain copy; compile time and overhead per run.
+Writes scaling.md, scaling.json and scaling.png. Needs the ``bench`` extra.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from dala import compute
+from dala.backends.cpu.emit import emit_pass
+from dala.backends.cpu.jit import Compiled, detect_host
+from dala.backends.cpu.launch import thread_count
+from dala.plan.melt import FusedPass
+from measure import Run, machine, measure, median_ms, write_results
+
+Stage = tuple[str, dict[str, object]]
+Table = list[dict[str, float]]
+CHAIN: list[Stage] = [
+    ("blur", {"radius": 3, "sigma": 1.5}),
+    ("sharpen", {"amount": 0.5}),
+    ("contrast", {"value": 0.2}),
+    ("brightness", {"value": 0.05}),
+    ("grayscale", {}),
+]
+COUNTS = (1, 2, 4, 8, 12, 16)
+RADII = (1, 2, 3, 5, 10, 15, 20, 25, 30, 50, 75, 100)
+SIZES = ((192, 108), (384, 216), (640, 480), (1280, 720), (1920, 1080), (3840, 2160))
+HD, LARGE = (1920, 1080), (8192, 8192)
+
+
+def photo(size: tuple[int, int]) -> compute.Buffer:
+    buffer = compute.buffer_zeros((size[1], size[0], 4), "u8")
+    compute.run_kernel("generate_noise", [], buffer)
+    return buffer
+
+
+def fused(
+    stages: Sequence[Stage], source: compute.Buffer, result: compute.Buffer
+) -> compute.Pipeline:
+    pipeline = compute.pipeline()
+    current: compute.Buffer | compute.Scratch = source
+    for index, (kernel, params) in enumerate(stages):
+        last = index == len(stages) - 1
+        output = result if last else compute.scratch(source.shape, "u8")
+        pipeline.add({"kernel": kernel, "inputs": [current], "output": output, "params": params})
+        current = output
+    return pipeline
+
+
+def apart(stages: Sequence[Stage], source: compute.Buffer, images: Sequence[compute.Buffer]) -> Run:
+    """Each stage writes a whole image, in turns into two."""
+    pipelines, current = [], source
+    for index, stage in enumerate(stages):
+        output = images[index % 2]
+        pipelines.append(fused([stage], current, output))
+        current = output
+
+    def run() -> None:
+        for pipeline in pipelines:
+            pipeline.run()
+
+    return run
+
+
+def chain_run(stages: Sequence[Stage], size: tuple[int, int]) -> Run:
+    source = photo(size)
+    return fused(stages, source, compute.buffer_zeros(source.shape, "u8")).run
+
+
+# -- what grows --------------------------------------------------------------------------------
+
+
+def curves(count: int) -> list[Stage]:
+    """Each channel for itself: what a table can do."""
+    kernels = ("contrast", "brightness", "gamma", "exposure")
+    values = ("value", "value", "value", "stops")
+    return [(kernels[i % 4], {values[i % 4]: 0.01 + (i % 4 == 2)}) for i in range(count)]
+
+
+def mixes(count: int) -> list[Stage]:
+    """Channels mixed with each other: no table helps."""
+    params: list[Stage] = [("saturation", {"value": 0.05}), ("hue", {"degrees": 3.0})]
+    return [params[i % 2] for i in range(count)]
+
+
+def bench_stages(seconds: float) -> dict[str, Table]:
+    """``per_stage``: what a further stage costs, as a share of the pass of one stage."""
+    source = photo(HD)  # one pair of images for all: they stay in the cache, where sums count most
+    result, host = compute.buffer_zeros(source.shape, "u8"), source.read()
+    target = np.empty_like(host)
+    found = {}
+    for name, make in (("curves", curves), ("colour mixes", mixes)):
+        runs: dict[str, Run] = {str(n): fused(make(n), source, result).run for n in COUNTS}
+        runs["copy"] = lambda: np.copyto(target, host)
+        times = measure(runs, seconds * len(runs))
+        first, copy = times["1"], times.pop("copy")
+        found[name] = [
+            {
+                "stages": n,
+                "ms": times[str(n)],
+                "per_stage": (times[str(n)] - first) / (n - 1) / first if n > 1 else 1.0,
+                "copy_ms": copy,
+            }
+            for n in COUNTS
+        ]
+    return found
+
+
+def bench_radius(seconds: float) -> Table:
+    runs = {str(r): chain_run([("blur", {"radius": r})], HD) for r in RADII}
+    return [{"radius": r, "ms": median_ms(runs[str(r)], seconds)} for r in RADII]
+
+
+def bench_pixels(seconds: float) -> dict[str, Table]:
+    jobs: dict[str, list[Stage]] = {"brightness": curves(1), "blur r3": CHAIN[:1], "chain": CHAIN}
+    found: dict[str, Table] = {}
+    for name, stages in jobs.items():
+        found[name] = []
+        for size in SIZES:
+            ms, pixels = median_ms(chain_run(stages, size), seconds), size[0] * size[1]
+            found[name].append({"pixels": pixels, "ms": ms, "ns_per_pixel": ms * 1e6 / pixels})
+    return found
+
+
+def time_threads(seconds: float) -> dict[str, float]:
+    """In a process that was told how many threads to use."""
+    jobs = {"brightness": curves(1), "blur r10": [("blur", {"radius": 10})], "chain": CHAIN}
+    return {n: median_ms(chain_run(stages, HD), seconds) for n, stages in jobs.items()}  # type: ignore[arg-type]
+
+
+def bench_threads(seconds: float) -> Table:
+    most = thread_count()
+    counts = sorted({1, *(n for n in (2, 4, 8, 16, 32, 64) if n < most), most})
+    found = []
+    for count in counts:
+        command = [sys.executable, __file__, "--threads-child", str(seconds)]
+        environment = {**os.environ, "DALA_THREADS": str(count)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        found.append({"threads": count, **json.loads(done.stdout)})
+    return found
+
+
+# -- memory, compiling, overhead ---------------------------------------------------------------
+
+
+def bench_memory(size: tuple[int, int], seconds: float) -> Table:
+    """Time as traffic: one read and one write of the image, over the time."""
+    source = photo(size)
+    images = [compute.buffer_zeros(source.shape, "u8") for _ in range(2)]
+    host, target = source.read(), np.empty(source.shape, np.uint8)
+    tones = curves(8)
+    runs: dict[str, Run] = {
+        "copy (NumPy, one thread)": lambda: np.copyto(target, host),
+        "copy (dala, all threads)": fused([("brightness", {"value": 0.0})], source, images[0]).run,
+        "eight curves: fused": fused(tones, source, images[0]).run,
+        "eight curves: stage by stage": apart(tones, source, images),
+        "chain of five: fused": fused(CHAIN, source, images[0]).run,
+        "chain of five: stage by stage": apart(CHAIN, source, images),
+    }
+    times = measure(runs, seconds * len(runs))
+    traffic = 2 * host.nbytes
+    return [{"run": n, "ms": ms, "gb_per_s": traffic / ms / 1e6} for n, ms in times.items()]  # type: ignore[dict-item]
+
+
+def bench_compile(seconds: float) -> Table:
+    """From the fused plan to machine code, nothing cached."""
+    source, host = photo((64, 64)), detect_host()
+    found = []
+    names = {"brightness": curves(1), "blur r3": CHAIN[:1], "chain of five": CHAIN}
+    for name, stages in names.items():
+        pipeline = fused(stages, source, compute.buffer_zeros(source.shape, "u8"))
+        (work,) = pipeline.engine.prepare(pipeline._stages).executable.plan.passes
+        assert isinstance(work, FusedPass)
+        ms = median_ms(lambda w=work: Compiled(emit_pass(w, host).text), seconds)
+        found.append({"run": name, "ms": ms})
+    return found  # type: ignore[return-value]
+
+
+def bench_overhead(seconds: float) -> Table:
+    """Tiny images: what is left is Python and the call."""
+    small, other, out = photo((8, 8)), photo((8, 8)), compute.buffer_zeros((8, 8, 4), "u8")
+    pipeline = fused(CHAIN, small, out)
+    counter = iter(range(10**9))
+
+    def with_new_values() -> None:
+        pipeline.set_params(1, amount=(next(counter) % 100) / 100)
+        pipeline.run()
+
+    runs: dict[str, Run] = {
+        "run_kernel": lambda: compute.run_kernel("brightness", [small], out, {"value": 0.1}),
+        "pipeline of 5, again": pipeline.run,
+        "pipeline of 5, new parameter value": with_new_values,
+        "pipeline of 5, other buffer": lambda: pipeline.run(buffers={small: other}),
+    }
+    return [{"run": n, "us": ms * 1e3} for n, ms in measure(runs, seconds).items()]  # type: ignore[dict-item]
+
+
+# -- results -----------------------------------------------------------------------------------
+
+
+def markdown_table(rows: Table) -> str:
+    """Columns as they are named."""
+
+    def cell(value: object) -> str:
+        if not isinstance(value, float):
+            return str(value)
+        return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+
+    head = list(rows[0])
+    lines = [head, ["---"] * len(head), *([cell(row[key]) for key in head] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def report(title: str, data: dict[str, dict[str, Table]]) -> str:
+    parts = [title]
+    for section, tables in data.items():
+        parts.append(f"## {HEADINGS[section]}")
+        for name, rows in tables.items():
+            parts += [f"{name}:" if name else "", markdown_table(rows)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+HEADINGS = {
+    "stages": "Point-wise stages in one pass, 1920×1080",
+    "radius": "Blur radius, 1920×1080",
+    "pixels": "Pixels",
+    "threads": "Threads, ms, 1920×1080",
+    "memory": "Memory: one read and one write of the image ÷ time",
+    "compile": "Compiling, nothing cached",
+    "overhead": "Overhead per run, 8×8 image",
+}
+
+
+def bench(seconds: float) -> dict[str, dict[str, Table]]:
+    sections: dict[str, Callable[[], dict[str, Table]]] = {
+        "stages": lambda: bench_stages(seconds),
+        "radius": lambda: {"": bench_radius(seconds)},
+        "pixels": lambda: bench_pixels(seconds),
+        "threads": lambda: {"": bench_threads(seconds)},
+        "memory": lambda: {
+            "1920×1080": bench_memory(HD, seconds),
+            "8192×8192, 256 MiB": bench_memory(LARGE, 3 * seconds),
+        },
+        "compile": lambda: {"": bench_compile(seconds)},
+        "overhead": lambda: {"": bench_overhead(4 * seconds)},
+    }
+    found = {}
+    for section, run in sections.items():
+        print(f"{HEADINGS[section]} …", flush=True)
+        found[section] = run()
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="a fifth of the time, noisier")
+    parser.add_argument("--out", type=Path, default=Path("bench/results"))
+    parser.add_argument("--threads-child", type=float, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.threads_child:
+        print(json.dumps(time_threads(options.threads_child)))
+        return
+    title = f"{machine()}; {time.strftime('%Y-%m-%d')}"
+    data = bench(0.08 if options.quick else 0.4)
+    text = report(title, data)
+    print(f"\n{text}")
+    write_results(options.out, "scaling", text, {"title": title, **data})
+    from scaling_plot import plot
+
+    plot(data, options.out / "scaling.png")
+    print(f"written: {options.out}/scaling.md, scaling.json, scaling.png")
+
+
+if __name__ == "__main__":
+    main()

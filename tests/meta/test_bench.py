@@ -1,0 +1,48 @@
+"""The benchmark races every image kernel, and only against peers that get the same result."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import dala
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+@pytest.fixture
+def peers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    for name in ("cv2", "skimage", "PIL"):
+        pytest.importorskip(name)
+    monkeypatch.syspath_prepend(str(BENCH))
+    return importlib.import_module("peers")
+
+
+def test_every_image_kernel_has_a_row(peers: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    peers.check_complete()
+    monkeypatch.setattr(peers, "JOBS", [j for j in peers.JOBS if j.name != "sepia"])
+    with pytest.raises(SystemExit, match="no row for: sepia"):
+        peers.check_complete()
+
+
+def test_a_wrong_result_is_seen(peers: ModuleType) -> None:
+    (job,) = (j for j in peers.JOBS if j.name == "invert")
+    ours = np.full((4, 5, 4), 100, np.uint8)
+    assert peers.difference(job, ours, ours + 2) == (2, 0)
+    assert peers.difference(job, ours, ours + np.uint8([9, 0, 0, 50])) == (9, 1 / 3)
+
+
+def test_what_is_raced_is_the_same(peers: ModuleType) -> None:
+    with dala.use("cpu"):
+        scene = peers.Scene(224, 224)
+        for job in peers.JOBS:
+            if job.opencv is None or job.apart:
+                continue
+            pipeline, result = peers.dala_pipeline(job, scene)
+            pipeline.run()
+            _, strays = peers.difference(job, result.read(), job.opencv(scene)())
+            assert strays <= job.strays, f"{job.name}: {strays:.2%} of the values differ"
