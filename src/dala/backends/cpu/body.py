@@ -37,7 +37,8 @@ class BodyEmitter(Sources):
         self.owner, self.number, self.body = owner, number, body
         self.work = owner.work
         self.uniform = owner.uniform
-        self.row, self.lane = Code(owner.names), Code(owner.names)
+        self.row = Code(owner.names, f"b{number}.row")
+        self.lane = Code(owner.names, f"b{number}.loop")
         self.tail_out = Code(owner.names)
         self.channels = len(body.held or body.stores[0].values)
         self.byte_map = owner.byte_map(body)
@@ -275,7 +276,7 @@ class BodyEmitter(Sources):
             self.mine = self.lane.op(f"and i1 %{p}.full, %{p}.mine")
         offset = self.row.op(f"mul i64 %{p}.r, {stride}")
         pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
-        buffer = self.owner.tail_buffer()
+        buffer = self.owner.room()
         column = self.lane.op(f"mul i64 %{p}.x, {element}")
         direct = self._opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
         skipped = self.tail_out.op(f"mul i64 %{p}.fullend, {element}")
