@@ -122,15 +122,22 @@ class Program:
 def walk(roots: Iterable[Node]) -> Iterator[Node]:
     """Every node once, arguments before users. Iterative: graphs may be deeper than Python's stack."""
     seen: set[int] = set()
-    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
+    begun: set[int] = set()  # seen, and on the stack a second time: below its arguments
+    stack = list(roots)[::-1]
     while stack:
-        node, ready = stack.pop()
-        if ready:
+        node = stack.pop()
+        key = id(node)
+        if key in begun:
+            begun.remove(key)
             yield node
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((arg, False) for arg in reversed(node.args) if id(arg) not in seen)
+        elif key not in seen:
+            seen.add(key)
+            if not node.args:  # most nodes of a wide stencil
+                yield node
+                continue
+            begun.add(key)
+            stack.append(node)
+            stack += [arg for arg in node.args[::-1] if id(arg) not in seen]
 
 
 def map_nodes(roots: Sequence[Node], change: Callable[[Node], Node]) -> tuple[Node, ...]:
@@ -138,7 +145,7 @@ def map_nodes(roots: Sequence[Node], change: Callable[[Node], Node]) -> tuple[No
     done: dict[int, Node] = {}
     for node in walk(roots):
         args = tuple([done[id(a)] for a in node.args])
-        if any(new is not old for new, old in zip(args, node.args, strict=True)):
+        if args != node.args:  # by identity: nodes have no other equality
             done[id(node)] = change(Node(node.op, node.dtype, args, node.attr))
         else:
             done[id(node)] = change(node)

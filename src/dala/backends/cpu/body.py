@@ -23,6 +23,7 @@ from dala.backends.cpu.lanes import (
 )
 from dala.backends.cpu.rows import Form, Ring, RowBody
 from dala.backends.cpu.tables import write_byte_map
+from dala.backends.cpu.wide import write_totals
 from dala.ir.dtypes import F32, S32, S64, U8, DType
 from dala.ir.graph import Access, Extent, Gather, Node
 
@@ -62,6 +63,8 @@ class BodyEmitter(Sources):
             write_byte_map(self, self.byte_map)
             return
         writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
+        if body.wide:
+            body = write_totals(self, writer)
         # everything is computed before anything is written: an output may be an input, too
         held = self._compute(body.held, writer, packed=self._holds_bytes) if body.ring else []
         results = []
@@ -132,6 +135,30 @@ class BodyEmitter(Sources):
         place = self._plane_place(inside, plane, access.dy)
         moved = access.dx * ring.pixel_bytes
         return self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}") if moved else place
+
+    def rows_of(self, source: int) -> tuple[str, str, int, int]:
+        """Where a source's rows begin and their stride; how many are held (0: all); bytes per pixel."""
+        inside = source - len(self.work.reads)
+        if inside < 0:
+            word, type_ = self.owner.layout.reads[source], self.work.reads[source].type
+            start, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
+            return start, stride, 0, type_.dtype.bytes * type_.channels
+        ring, word = self._ring(inside), self.owner.layout.rings[inside]
+        stride = self.owner.word(word + 1, "i64")
+        return self.owner.ring_start(inside), stride, ring.depth, ring.pixel_bytes
+
+    def offset_in_row(self, source: int, plane: int) -> str:
+        """From the begin of a row to the vector of this round, in one plane or channel."""
+        inside = source - len(self.work.reads)
+        ring = self._ring(inside) if inside >= 0 else None
+        if ring is not None and ring.blocked:
+            step = self.lane.op(f"mul i64 %b{self.number}.x, {ring.channels * 4}")
+            return self.lane.op(f"add i64 {step}, {plane * self.lanes * 4}")
+        step = self.lane.op(f"mul i64 %b{self.number}.x, {self.rows_of(source)[3]}")
+        if plane == 0:
+            return step
+        stride = self.owner.word(self.owner.layout.rings[inside] + 2, "i64")
+        return self.lane.op(f"add i64 {step}, {self.uniform.op(f'mul i64 {stride}, {plane}')}")
 
     def _ring(self, number: int) -> Ring:
         ring = self.owner.bodies[number].ring

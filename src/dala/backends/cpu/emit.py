@@ -11,11 +11,11 @@ body.py writes what is inside the innermost loop; this file, what is around it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from dala.backends.cpu.body import BodyEmitter
-from dala.backends.cpu.code import Code, Names
+from dala.backends.cpu.code import Code, Names, Type, literal_text
 from dala.backends.cpu.jit import Host
 from dala.backends.cpu.rows import RowBody, schedule_rows
 from dala.backends.cpu.tables import ByteMap, find_byte_map
@@ -204,6 +204,14 @@ class PassEmitter:
             self.tables[key] = self.room(size)
             fill(self.prelude, self.tables[key])
         return self.tables[key]
+
+    def constants(self, element: Type, values: Sequence[float]) -> str:
+        """Where an array of constants is."""
+        listed = ", ".join(f"{element} {literal_text(element.dtype, v)}" for v in values)
+        array = f"private constant [{len(values)} x {element}] [{listed}], align 64"
+        name = f"@constants{len(self.names.functions)}"
+        text = self.names.functions.setdefault(array, f"{name} = {array}")
+        return text.split(" ", 1)[0]
 
     def byte_map(self, body: RowBody) -> ByteMap | None:
         """The byte map that a body is, on machines that can look bytes up."""

@@ -3,6 +3,7 @@
 * A stage that only averages the levels of a u8 image is left to 16-bit fixed point (fixed.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
   look-up table (tables.py), and bytes are what lies on both sides of it.
+* A wide average of another kind stays one, to be a loop over its taps (wide.py).
 * Elsewhere averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add.
 
 Both are decided for one kernel and its element types alone, so that a stage rounds the same way in
@@ -16,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
+from dala.backends.cpu.rows import WIDE
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.ir.graph import (
@@ -32,6 +34,8 @@ from dala.ir.graph import (
 from dala.ir.ops import split_average
 from dala.ir.rewrite import PASSES, expand_averages
 
+SPELLED_OUT = 11  # taps of an f32 average; wider ones are loops, which compile faster
+
 
 def prepare_program(
     program: Program,
@@ -47,6 +51,9 @@ def prepare_program(
     for number, stage in enumerate(program.stages):
         if number in fixed:
             stages.append(replace(stage, melts="none"))
+            continue
+        if _is_wide(program, stage.body):
+            stages.append(Stage(tuple(replace(n, attr=WIDE) for n in stage.body), "none"))
             continue
         body = expand_averages(stage.body)
         for rewrite in PASSES:
@@ -85,7 +92,11 @@ def _fixed_stages(program: Program, inputs: Sequence[ArrayType], output: ArrayTy
     if program.domain != "image" or output.dtype != U8:
         return set()
     last = len(program.stages) - 1
-    chosen = {i for i, stage in enumerate(program.stages) if _is_plain_average(stage.body)}
+    chosen = {
+        i
+        for i, stage in enumerate(program.stages)
+        if _is_plain_average(stage.body) and _fits_16_bits(stage.body[0])
+    }
     while True:
         kept = {
             i
@@ -116,11 +127,17 @@ def _maps_bytes(
     return own and source.dtype == U8 and source.channels == len(body)
 
 
+def _is_wide(program: Program, body: tuple[Node, ...]) -> bool:
+    """An average of f32 values that would be too much text if it were spelled out."""
+    wide = len(body[0].args) > 2 * SPELLED_OUT
+    return program.domain == "image" and wide and _is_plain_average(body)
+
+
 def _is_plain_average(body: tuple[Node, ...]) -> bool:
     """Every channel the same average of its own channel, with weights that are the same everywhere."""
     shapes = set()
     for channel, node in enumerate(body):
-        if node.op != "average" or len(node.args) > 2 * MAX_TAPS:
+        if node.op != "average":
             return False
         values, weights = split_average(node.args)
         taps = [v.attr for v in values if v.op == "load" and isinstance(v.attr, Access)]
@@ -128,11 +145,17 @@ def _is_plain_average(body: tuple[Node, ...]) -> bool:
             return False
         if any(n.op in ("load", "gather", "coord") for n in walk(weights)):
             return False
-        alike = Counter((id(w), t.source) for w, t in zip(weights, taps, strict=True))
-        if sum(-(-count // 2) for count in alike.values()) > MAX_PRODUCTS:
-            return False
         shapes.add((tuple((t.source, t.dx, t.dy) for t in taps), tuple(map(id, weights))))
     return len(shapes) == 1
+
+
+def _fits_16_bits(average: Node) -> bool:
+    """Whether the error is within what fixed.py proves."""
+    values, weights = split_average(average.args)
+    taps = [v.attr for v in values if isinstance(v.attr, Access)]
+    alike = Counter((id(w), t.source) for w, t in zip(weights, taps, strict=True))
+    products = sum(-(-count // 2) for count in alike.values())
+    return len(values) <= MAX_TAPS and products <= MAX_PRODUCTS
 
 
 def _reads_levels(

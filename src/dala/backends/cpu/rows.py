@@ -20,6 +20,7 @@ MANY_ROWS = 3  # a source read at so many rows is converted once instead of at e
 # What a held row is made of: f32 values, a plane per channel; bytes (levels of a u8 image, as they lie
 # in memory); or 16-bit fixed point (levels with 7 binary places, see fixed.py).
 Form = Literal["f32", "u8", "u16"]
+WIDE = "wide"  # the mark of an average that is summed up in f32 by a loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class RowBody:
     first: int
     ring: Ring | None
     fixed: bool  # averages in 16 bits (fixed.py)
+    wide: bool  # averages in f32, in a loop over the taps (wide.py)
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -74,16 +76,33 @@ def _choose_forms(work: FusedPass) -> tuple[list[Body], list[Form]]:
     sources = [_sources(b) for b in work.bodies]
     for number, body in enumerate(work.bodies):
         readers = [b for b, s in zip(work.bodies, sources, strict=True) if inputs + number in s]
-        if body.melts == "none":
+        if _is_fixed(body):
             forms.append("u8" if body.levels else "u16")
         else:
-            bytes_wanted = body.melts == "kin" or any(r.melts != "any" for r in readers)
+            bytes_wanted = body.melts == "kin" or any(
+                r.melts == "kin" or _is_fixed(r) for r in readers
+            )
             forms.append("u8" if body.levels and bytes_wanted else "f32")
     bodies = [
         replace(b, held=b.levels, levels=()) if form == "u8" and b.held else replace(b, levels=())
         for b, form in zip(work.bodies, forms, strict=True)
     ]
     return bodies, forms
+
+
+def average_of(node: Node) -> Node:
+    """The average under what storing or viewing a u8 image puts around it."""
+    while node.op != "average":
+        node = node.args[0]
+    return node
+
+
+def _is_wide(body: Body) -> bool:
+    return body.melts == "none" and average_of(body.roots[0]).attr == WIDE
+
+
+def _is_fixed(body: Body) -> bool:
+    return body.melts == "none" and not _is_wide(body)
 
 
 def _sources(body: Body) -> set[int]:
@@ -125,9 +144,9 @@ def _add_loaders(
             sideways = any(dx for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
             in_bytes = source < inputs or forms[source - inputs] == "u8"
-            if body.melts == "none" and source < inputs and sideways:
+            if _is_fixed(body) and source < inputs and sideways:
                 targets[source] = loader(source, "u8")
-            elif body.melts != "none" and in_bytes and several:
+            elif not _is_fixed(body) and in_bytes and (several or _is_wide(body)):
                 targets[source] = loader(source, "f32")
             else:
                 targets[source] = renumbered.get(source, source)
@@ -145,7 +164,8 @@ def _redirect(
     def move(node: Node) -> Node:
         if node.op != "load" or not isinstance(node.attr, Access):
             return node
-        return replace(node, attr=node.attr._replace(source=targets[node.attr.source]))
+        source, channel, dx, dy = node.attr
+        return Node("load", node.dtype, (), Access(targets[source], channel, dx, dy))
 
     return lambda roots: map_nodes(roots, move)
 
@@ -162,8 +182,11 @@ def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) ->
     def renumber(node: Node) -> Node:
         if node.op != "load" or not isinstance(node.attr, Access) or node.attr.source < inputs:
             return node
-        channel = kept[node.attr.source - inputs][node.attr.channel]
-        return replace(node, attr=node.attr._replace(channel=channel))
+        source, channel, dx, dy = node.attr
+        kept_as = kept[source - inputs][channel]
+        if kept_as == channel:
+            return node
+        return Node("load", node.dtype, (), Access(source, kept_as, dx, dy))
 
     slim = [
         replace(b, held=tuple(n for c, n in enumerate(b.held) if c in kept[number]))
@@ -203,6 +226,6 @@ def _lead_and_depth(bodies: list[Body], forms: list[Form], inputs: int) -> tuple
             pixel_bytes=pixel_bytes,
         )
     return tuple(
-        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.melts == "none")
+        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], _is_fixed(b), _is_wide(b))
         for i, b in enumerate(bodies)
     )
