@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
-from dala.backends.cpu.fixed import write_fixed
+from dala.backends.cpu.fixed import vectors_at_once, write_fixed
 from dala.backends.cpu.lanes import (
     LANE,
     ROW,
@@ -46,8 +46,9 @@ class BodyEmitter(Sources):
         self.lanes = owner.lanes  # pixels per vector
         if self.byte_map is not None:
             self.lanes = owner.vector_bytes // self.byte_map.channels
-        elif body.fixed and self.channels == 1:  # 16-bit values of grey pixels: twice as many
-            self.lanes = owner.lanes * 2
+        self.vectors = vectors_at_once(body) if body.fixed else 1
+        if body.fixed:  # of grey pixels, twice as many fit into 16-bit lanes
+            self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
         self.gathered: dict[tuple[object, ...], list[str]] = {}

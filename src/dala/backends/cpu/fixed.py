@@ -19,13 +19,14 @@ other: 0.44 < ½, so the result is never more than one level from the exact one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from dala.backends.cpu.code import Code, Type
-from dala.backends.cpu.rows import average_of
+from dala.backends.cpu.rows import RowBody, average_of
 from dala.backends.cpu.taps import share_table, tap_places
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Access, Node
@@ -38,7 +39,8 @@ MAX_TAPS = 101
 MAX_PRODUCTS = 51  # taps of one weight go in pairs
 MAX_PASSES = 2
 PLACES = 8  # binary places of a held level
-SPELLED_OUT = 6  # products of one kind; more of them are a loop, which compiles faster
+SPELLED_OUT = 12  # products of one kind; more of them are a loop, which compiles faster
+VECTORS = 2  # that go through such a loop together, so that addresses and weights are read for both
 
 
 class Product(NamedTuple):
@@ -52,6 +54,12 @@ class Product(NamedTuple):
         return len(self.taps), self.taps[0].source
 
 
+def vectors_at_once(body: RowBody) -> int:
+    """How many vectors of pixels the body computes in one round."""
+    kinds = Counter(p.kind for p in _find_products(average_of(body.roots[0])))
+    return VECTORS if max(kinds.values()) > SPELLED_OUT else 1
+
+
 def write_fixed(body: BodyEmitter) -> None:
     """Compute the body's average for every channel, then hold and store it."""
     node = average_of(body.body.roots[0])  # the channels are all alike
@@ -62,7 +70,7 @@ def write_fixed(body: BodyEmitter) -> None:
     for (_, source), group in groupby(products, lambda p: p.kind):
         alike = list(group)
         from_bytes = body.form_of(source) == "u8"
-        sums.setdefault(from_bytes, ["zeroinitializer"] * _parts(body))
+        sums.setdefault(from_bytes, ["zeroinitializer"] * _parts(body) * body.vectors)
         start = body.uniform.op(f"getelementptr {_vector(body)}, ptr {factors}, i64 {first}")
         sums[from_bytes] = _add_products(body, alike, start, sums[from_bytes])
         first += len(alike)
@@ -71,9 +79,10 @@ def write_fixed(body: BodyEmitter) -> None:
         count = sum((body.form_of(p.kind[1]) == "u8") == from_bytes for p in products)
         bias = _splat(count // 2)  # what cutting off the lower halves lost
         parts = [_saturating(body, "uadd", part, bias) for part in parts]
-        if from_bytes and len(parts) == 2:  # take the even bytes off the words
-            even = body.lane.op(f"lshr {_vector(body)} {parts[0]}, {_splat(8)}")
-            parts[1] = _saturating(body, "usub", parts[1], even)
+        if from_bytes and _parts(body) == 2:  # take the even bytes off the words
+            for odd in range(1, len(parts), 2):
+                even = body.lane.op(f"lshr {_vector(body)} {parts[odd - 1]}, {_splat(8)}")
+                parts[odd] = _saturating(body, "usub", parts[odd], even)
         joined = [_saturating(body, "uadd", a, b) for a, b in zip(totals, parts, strict=False)]
         totals = joined or parts
     _keep(body, totals)
@@ -103,9 +112,8 @@ def _add_products(
         for number, product in enumerate(products):
             place = body.uniform.op(f"getelementptr {vector}, ptr {factors}, i64 {number}")
             factor = body.row.op(f"load {vector}, ptr {place}, align 64")
-            sums = _add_product(
-                body, body.lane, source, factor, sums, [partial(body.place_of, t) for t in product.taps]
-            )
+            loaded = [_load_tap(body, tap) for tap in product.taps]
+            sums = _add_product(body, body.lane, source, factor, sums, loaded)
         return sums
     places = tap_places(body, [tap for p in products for tap in p.taps])
     offsets = [body.offset_in_row(source, plane) for plane in range(_planes(body, source))]
@@ -122,62 +130,98 @@ def _add_products(
         def place(row: str, plane: int) -> str:
             return code.op(f"getelementptr i8, ptr {row}, i64 {offsets[plane]}")
 
-        return _add_product(body, code, source, factor, sums, [partial(place, r) for r in rows])
+        loaded = [_load_parts(body, code, source, partial(place, row)) for row in rows]
+        return _add_product(body, code, source, factor, sums, loaded)
 
     return body.lane.repeat(len(products), 1, [(vector, s) for s in sums], add)
 
 
 def _add_product(
-    body: BodyEmitter,
-    code: Code,
-    source: int,
-    factor: str,
-    sums: Sequence[str],
-    places: Sequence[Callable[[int], str]],
+    body: BodyEmitter, code: Code, source: int, factor: str, sums: Sequence[str], taps: list[list[str]]
 ) -> list[str]:
-    """One tap, or the mean of two, times its weight, for every part; ``places`` are by plane."""
-    loaded = [_load_parts(body, code, source, place) for place in places]
+    """One tap, or the mean of two, times its weight, for every part."""
+    vector = _vector(body)
+    grey_bytes = body.form_of(source) == "u8" and _parts(body) == 1
     results = []
-    for part, total in enumerate(sums):
-        mean = loaded[0][part]
-        if len(loaded) == 2:
-            mean = _mean(body, code, mean, loaded[1][part])
+    for total, *values in zip(sums, *taps, strict=True):
+        if grey_bytes:  # whole levels so far
+            both = code.op(f"add {vector} {values[0]}, {values[-1]}")  # one tap twice, or two
+            mean = code.op(f"shl {vector} {both}, {_splat(PLACES - 1)}")
+        else:
+            mean = values[0] if len(values) == 1 else _mean(body, code, *values)
         term = _multiply_high(body, code, mean, factor)
         fresh = total == "zeroinitializer"
         results.append(term if fresh else _saturating(body, "uadd", total, term, code))
     return results
 
 
+def _load_tap(body: BodyEmitter, tap: Access) -> list[str]:
+    """The parts of one tap; to the right of the pixel they are cut out of two whole vectors.
+
+    A load that crosses cache lines, as nearly all do that are moved sideways, takes two turns; with half of
+    the taps made by shuffles instead, loads and arithmetic take about the same time.
+    """
+    pixels, per_pixel = body.lanes, _lanes(body) // body.lanes
+    if body.form_of(tap.source) != "u16" or not 0 < tap.dx < pixels or body.vectors > 1:
+        return _load_parts(body, body.lane, tap.source, partial(body.place_of, tap))
+    here, after = (
+        _load_parts(body, body.lane, tap.source, partial(body.place_of, tap._replace(dx=dx)))
+        for dx in (0, pixels)
+    )
+    vector, first = _vector(body), tap.dx * per_pixel
+    order = ", ".join(f"i32 {first + i}" for i in range(_lanes(body)))
+    return [
+        body.lane.op(f"shufflevector {vector} {a}, {vector} {b}, <{_lanes(body)} x i32> <{order}>")
+        for a, b in zip(here, after, strict=True)
+    ]
+
+
 def _load_parts(
     body: BodyEmitter, code: Code, source: int, place: Callable[[int], str]
 ) -> list[str]:
-    """The pixels at one place with 8 binary places; of RGBA bytes, the even ones and the whole words."""
+    """The pixels at one place: with 8 binary places; grey bytes, as they are; RGBA bytes, the even ones
+    with 8 places, and the whole words."""
     vector, lanes = _vector(body), _lanes(body)
-    if body.form_of(source) == "u16":
-        return [
-            code.op(f"load {vector}, ptr {place(plane)}, align 2") for plane in range(_parts(body))
-        ]
-    if _parts(body) == 1:
-        small = code.op(f"load <{lanes} x i8>, ptr {place(0)}, align 1")
-        wide = code.op(f"zext <{lanes} x i8> {small} to {vector}")
-        return [code.op(f"shl {vector} {wide}, {_splat(8)}")]
-    words = code.op(f"load {vector}, ptr {place(0)}, align 1")
-    return [code.op(f"shl {vector} {words}, {_splat(8)}"), words]
+    parts = []
+    for number in range(body.vectors):
+        here = [_moved(body, code, place(p), source, number) for p in range(_planes(body, source))]
+        if body.form_of(source) == "u16":
+            parts += [code.op(f"load {vector}, ptr {p}, align 2") for p in here]
+        elif _parts(body) == 1:
+            small = code.op(f"load <{lanes} x i8>, ptr {here[0]}, align 1")
+            parts.append(code.op(f"zext <{lanes} x i8> {small} to {vector}"))
+        else:
+            words = code.op(f"load {vector}, ptr {here[0]}, align 1")
+            parts += [code.op(f"shl {vector} {words}, {_splat(8)}"), words]
+    return parts
+
+
+def _moved(body: BodyEmitter, code: Code, place: str, source: int, number: int) -> str:
+    """The place of a following vector of the same round."""
+    step = number * body.lanes // body.vectors * body.rows_of(source)[3]
+    return code.op(f"getelementptr i8, ptr {place}, i64 {step}") if step else place
 
 
 def _keep(body: BodyEmitter, totals: list[str]) -> None:
-    ring = body.body.ring
+    ring, code, parts = body.body.ring, body.lane, _parts(body)
+    vectors = [totals[start : start + parts] for start in range(0, len(totals), parts)]
     if ring is not None and ring.form == "u16":
-        for plane, total in enumerate(totals):
-            place = body.own_place(plane)
-            body.lane.line(f"store {_vector(body)} {total}, ptr {place}, align 2")
+        for plane in range(parts):
+            values = [f"{_vector(body)} {v[plane]}" for v in vectors]
+            _store(code, body.own_place(plane), values, 2 * _lanes(body))
         return
-    levels = _levels(body, totals)
+    levels = [_levels(body, v) for v in vectors]
+    size = _lanes(body) * parts
     if ring is not None:
-        body.lane.line(f"store {levels}, ptr {body.own_place(0)}, align 1")
+        _store(code, body.own_place(0), levels, size)
     for store in body.body.stores:
-        place = body.store_place(store.write, body.channels)
-        body.lane.line(f"store {levels}, ptr {place}, align 1")
+        _store(code, body.store_place(store.write, body.channels), levels, size)
+
+
+def _store(code: Code, place: str, values: Sequence[str], size: int) -> None:
+    for number, value in enumerate(values):
+        target = code.op(f"getelementptr i8, ptr {place}, i64 {number * size}") if number else place
+        code.line(f"store {value}, ptr {target}, align 1")
 
 
 def _levels(body: BodyEmitter, totals: list[str]) -> str:
@@ -202,7 +246,7 @@ def _planes(body: BodyEmitter, source: int) -> int:
 
 
 def _lanes(body: BodyEmitter) -> int:
-    return body.lanes * body.channels // _parts(body)
+    return body.lanes * body.channels // _parts(body) // body.vectors
 
 
 def _vector(body: BodyEmitter) -> str:
