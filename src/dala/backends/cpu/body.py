@@ -46,7 +46,7 @@ class BodyEmitter(Sources):
         self.lanes = owner.lanes  # pixels per vector
         if self.byte_map is not None:
             self.lanes = owner.vector_bytes // self.byte_map.channels
-        self.vectors = vectors_at_once(body) if body.fixed else 1
+        self.vectors = vectors_at_once(body, self.channels) if body.fixed else 1
         if body.fixed:  # of grey pixels, twice as many fit into 16-bit lanes
             self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
         self.places: dict[tuple[int, int], str] = {}

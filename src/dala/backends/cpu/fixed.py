@@ -39,8 +39,8 @@ MAX_TAPS = 101
 MAX_PRODUCTS = 51  # taps of one weight go in pairs
 MAX_PASSES = 2
 PLACES = 8  # binary places of a held level
-SPELLED_OUT = 12  # products of one kind; more of them are a loop, which compiles faster
-VECTORS = 2  # that go through such a loop together, so that addresses and weights are read for both
+SPELLED_OUT = 26  # products of one kind, times parts; more of them are a loop, which compiles faster
+VECTORS = 4  # that go through such a loop together: addresses and weights are read once for all of them
 
 
 class Product(NamedTuple):
@@ -54,10 +54,14 @@ class Product(NamedTuple):
         return len(self.taps), self.taps[0].source
 
 
-def vectors_at_once(body: RowBody) -> int:
+def vectors_at_once(body: RowBody, channels: int) -> int:
     """How many vectors of pixels the body computes in one round."""
     kinds = Counter(p.kind for p in _find_products(average_of(body.roots[0])))
-    return VECTORS if max(kinds.values()) > SPELLED_OUT else 1
+    return VECTORS if _is_loop(max(kinds.values()), channels) else 1
+
+
+def _is_loop(products: int, channels: int) -> bool:
+    return products * (2 if channels == 4 else 1) > SPELLED_OUT
 
 
 def write_fixed(body: BodyEmitter) -> None:
@@ -108,7 +112,7 @@ def _add_products(
 ) -> list[str]:
     """Products of one kind added to the sums of their parts."""
     vector, (each, source) = _vector(body), products[0].kind
-    if len(products) <= SPELLED_OUT:
+    if not _is_loop(len(products), body.channels):
         for number, product in enumerate(products):
             place = body.uniform.op(f"getelementptr {vector}, ptr {factors}, i64 {number}")
             factor = body.row.op(f"load {vector}, ptr {place}, align 64")
