@@ -170,7 +170,7 @@ class BodyEmitter(Sources):
         """The address, in the loop, of this vector in one plane of a body's rows."""
         column = self.lane.op(f"mul i64 %b{self.number}.x, {self._ring(number).pixel_bytes}")
         start = self._plane(number, plane, dy)
-        return self._opaque(f"getelementptr i8, ptr {start}, i64 {column}")
+        return self.lane.opaque(f"getelementptr i8, ptr {start}, i64 {column}")
 
     def _input_place(self, source: int, dy: int) -> str:
         key = (source, dy)
@@ -183,7 +183,7 @@ class BodyEmitter(Sources):
             offset = self.row.op(f"mul i64 {self._clamped_row(dy)}, {stride}")
             pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
             column = self.lane.op(f"mul i64 %b{self.number}.x, {element}")
-            self.places[key] = self._opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
+            self.places[key] = self.lane.opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
         return self.places[key]
 
     def _load_held(self, code: Code, access: Access, number: int) -> str:
@@ -201,17 +201,9 @@ class BodyEmitter(Sources):
 
     def _block_place(self, number: int, channel: int, dy: int) -> str:
         step = self.lane.op(f"mul i64 %b{self.number}.x, {self._ring(number).channels * 4}")
-        block = self._opaque(f"getelementptr i8, ptr {self._ring_row(number, dy)}, i64 {step}")
+        block = self.lane.opaque(f"getelementptr i8, ptr {self._ring_row(number, dy)}, i64 {step}")
         offset = channel * self.lanes * 4
         return self.lane.op(f"getelementptr i8, ptr {block}, i64 {offset}") if offset else block
-
-    def _opaque(self, address: str) -> str:
-        """An address in the loop that LLVM's loop strength reduction leaves alone.
-
-        It would weigh every load of a stencil against every other (a third of the compile time), to
-        find what we already wrote: one base per row, constant offsets from it.
-        """
-        return self.lane.op(f"freeze ptr {self.lane.op(address)}")
 
     @property
     def _alignment(self) -> int:
@@ -306,7 +298,7 @@ class BodyEmitter(Sources):
         pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
         buffer = self.owner.room()
         column = self.lane.op(f"mul i64 %{p}.x, {element}")
-        direct = self._opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
+        direct = self.lane.opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
         skipped = self.tail_out.op(f"mul i64 %{p}.fullend, {element}")
         target = self.tail_out.op(f"getelementptr i8, ptr {pointer}, i64 {skipped}")
         self._copy(self.tail_out, target, buffer, element)

@@ -102,6 +102,14 @@ class Code:
             self.lines.append(f"  {name} = {text}")
         return name
 
+    def opaque(self, address: str) -> str:
+        """An address in a loop that LLVM's loop strength reduction leaves alone.
+
+        It would weigh every load of a stencil against every other (a third of the compile time), to
+        find what we already wrote: one base per row, constant offsets from it.
+        """
+        return self.op(f"freeze ptr {self.op(address)}")
+
     def select(self, t: Type, condition: str, yes: str, no: str) -> str:
         mask = f"<{t.lanes} x i1>" if t.lanes else "i1"
         return self.op(f"select {mask} {condition}, {t} {yes}, {t} {no}")

@@ -34,7 +34,7 @@ from dala.ir.graph import (
 from dala.ir.ops import split_average
 from dala.ir.rewrite import PASSES, expand_averages
 
-SPELLED_OUT = 11  # taps of an f32 average; wider ones are loops, which compile faster
+SPELLED_OUT = 22  # taps of all f32 averages of a kernel; if there are more, they are loops
 
 
 def prepare_program(
@@ -129,8 +129,10 @@ def _maps_bytes(
 
 def _is_wide(program: Program, body: tuple[Node, ...]) -> bool:
     """An average of f32 values that would be too much text if it were spelled out."""
-    wide = len(body[0].args) > 2 * SPELLED_OUT
-    return program.domain == "image" and wide and _is_plain_average(body)
+    if program.domain != "image" or not _is_plain_average(body):
+        return False
+    taps = sum(len(s.body[0].args) // 2 for s in program.stages if _is_plain_average(s.body))
+    return taps > SPELLED_OUT
 
 
 def _is_plain_average(body: tuple[Node, ...]) -> bool:

@@ -61,9 +61,9 @@ def _sum_up(body: BodyEmitter, averages: Sequence[Node]) -> list[str]:
         first += len(listed)
 
         def add_tap(code: Code, index: str, sums: list[str]) -> list[str]:
-            slot = code.op(f"getelementptr ptr, ptr {places}, i64 {index}")
+            slot = code.opaque(f"getelementptr ptr, ptr {places}, i64 {index}")
             row = code.op(f"load ptr, ptr {slot}, align 8")
-            place = code.op(f"getelementptr float, ptr {start}, i64 {index}")
+            place = code.opaque(f"getelementptr float, ptr {start}, i64 {index}")
             share = code.splat(vector, code.op(f"load float, ptr {place}, align 4"))
             results = []
             for offset, total in zip(offsets, sums, strict=True):
