@@ -21,6 +21,7 @@ from dala.backends.cpu.lanes import (
     Sources,
     pack_level,
 )
+from dala.backends.cpu.roll import roll_sums
 from dala.backends.cpu.rows import Form, Ring, RowBody
 from dala.backends.cpu.tables import write_byte_map
 from dala.backends.cpu.wide import write_totals
@@ -64,8 +65,7 @@ class BodyEmitter(Sources):
             write_byte_map(self, self.byte_map)
             return
         writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
-        if body.wide:
-            body = write_totals(self, writer)
+        body = write_totals(self, writer) if body.wide else roll_sums(self, writer)
         # everything is computed before anything is written: an output may be an input, too
         held = self._compute(body.held, writer, packed=self._holds_bytes) if body.ring else []
         results = []
