@@ -55,9 +55,8 @@ class LaneWriter:
 
     def write(self, roots: Sequence[Node]) -> None:
         """Write every node once."""
-        for node in walk(roots):
-            if id(node) not in self.names:
-                self._write_node(node)
+        for node in walk(roots, self.names):
+            self._write_node(node)
 
     def vector(self, node: Node) -> str:
         """The node's value on all lanes."""

@@ -88,7 +88,7 @@ def roll_sums(body: BodyEmitter, writer: LaneWriter) -> RowBody:
             writer.names[id(leaf)], writer.rates[id(leaf)] = total, LANE
 
     def cut(roots: tuple[Node, ...]) -> tuple[Node, ...]:
-        return map_nodes(roots, lambda n: leaves.get(id(n), n))
+        return map_nodes(roots, lambda node: node, leaves)
 
     stores = tuple(replace(s, values=cut(s.values)) for s in body.body.stores)
     return replace(body.body, held=cut(body.body.held), stores=stores)

@@ -150,7 +150,8 @@ def _add_loaders(
                 targets[source] = loader(source, "f32")
             else:
                 targets[source] = renumbered.get(source, source)
-        made.append(body.map(_redirect(targets)))
+        moved = any(old != new for old, new in targets.items())
+        made.append(body.map(_redirect(targets)) if moved else body)
         made_forms.append(forms[number])
         renumbered[inputs + number] = inputs + len(made) - 1
     return made, made_forms
@@ -178,6 +179,9 @@ def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) ->
         used = {channel for source, channel in read if source == inputs + number}
         whole = set(range(len(body.held))) if forms[number] != "f32" else used
         kept.append({channel: index for index, channel in enumerate(sorted(whole))})
+
+    if all(len(kept[number]) == len(body.held) for number, body in enumerate(bodies)):
+        return bodies
 
     def renumber(node: Node) -> Node:
         if node.op != "load" or not isinstance(node.attr, Access) or node.attr.source < inputs:

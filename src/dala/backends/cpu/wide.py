@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LANE, LaneWriter
-from dala.backends.cpu.rows import RowBody
+from dala.backends.cpu.rows import RowBody, average_of
 from dala.backends.cpu.taps import share_table, tap_places
 from dala.ir.dtypes import F32
-from dala.ir.graph import Access, Node, map_nodes, walk
+from dala.ir.graph import Access, Node, map_nodes
 from dala.ir.ops import split_average
 
 if TYPE_CHECKING:
@@ -24,21 +24,17 @@ if TYPE_CHECKING:
 
 def write_totals(body: BodyEmitter, writer: LaneWriter) -> RowBody:
     """Sum up the averages of a body; what is left of the body finds them as values already written."""
-    averages = [n for n in walk(body.body.roots) if n.op == "average"]
-    totals = dict(zip(map(id, averages), _sum_up(body, averages), strict=True))
-    leaves: dict[str, Node] = {}
-
-    def cut(node: Node) -> Node:
-        if node.op != "average":
-            return node
-        total = totals[id(node)]
-        leaf = leaves.setdefault(total, Node("average", F32))
+    averages = list({id(n): n for n in map(average_of, body.body.roots)}.values())
+    leaves = {id(n): Node("average", F32) for n in averages}
+    for node, total in zip(averages, _sum_up(body, averages), strict=True):
+        leaf = leaves[id(node)]
         writer.names[id(leaf)], writer.rates[id(leaf)] = total, LANE
-        return leaf
 
-    held = map_nodes(body.body.held, cut)
-    stores = tuple(replace(s, values=map_nodes(s.values, cut)) for s in body.body.stores)
-    return replace(body.body, held=held, stores=stores)
+    def cut(roots: tuple[Node, ...]) -> tuple[Node, ...]:
+        return map_nodes(roots, lambda node: node, leaves)
+
+    stores = tuple(replace(s, values=cut(s.values)) for s in body.body.stores)
+    return replace(body.body, held=cut(body.body.held), stores=stores)
 
 
 def _sum_up(body: BodyEmitter, averages: Sequence[Node]) -> list[str]:
