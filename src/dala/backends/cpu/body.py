@@ -9,6 +9,7 @@ their borders with them, so nothing is clamped in the loop.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
@@ -24,9 +25,9 @@ from dala.backends.cpu.lanes import (
 from dala.backends.cpu.roll import roll_sums
 from dala.backends.cpu.rows import Form, Ring, RowBody
 from dala.backends.cpu.tables import write_byte_map
-from dala.backends.cpu.wide import write_totals
+from dala.backends.cpu.wide import write_averages
 from dala.ir.dtypes import F32, S32, S64, U8, DType
-from dala.ir.graph import Access, Extent, Gather, Node
+from dala.ir.graph import Access, Extent, Gather, Node, map_nodes
 
 if TYPE_CHECKING:
     from dala.backends.cpu.emit import PassEmitter
@@ -65,7 +66,7 @@ class BodyEmitter(Sources):
             write_byte_map(self, self.byte_map)
             return
         writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
-        body = write_totals(self, writer) if body.wide else roll_sums(self, writer)
+        body = self._with_loops(writer)
         # everything is computed before anything is written: an output may be an input, too
         held = self._compute(body.held, writer, packed=self._holds_bytes) if body.ring else []
         results = []
@@ -77,6 +78,19 @@ class BodyEmitter(Sources):
         for store, values in zip(body.stores, results, strict=True):
             form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
             form.store(self.lane, self.store_place(store.write, form.pixel_bytes), values)
+
+    def _with_loops(self, writer: LaneWriter) -> RowBody:
+        """The body less what is computed by loops over many terms: those are written first."""
+        body = self.body
+        leaves = write_averages(self, body.roots, writer) or roll_sums(self, body.roots, writer)
+        if not leaves:
+            return body
+
+        def cut(roots: tuple[Node, ...]) -> tuple[Node, ...]:
+            return map_nodes(roots, lambda node: node, leaves)
+
+        stores = tuple(replace(s, values=cut(s.values)) for s in body.stores)
+        return replace(body, held=cut(body.held), stores=stores)
 
     @property
     def _holds_bytes(self) -> bool:

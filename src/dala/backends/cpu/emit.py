@@ -174,7 +174,9 @@ class PassEmitter:
         rows.lines += inner.row.lines
         rows.line(f"br label %{p}.loop")
         rows.label(f"{p}.loop")
-        rows.line(f"%{p}.x = phi i64 [ 0, %{inner.row.block} ], [ %{p}.x.next, %{inner.lane.block} ]")
+        rows.line(
+            f"%{p}.x = phi i64 [ 0, %{inner.row.block} ], [ %{p}.x.next, %{inner.lane.block} ]"
+        )
         rows.line(f"%{p}.full = icmp slt i64 %{p}.x, %{p}.fullend")
         rows.lines += inner.lane.lines
         rows.line(f"%{p}.x.next = add nuw nsw i64 %{p}.x, {inner.lanes}")

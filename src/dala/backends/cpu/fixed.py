@@ -1,20 +1,21 @@
 """Averages of levels in 16-bit fixed point: a blur on u8 images at twice the speed of f32.
 
-A value is a level (0..255) with 8 binary places, so all 16 bits are used. Taps of one weight go in pairs: their
-mean (one instruction, rounded up) times twice the weight. Weights have 16 places and the product's upper
-half is kept: one instruction. Sums saturate, so nothing wraps. Channels stay interleaved as they lie in
-memory: every element is treated alike.
+A value is a level (0..255) with 8 binary places, so all 16 bits are used. Taps of one weight go in pairs:
+their mean (one instruction, rounded up) times twice the weight. Weights have 16 places and the product's
+upper half is kept: one instruction. Sums saturate, so nothing wraps. Channels stay interleaved as they
+lie in memory: every element is treated alike.
 
-RGBA bytes are read as 16-bit words, each 256 · odd byte + even byte. The even bytes are moved up by 8; for the
-odd ones the words are summed up as they are, because sums are linear: what the even bytes added is known at the
-end and taken off. That halves the work of taking bytes apart.
+RGBA bytes are read as 16-bit words, each 256 · odd byte + even byte. The even bytes are moved up by 8; for
+the odd ones the words are summed up as they are, because sums are linear: what the even bytes added is
+known at the end and taken off. That halves the work of taking bytes apart.
 
-The error, in units of 2⁻⁸ levels, of ``p`` products of ``n`` taps: each product kept loses less than 1, and p // 2 is
-given back: (p + 1) / 2. Each weight is off by at most 2⁻¹⁷ (a weight of 1 by 2⁻¹⁶), so p products by p / 2 + ½. Means of
-pairs are off by ½ of their weight, so by ½. Taking off the even bytes cuts off less than 1, and 1/256 of their own error.
-The f32 sum of the weights is off by n · 2⁻²⁴ of 65535 at most: n / 256. All together p + n / 256 + p / 256 + 3, for a pass with
-the largest window (MAX_TAPS, MAX_PRODUCTS) 55.6 units, 0.22 levels, and no more than two passes follow each
-other: 0.44 < ½, so the result is never more than one level from the exact one.
+The error, in units of 2⁻⁸ levels, of ``p`` products of ``n`` taps. Each product kept loses less than 1,
+and p // 2 is given back: (p + 1) / 2. Each weight is off by at most 2⁻¹⁷ (a weight of 1 by 2⁻¹⁶), so p
+products by (p + 1) / 2. Means are off by ½ times their weights, so by ½. Taking off the even bytes cuts off
+less than 1, and adds 1/256 of their own error. The weights' sum in f32 is off by (n + 1) · 2⁻²⁴ of its
+value, (n + 1) / 256. Together less than p + 3 + (p + n + 4) / 256: with the largest window (MAX_TAPS,
+MAX_PRODUCTS) 54.6 units or 0.21 levels for a pass, and no more than two passes follow each other: 0.43 < ½,
+so the result is never more than one level from the exact one.
 """
 
 from __future__ import annotations
@@ -39,8 +40,12 @@ MAX_TAPS = 101
 MAX_PRODUCTS = 51  # taps of one weight go in pairs
 MAX_PASSES = 2
 PLACES = 8  # binary places of a held level
-SPELLED_OUT = 26  # products of one kind, times parts; more of them are a loop, which compiles faster
-VECTORS = 4  # that go through such a loop together: addresses and weights are read once for all of them
+SPELLED_OUT = (
+    20  # products of one kind, times parts; more of them are a loop, which compiles faster
+)
+VECTORS = (
+    4  # that go through such a loop together: addresses and weights are read once for all of them
+)
 
 
 class Product(NamedTuple):
@@ -140,7 +145,12 @@ def _add_products(
 
 
 def _add_product(
-    body: BodyEmitter, code: Code, source: int, factor: str, sums: Sequence[str], taps: list[list[str]]
+    body: BodyEmitter,
+    code: Code,
+    source: int,
+    factor: str,
+    sums: Sequence[str],
+    taps: list[list[str]],
 ) -> list[str]:
     """One tap, or the mean of two, times its weight, for every part."""
     vector = _vector(body)

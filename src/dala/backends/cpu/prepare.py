@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
-from dala.backends.cpu.rows import WIDE
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.ir.graph import (
@@ -53,7 +52,7 @@ def prepare_program(
             stages.append(replace(stage, melts="none"))
             continue
         if _is_wide(program, stage.body):
-            stages.append(Stage(tuple(replace(n, attr=WIDE) for n in stage.body), "none"))
+            stages.append(stage)
             continue
         body = expand_averages(stage.body)
         for rewrite in PASSES:

@@ -1,23 +1,22 @@
 """Long sums of like terms that gather pixels, as loops.
 
-``t0 + t1 + t2 + …``, where the terms are the same but for values that need no pixel (a row's number, a weight):
-those values are computed first and put into a column in memory; the loop reads the column and computes one
-term after another. The operations and their order stay, so the result is the same to the last bit; the text
-is as long as one term.
+``t0 + t1 + t2 + …``, where the terms are the same but for values that need no pixel (a row's number, a
+weight): those values are computed first and put into a column in memory; the loop reads the column and
+computes one term after another. The operations and their order stay, so the result is the same to the
+last bit; the text is as long as one term.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LANE, LaneWriter
-from dala.backends.cpu.rows import RowBody
 from dala.backends.cpu.spelling import spell
 from dala.ir.dtypes import F32
-from dala.ir.graph import Node, map_nodes, walk
+from dala.ir.graph import Node, walk
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
@@ -62,36 +61,33 @@ class Merging:
             leaf = Node("column", first.dtype)
             self.columns[key] = (leaf, nodes)
             return leaf
-        if any((n.op, n.attr, len(n.args)) != (first.op, first.attr, len(first.args)) for n in nodes):
+        if any(
+            (n.op, n.attr, len(n.args)) != (first.op, first.attr, len(first.args)) for n in nodes
+        ):
             return None
         args = [self.merge(column) for column in zip(*(n.args for n in nodes), strict=True)]
         known = tuple(a for a in args if a is not None)
         return Node(first.op, first.dtype, known, first.attr) if len(known) == len(args) else None
 
 
-def roll_sums(body: BodyEmitter, writer: LaneWriter) -> RowBody:
-    """Write the long sums of a body as loops; the rest finds them as values already written."""
-    nodes = list(walk(body.body.roots))
+def roll_sums(body: BodyEmitter, roots: Sequence[Node], writer: LaneWriter) -> dict[int, Node]:
+    """Write the long sums below ``roots`` as loops: the leaves, already written, that stand for them."""
+    nodes = list(walk(roots))
+    leaves: dict[int, Node] = {}
     if len(nodes) < LONG_BODY or all(n.op != "gather" for n in nodes):
-        return body.body
+        return leaves
     gathering: set[int] = set()
     for node in nodes:
         if node.op == "gather" or any(id(a) in gathering for a in node.args):
             gathering.add(id(node))
-    leaves: dict[int, Node] = {}
     by_length: dict[tuple[str, int], list[Sum]] = {}
-    for found in _find_sums(body.body.roots, gathering):
+    for found in _find_sums(roots, gathering):
         by_length.setdefault((found.op, len(found.terms)), []).append(found)
     for sums in by_length.values():
         for found, total in zip(sums, _write_loop(body, writer, sums, gathering), strict=False):
             leaf = leaves[id(found.last)] = Node("sum", F32)
             writer.names[id(leaf)], writer.rates[id(leaf)] = total, LANE
-
-    def cut(roots: tuple[Node, ...]) -> tuple[Node, ...]:
-        return map_nodes(roots, lambda node: node, leaves)
-
-    stores = tuple(replace(s, values=cut(s.values)) for s in body.body.stores)
-    return replace(body.body, held=cut(body.body.held), stores=stores)
+    return leaves
 
 
 def _find_sums(roots: Sequence[Node], gathering: set[int]) -> list[Sum]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dala.ir.dtypes import F32
-from dala.ir.graph import Access, Node, accesses, map_nodes
+from dala.ir.graph import Access, Node, accesses, map_nodes, walk
 from dala.ir.rewrite import normalized_level
 from dala.plan.melt import Body, FusedPass, Store
 
@@ -20,7 +20,6 @@ MANY_ROWS = 3  # a source read at so many rows is converted once instead of at e
 # What a held row is made of: f32 values, a plane per channel; bytes (levels of a u8 image, as they lie
 # in memory); or 16-bit fixed point (levels with 7 binary places, see fixed.py).
 Form = Literal["f32", "u8", "u16"]
-WIDE = "wide"  # the mark of an average that is summed up in f32 by a loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,6 @@ class RowBody:
     first: int
     ring: Ring | None
     fixed: bool  # averages in 16 bits (fixed.py)
-    wide: bool  # averages in f32, in a loop over the taps (wide.py)
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -76,12 +74,10 @@ def _choose_forms(work: FusedPass) -> tuple[list[Body], list[Form]]:
     sources = [_sources(b) for b in work.bodies]
     for number, body in enumerate(work.bodies):
         readers = [b for b, s in zip(work.bodies, sources, strict=True) if inputs + number in s]
-        if _is_fixed(body):
+        if body.melts == "none":
             forms.append("u8" if body.levels else "u16")
         else:
-            bytes_wanted = body.melts == "kin" or any(
-                r.melts == "kin" or _is_fixed(r) for r in readers
-            )
+            bytes_wanted = body.melts == "kin" or any(r.melts != "any" for r in readers)
             forms.append("u8" if body.levels and bytes_wanted else "f32")
     bodies = [
         replace(b, held=b.levels, levels=()) if form == "u8" and b.held else replace(b, levels=())
@@ -95,14 +91,6 @@ def average_of(node: Node) -> Node:
     while node.op != "average":
         node = node.args[0]
     return node
-
-
-def _is_wide(body: Body) -> bool:
-    return body.melts == "none" and average_of(body.roots[0]).attr == WIDE
-
-
-def _is_fixed(body: Body) -> bool:
-    return body.melts == "none" and not _is_wide(body)
 
 
 def _sources(body: Body) -> set[int]:
@@ -139,14 +127,16 @@ def _add_loaders(
 
     for number, body in enumerate(bodies):
         targets: dict[int, int] = {}
+        averages = [n for n in walk(body.roots) if n.op == "average"]
+        averaged = {a.source for a in accesses(averages)}  # loops over taps read held rows
         for source in sorted(_sources(body)):
             offsets = {(a.dx, a.dy) for a in accesses(body.roots) if a.source == source}
             sideways = any(dx for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
             in_bytes = source < inputs or forms[source - inputs] == "u8"
-            if _is_fixed(body) and source < inputs and sideways:
+            if body.melts == "none" and source < inputs and sideways:
                 targets[source] = loader(source, "u8")
-            elif not _is_fixed(body) and in_bytes and (several or _is_wide(body)):
+            elif body.melts != "none" and in_bytes and (several or source in averaged):
                 targets[source] = loader(source, "f32")
             else:
                 targets[source] = renumbered.get(source, source)
@@ -230,6 +220,6 @@ def _lead_and_depth(bodies: list[Body], forms: list[Form], inputs: int) -> tuple
             pixel_bytes=pixel_bytes,
         )
     return tuple(
-        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], _is_fixed(b), _is_wide(b))
+        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.melts == "none")
         for i, b in enumerate(bodies)
     )

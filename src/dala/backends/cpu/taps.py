@@ -1,7 +1,7 @@
 """The taps of an average in memory: weights once per pass, addresses once per row.
 
-A wide window is then a loop over taps instead of pages of text, which would take LLVM longer to compile than
-most pictures take to blur.
+A wide window is then a loop over taps instead of pages of text, which LLVM would take longer to compile
+than most pictures take to blur.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def share_table(body: BodyEmitter, weights: Sequence[Node]) -> str:
         names = tuple(writer.names[id(w)] for w in weights)
         key, fill = ("shares", *names), partial(_store_each, names)
     else:
-        key = ("shares", str(columns), *print_body([merged]))
+        key = ("shares", str(columns), *print_body((merged,)))
         fill = partial(_store_merged, _Columns(owner, columns), merged, count)
     start = owner.table(key, 4 * count + owner.vector_bytes, fill)
     owner.table((*key, "divided"), 0, partial(_divide_by_sum, start, count))
@@ -139,7 +139,9 @@ def tap_places(body: BodyEmitter, taps: Sequence[Access]) -> str:
     def find(code: Code, index: str, _: list[str]) -> list[str]:
         pair = code.opaque(f"getelementptr [2 x i64], ptr {table}, i64 {index}")
         down = code.op(f"load i64, ptr {pair}, align 8")
-        across = code.op(f"load i64, ptr {code.op(f'getelementptr i64, ptr {pair}, i64 1')}, align 8")
+        across = code.op(
+            f"load i64, ptr {code.op(f'getelementptr i64, ptr {pair}, i64 1')}, align 8"
+        )
         row = code.op(f"add i64 %b{body.number}.r, {down}")
         row = code.op(f"call i64 @llvm.smax.i64(i64 {row}, i64 0)")
         row = code.op(f"call i64 @llvm.smin.i64(i64 {row}, i64 %H1)")
