@@ -9,8 +9,13 @@ import pytest
 
 import dala
 from dala import compute
+from dala.backends.cpu import device as cpu_device
+from dala.backends.cpu import launch
+from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.emit import emit_pass
-from dala.backends.cpu.jit import detect_host
+from dala.backends.cpu.jit import Host, detect_host
+from dala.compute import default
+from dala.compute.engine import Engine
 from dala.language.kernel import Kernel, make_kernel
 from dala.language.values import Image, Value, intermediate
 from dala.language.vocabulary import average, exp
@@ -67,6 +72,44 @@ def test_loops_mean_what_the_reference_means(case: str, shape: tuple[int, ...]) 
             compute.run_kernel(kernel, [compute.from_array(i) for i in images], out)
             results.append(out.read())
     np.testing.assert_allclose(results[0], results[1], rtol=3e-6, atol=3e-6)
+
+
+CHAIN: list[tuple[str, dict[str, object]]] = [
+    ("brightness", {"value": 0.1}),
+    ("blur", {"radius": 14}),
+    ("sharpen", {"amount": 0.4}),
+    ("blur", {"radius": 60, "sigma": 4.0}),
+    ("beauty", {"radius": 6}),
+]
+
+
+@pytest.mark.parametrize("dtype", ["u8", "f32"])
+@pytest.mark.parametrize("vector_bytes", [64, 32, 16])
+def test_fused_loops_are_unfused_byte_for_byte(
+    monkeypatch: pytest.MonkeyPatch, vector_bytes: int, dtype: str
+) -> None:
+    """Through chains, in small bands, on vectors of any width."""
+    image = RNG.random((29, 61, 4), dtype=np.float32)
+    pixels = (image * 255).astype(np.uint8) if dtype == "u8" else image
+    apart = compute.from_array(pixels)
+    for kernel, params in CHAIN:
+        out = compute.buffer_zeros(image.shape, dtype)
+        compute.run_kernel(kernel, [apart], out, params)
+        apart = out
+    real = detect_host()
+    narrow = Host(real.name, real.features, vector_bytes, real.fma, real.x86)
+    monkeypatch.setattr(cpu_device, "detect_host", lambda: narrow)
+    monkeypatch.setattr(launch, "_band_rows", lambda *_: 7)
+    monkeypatch.setattr(default, "_default", [Engine(CpuDevice())])
+    chain = compute.pipeline()
+    here: compute.Buffer | compute.Scratch = compute.from_array(pixels)
+    fused = compute.buffer_zeros(image.shape, dtype)
+    for number, (kernel, params) in enumerate(CHAIN):
+        after = fused if number == len(CHAIN) - 1 else compute.scratch(image.shape, dtype)
+        chain.add({"kernel": kernel, "inputs": [here], "output": after, "params": params})
+        here = after
+    chain.run()
+    assert fused.read().tobytes() == apart.read().tobytes()
 
 
 def lines_of(kernel: str, dtype: str, target: tuple[int, ...], params: dict[str, object]) -> int:
