@@ -16,6 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 
+from compiling import bench_catalogue
 from dala import compute
 from dala.backends.cpu.emit import emit_pass
 from dala.backends.cpu.jit import Compiled, detect_host
@@ -135,6 +136,7 @@ def main() -> None:
     photo = compute.from_array(rng.integers(0, 256, (height, width, 4), dtype=np.uint8))
     result = compute.buffer_zeros(photo.shape, "u8")
     bench_compile(photo, result)
+    bench_catalogue([])
     bench_overhead()
     print(f"\n{width}×{height} RGBA u8")
     bench_kernels(photo, result)

@@ -43,6 +43,18 @@ def spiky(taps: int) -> Kernel:
     return make_kernel(spike, domain="image")
 
 
+def crowd() -> Kernel:
+    """Many taps of two sources at slanted offsets, some alone and some in pairs: loops of every kind."""
+
+    def crowded(src):  # type: ignore[no-untyped-def]
+        reach = range(-20, 21)
+        down = intermediate(average([src[d % 3, d] for d in reach], [1.0 + abs(d) for d in reach]))  # type: ignore[name-defined]  # noqa: F821
+        taps = [down[d, d % 5 - 2] for d in reach] + [src[d, d % 2] for d in reach]
+        return average(taps, [2.0 + abs(d) for d in reach] + [0.5 + d * d for d in reach])  # type: ignore[name-defined]  # noqa: F821
+
+    return make_kernel(crowded, domain="image")
+
+
 def on_both(kernel: Kernel, image: np.ndarray, params: dict | None = None) -> list[np.ndarray]:
     results = []
     for device in ("cpu", "reference"):
@@ -60,6 +72,8 @@ KERNELS = {
     "slanted": make_kernel(SLANTED),
     "spike 25": spiky(25),
     "spike 12": spiky(12),
+    "spike 50": spiky(50),
+    "crowd": crowd(),
 }
 IMAGES = {
     "white": np.full((21, 37, 4), 255, np.uint8),

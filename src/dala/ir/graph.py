@@ -7,7 +7,15 @@ components of one image or tensor; a Program is the stages of one kernel in orde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Container,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -172,26 +180,41 @@ class Program:
         return replace(self, stages=tuple(replace(s, body=change(s.body)) for s in self.stages))
 
 
-def walk(roots: Iterable[Node]) -> Iterator[Node]:
-    """Every node once, arguments before users. Iterative: graphs may be deeper than Python's stack."""
+def walk(roots: Iterable[Node], known: Container[int] = ()) -> Iterator[Node]:
+    """Every node once, arguments before users; not those ``known`` by id, nor what is only below them.
+
+    Iterative: graphs may be deeper than Python's stack.
+    """
     seen: set[int] = set()
-    stack: list[tuple[Node, bool]] = [(root, False) for root in reversed(list(roots))]
+    begun: set[int] = set()  # seen, and on the stack a second time: below its arguments
+    stack = list(roots)[::-1]
     while stack:
-        node, ready = stack.pop()
-        if ready:
+        node = stack.pop()
+        key = id(node)
+        if key in begun:
+            begun.remove(key)
             yield node
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((arg, False) for arg in reversed(node.args) if id(arg) not in seen)
+        elif key not in seen and key not in known:
+            seen.add(key)
+            if not node.args:  # most nodes of a wide stencil
+                yield node
+                continue
+            begun.add(key)
+            stack.append(node)
+            stack += [arg for arg in node.args[::-1] if id(arg) not in seen]
 
 
-def map_nodes(roots: Sequence[Node], change: Callable[[Node], Node]) -> tuple[Node, ...]:
-    """Rebuild the graph bottom-up; ``change`` sees each node once, its arguments already changed."""
-    done: dict[int, Node] = {}
-    for node in walk(roots):
+def map_nodes(
+    roots: Sequence[Node], change: Callable[[Node], Node], known: Mapping[int, Node] | None = None
+) -> tuple[Node, ...]:
+    """Rebuild the graph bottom-up; ``change`` sees each node once, its arguments already changed.
+
+    What nodes become may be ``known`` by their ids: those and what is below them are left alone.
+    """
+    done: dict[int, Node] = dict(known or {})
+    for node in walk(roots, known or ()):
         args = tuple([done[id(a)] for a in node.args])
-        if any(new is not old for new, old in zip(args, node.args, strict=True)):
+        if args != node.args:  # by identity: nodes have no other equality
             done[id(node)] = change(Node(node.op, node.dtype, args, node.attr))
         else:
             done[id(node)] = change(node)

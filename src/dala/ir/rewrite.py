@@ -117,7 +117,9 @@ def _is(node: Node, value: float) -> bool:
 
 
 def _simplify_node(node: Node) -> Node:
-    a = node.args[0] if node.args else node
+    if not node.args:
+        return node
+    a = node.args[0]
     b = node.args[1] if len(node.args) > 1 else node
     integer = node.dtype.is_int
     match node.op:

@@ -266,10 +266,10 @@ class _Melting:
         match node.attr:
             case Access(source, channel, dx, dy):
                 if source in self.reads or source not in self.bodies:
-                    return replace(node, attr=node.attr._replace(source=self.reads[source]))
+                    return Node("load", node.dtype, (), Access(self.reads[source], channel, dx, dy))
                 if source in self.held:
                     number = len(self.reads) + self.held[source]
-                    return replace(node, attr=node.attr._replace(source=number))
+                    return Node("load", node.dtype, (), Access(number, channel, dx, dy))
                 assert (dx, dy) == (0, 0), "only values read at their own position melt"
                 return self._view(source)[channel]
             case Gather(source, _):

@@ -203,7 +203,8 @@ def _used_inputs(
         attr = node.attr
         if isinstance(attr, Access | Gather | Extent) and attr.source >= 0:
             used[inputs[attr.source]] = None
-            return replace(node, attr=attr._replace(source=inputs[attr.source]))
+            moved = attr._replace(source=inputs[attr.source])
+            return Node(node.op, node.dtype, node.args, moved)
         return node
 
     body = map_nodes(step.work, point)

@@ -9,12 +9,13 @@ their borders with them, so nothing is clamped in the loop.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.dot import write_dot
 from dala.backends.cpu.extrema import write_extrema
-from dala.backends.cpu.fixed import write_fixed
+from dala.backends.cpu.fixed import vectors_at_once, write_fixed
 from dala.backends.cpu.lanes import (
     LANE,
     ROW,
@@ -25,11 +26,13 @@ from dala.backends.cpu.lanes import (
     load_twice,
     pack_level,
 )
+from dala.backends.cpu.roll import roll_sums
 from dala.backends.cpu.rows import Form, Ring, RowBody
 from dala.backends.cpu.tables import write_byte_map
 from dala.backends.cpu.ways import DOT, FIXED
+from dala.backends.cpu.wide import write_averages
 from dala.ir.dtypes import F32, S32, S64, U8, DType
-from dala.ir.graph import Access, Extent, Gather, Node
+from dala.ir.graph import Access, Extent, Gather, Node, map_nodes
 
 if TYPE_CHECKING:
     from dala.backends.cpu.emit import PassEmitter
@@ -42,7 +45,8 @@ class BodyEmitter(Sources):
         self.owner, self.number, self.body = owner, number, body
         self.work = owner.work
         self.uniform = owner.uniform
-        self.row, self.lane = Code(owner.names), Code(owner.names)
+        self.row = Code(owner.names, f"b{number}.row")
+        self.lane = Code(owner.names, f"b{number}.loop")
         self.tail_out = Code(owner.names)
         self.channels = len(body.held or body.stores[0].values)
         self.extrema = owner.extrema(body)
@@ -52,8 +56,9 @@ class BodyEmitter(Sources):
             self.lanes = owner.vector_bytes // self.extrema
         elif self.byte_map is not None:
             self.lanes = owner.vector_bytes // self.byte_map.channels
-        elif body.way == FIXED and self.channels == 1:  # 16-bit grey: twice as many
-            self.lanes = owner.lanes * 2
+        self.vectors = vectors_at_once(body, self.channels) if body.way == FIXED else 1
+        if body.way == FIXED:  # of grey pixels, twice as many fit into 16-bit lanes
+            self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
         self.gathered: dict[tuple[object, ...], list[str]] = {}
@@ -75,6 +80,7 @@ class BodyEmitter(Sources):
             write_byte_map(self, self.byte_map)
             return
         writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
+        body = self._with_loops(writer)
         # everything is computed before anything is written: an output may be an input, too
         held = self._compute(body.held, writer, packed=self._holds_bytes) if body.ring else []
         results = []
@@ -86,6 +92,19 @@ class BodyEmitter(Sources):
         for store, values in zip(body.stores, results, strict=True):
             form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
             form.store(self.lane, self.store_place(store.write, form.pixel_bytes), values)
+
+    def _with_loops(self, writer: LaneWriter) -> RowBody:
+        """The body less what is computed by loops over many terms: those are written first."""
+        body = self.body
+        leaves = write_averages(self, body.roots, writer) or roll_sums(self, body.roots, writer)
+        if not leaves:
+            return body
+
+        def cut(roots: tuple[Node, ...]) -> tuple[Node, ...]:
+            return map_nodes(roots, lambda node: node, leaves)
+
+        stores = tuple(replace(s, values=cut(s.values)) for s in body.stores)
+        return replace(body, held=cut(body.held), stores=stores)
 
     @property
     def _holds_bytes(self) -> bool:
@@ -181,6 +200,30 @@ class BodyEmitter(Sources):
         moved = dx * ring.pixel_bytes
         return self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}") if moved else place
 
+    def rows_of(self, source: int) -> tuple[str, str, int, int]:
+        """Where a source's rows begin and their stride; how many are held (0: all); bytes per pixel."""
+        inside = source - len(self.work.reads)
+        if inside < 0:
+            word, type_ = self.owner.layout.reads[source], self.work.reads[source].type
+            start, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
+            return start, stride, 0, type_.dtype.bytes * type_.channels
+        ring, word = self._ring(inside), self.owner.layout.rings[inside]
+        stride = self.owner.word(word + 1, "i64")
+        return self.owner.ring_start(inside), stride, ring.depth, ring.pixel_bytes
+
+    def offset_in_row(self, source: int, plane: int) -> str:
+        """From the begin of a row to the vector of this round, in one plane or channel."""
+        inside = source - len(self.work.reads)
+        ring = self._ring(inside) if inside >= 0 else None
+        if ring is not None and ring.blocked:
+            step = self.lane.op(f"mul i64 %b{self.number}.x, {ring.channels * 4}")
+            return self.lane.op(f"add i64 {step}, {plane * self.lanes * 4}")
+        step = self.lane.op(f"mul i64 %b{self.number}.x, {self.rows_of(source)[3]}")
+        if plane == 0:
+            return step
+        stride = self.owner.word(self.owner.layout.rings[inside] + 2, "i64")
+        return self.lane.op(f"add i64 {step}, {self.uniform.op(f'mul i64 {stride}, {plane}')}")
+
     def _ring(self, number: int) -> Ring:
         ring = self.owner.bodies[number].ring
         assert ring is not None
@@ -191,7 +234,7 @@ class BodyEmitter(Sources):
         x = self._column(len(self.work.reads) + number)
         column = self.lane.op(f"mul i64 {x}, {self._ring(number).pixel_bytes}")
         start = self._plane(number, plane, dy)
-        return self._opaque(f"getelementptr i8, ptr {start}, i64 {column}")
+        return self.lane.opaque(f"getelementptr i8, ptr {start}, i64 {column}")
 
     def _input_place(self, source: int, dy: int) -> str:
         key = (source, dy)
@@ -204,7 +247,7 @@ class BodyEmitter(Sources):
             offset = self.row.op(f"mul i64 {self._clamped_row(source, dy)}, {stride}")
             pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
             column = self.lane.op(f"mul i64 {self._column(source)}, {element}")
-            self.places[key] = self._opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
+            self.places[key] = self.lane.opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
         return self.places[key]
 
     def _load_held(self, code: Code, access: Access, number: int) -> str:
@@ -228,17 +271,9 @@ class BodyEmitter(Sources):
 
     def _block_place(self, number: int, channel: int, dy: int) -> str:
         step = self.lane.op(f"mul i64 %b{self.number}.x, {self._ring(number).channels * 4}")
-        block = self._opaque(f"getelementptr i8, ptr {self._ring_row(number, dy)}, i64 {step}")
+        block = self.lane.opaque(f"getelementptr i8, ptr {self._ring_row(number, dy)}, i64 {step}")
         offset = channel * self.lanes * 4
         return self.lane.op(f"getelementptr i8, ptr {block}, i64 {offset}") if offset else block
-
-    def _opaque(self, address: str) -> str:
-        """An address in the loop that LLVM's loop strength reduction leaves alone.
-
-        It would weigh every load of a stencil against every other (a third of the compile time), to
-        find what we already wrote: one base per row, constant offsets from it.
-        """
-        return self.lane.op(f"freeze ptr {self.lane.op(address)}")
 
     @property
     def _alignment(self) -> int:
@@ -256,11 +291,11 @@ class BodyEmitter(Sources):
         if dy < 0:
             outside = self.row.op(f"icmp slt i64 {moved}, 0")
             return self.row.op(f"select i1 {outside}, i64 0, i64 {moved}")
-        rows, last = self._rows(source)
+        rows, last = self.rows_in(source)
         inside = self.row.op(f"icmp slt i64 {moved}, {rows}")
         return self.row.op(f"select i1 {inside}, i64 {moved}, i64 {last}")
 
-    def _rows(self, source: int) -> tuple[str, str]:
+    def rows_in(self, source: int) -> tuple[str, str]:
         """How many rows a source has, and the number of its last one."""
         grid = self.owner.sweep.grids[source]
         if grid >= 0 and any(b.grid == grid for b in self.owner.bodies):
@@ -345,9 +380,9 @@ class BodyEmitter(Sources):
             self.mine = self.lane.op(f"and i1 %{p}.full, %{p}.mine")
         offset = self.row.op(f"mul i64 %{p}.r, {stride}")
         pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
-        buffer = self.owner.tail_buffer()
+        buffer = self.owner.room()
         column = self.lane.op(f"mul i64 %{p}.x, {element}")
-        direct = self._opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
+        direct = self.lane.opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
         skipped = self.tail_out.op(f"mul i64 %{p}.fullend, {element}")
         target = self.tail_out.op(f"getelementptr i8, ptr {pointer}, i64 {skipped}")
         self._copy(self.tail_out, target, buffer, element)

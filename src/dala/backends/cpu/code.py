@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from dala.ir.dtypes import DType
 
@@ -32,6 +34,9 @@ class Type:
         return f"<{self.lanes} x {self.element}>" if self.lanes else self.element
 
 
+LoopBody: TypeAlias = "Callable[[Code, str, list[str]], list[str]]"  # code, index, carried values
+
+
 class Names:
     """Fresh names and the declarations a module needs, shared by all of its sections."""
 
@@ -51,11 +56,12 @@ class Code:
 
     A section is straight-line code without a store that its own loads could see, so the same text
     is the same value: writing it once spares LLVM the work of finding out (its loop passes took a
-    third of the compile time).
+    third of the compile time). ``block`` is the label under which the next line stands.
     """
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, block: str = "entry") -> None:
         self.names = names
+        self.block = block
         self.lines: list[str] = []
         self._known: dict[str, str] = {}
 
@@ -63,7 +69,30 @@ class Code:
         self.lines.append(f"  {text}")
 
     def label(self, name: str) -> None:
+        self.block = name
         self.lines.append(f"{name}:")
+
+    def repeat(
+        self, count: int, step: int, carried: Sequence[tuple[str, str]], body: LoopBody
+    ) -> list[str]:
+        """``for i in range(0, count, step)``: ``body`` turns the carried values (type, first value)
+        into those of the next round; the last ones are returned."""
+        label, before = f"loop{self.names.fresh()[1:]}", self.block
+        inner = Code(self.names, label)
+        held = [self.names.fresh() for _ in carried]
+        results = body(inner, f"%{label}.i", held)
+        self.line(f"br label %{label}")
+        self.label(label)
+        back = inner.block
+        self.line(f"%{label}.i = phi i64 [ 0, %{before} ], [ %{label}.next, %{back} ]")
+        for (type_, first), name, result in zip(carried, held, results, strict=True):
+            self.line(f"{name} = phi {type_} [ {first}, %{before} ], [ {result}, %{back} ]")
+        self.lines += inner.lines
+        self.line(f"%{label}.next = add nuw nsw i64 %{label}.i, {step}")
+        self.line(f"%{label}.on = icmp slt i64 %{label}.next, {count}")
+        self.line(f"br i1 %{label}.on, label %{label}, label %{label}.end")
+        self.label(f"{label}.end")
+        return results
 
     def op(self, text: str) -> str:
         """``%fresh = text``, or the name that already has this value."""
@@ -72,6 +101,14 @@ class Code:
             name = self._known[text] = self.names.fresh()
             self.lines.append(f"  {name} = {text}")
         return name
+
+    def opaque(self, address: str) -> str:
+        """An address in a loop that LLVM's loop strength reduction leaves alone.
+
+        It would weigh every load of a stencil against every other (a third of the compile time), to
+        find what we already wrote: one base per row, constant offsets from it.
+        """
+        return self.op(f"freeze ptr {self.op(address)}")
 
     def select(self, t: Type, condition: str, yes: str, no: str) -> str:
         mask = f"<{t.lanes} x i1>" if t.lanes else "i1"

@@ -11,17 +11,18 @@ body.py writes what is inside the innermost loop; this file, what is around it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from dala.backends.cpu.body import BodyEmitter
-from dala.backends.cpu.code import Code, Names
+from dala.backends.cpu.code import Code, Names, Type, literal_text
 from dala.backends.cpu.extrema import find_extrema
 from dala.backends.cpu.jit import Host
 from dala.backends.cpu.rows import RowBody, Sweep, schedule_rows
-from dala.backends.cpu.tables import ByteMap, find_byte_map, write_table
+from dala.backends.cpu.tables import ByteMap, find_byte_map
 from dala.backends.cpu.weight import weigh_pass
 from dala.ir.dtypes import U8
-from dala.ir.graph import OUTPUT, Extent, Node, walk
+from dala.ir.graph import OUTPUT, Extent, walk
 from dala.plan.melt import FusedPass, PassArray
 
 TAIL_BYTES = 1024  # room for one vector of the widest pixel
@@ -82,9 +83,8 @@ class PassEmitter:
         self.lanes = self._choose_lanes()
         self.names = Names(host.fma)
         self.uniform = Code(self.names)
-        self.tables: dict[
-            str, tuple[str, Code]
-        ] = {}  # function → its table and the loop that fills it
+        self.prelude = Code(self.names)  # fills the tables, after the uniform values
+        self.tables: dict[Hashable, str] = {}  # what it holds → where it is
         self.layout = self._lay_out()
         nodes = [n for b in self.bodies for n in walk(b.roots)]
         self.by_rows = self.image or any(n.op == "coord" for n in nodes)
@@ -158,7 +158,7 @@ class PassEmitter:
             "entry:",
             *head.lines,
             *self.uniform.lines,
-            *self._table_loops(),
+            *self.prelude.lines,
             *band.lines,
             *rows.lines,
             *tail,
@@ -197,7 +197,9 @@ class PassEmitter:
         rows.lines += inner.row.lines
         rows.line(f"br label %{p}.loop")
         rows.label(f"{p}.loop")
-        rows.line(f"%{p}.x = phi i64 [ 0, %{p}.row ], [ %{p}.x.next, %{p}.loop ]")
+        rows.line(
+            f"%{p}.x = phi i64 [ 0, %{inner.row.block} ], [ %{p}.x.next, %{inner.lane.block} ]"
+        )
         rows.line(f"%{p}.full = icmp slt i64 %{p}.x, %{p}.fullend")
         rows.lines += inner.lane.lines
         rows.line(f"%{p}.x.next = add nuw nsw i64 %{p}.x, {inner.lanes}")
@@ -227,22 +229,20 @@ class PassEmitter:
 
     # -- arguments and scratch -------------------------------------------------------------------
 
-    def table(self, key: str, node: Node) -> str:
-        """Where the table of a function of levels is; filled before the first band."""
+    def table(self, key: Hashable, size: int, fill: Callable[[Code, str], None]) -> str:
+        """Where a table of so many bytes is; ``fill`` writes what fills it before the first band."""
         if key not in self.tables:
-            start = self.tail_buffer()
-            label = f"table{len(self.tables)}"
-            before = f"table{len(self.tables) - 1}.end" if self.tables else "entry.end"
-            self.tables[key] = (start, write_table(self, label, before, start, node))
-        return self.tables[key][0]
+            self.tables[key] = self.room(size)
+            fill(self.prelude, self.tables[key])
+        return self.tables[key]
 
-    def _table_loops(self) -> list[str]:
-        lines = []
-        if self.tables:
-            lines += ["  br label %entry.end", "entry.end:"]
-        for number, (_, code) in enumerate(self.tables.values()):
-            lines += [f"  br label %table{number}", *code.lines]
-        return lines
+    def constants(self, element: Type, values: Sequence[float]) -> str:
+        """Where an array of constants is."""
+        listed = ", ".join(f"{element} {literal_text(element.dtype, v)}" for v in values)
+        array = f"private constant [{len(values)} x {element}] [{listed}], align 64"
+        name = f"@constants{len(self.names.functions)}"
+        text = self.names.functions.setdefault(array, f"{name} = {array}")
+        return text.split(" ", 1)[0]
 
     def byte_map(self, body: RowBody) -> ByteMap | None:
         """The byte map that a body is, on machines that can look bytes up."""
@@ -271,10 +271,10 @@ class PassEmitter:
                 channels[inputs + number] = other.ring.pixel_bytes
         return {k: c for k, c in channels.items() if self.sweep.grids[k] == grid}
 
-    def tail_buffer(self) -> str:
-        """Room for the partial vector at the end of a row."""
+    def room(self, size: int = TAIL_BYTES) -> str:
+        """Room in scratch; as it is, for the partial vector at the end of a row."""
         offset = self.tails * TAIL_BYTES
-        self.tails += 1
+        self.tails += -(-size // TAIL_BYTES)
         return self.uniform.op(f"getelementptr i8, ptr %scratch, i64 {offset}")
 
     def ring_start(self, number: int) -> str:

@@ -1,22 +1,34 @@
 """Averages of levels in 16-bit fixed point: a blur on u8 images at twice the speed of f32.
 
-A value is a level (0..255) with 7 binary places, so 0..32640; the sum of two fits into 16 unsigned
-bits, and taps with one weight are added in pairs before they are multiplied. Weights have 16 places
-and the product's upper half is kept: one instruction. Channels stay interleaved as they lie in
-memory: every element is treated alike, so nothing needs to be taken apart.
+A value is a level (0..255) with 8 binary places, so all 16 bits are used. Taps of one weight go in pairs:
+their mean (one instruction, rounded up) times twice the weight. Weights have 16 places and the product's
+upper half is kept: one instruction. Sums saturate, so nothing wraps. Channels stay interleaved as they
+lie in memory: every element is treated alike.
 
-The error, in levels. Each product kept loses less than 2⁻⁷, and half of that is given back, so ``p``
-products are off by at most p·2⁻⁸; each weight is off by at most 2⁻¹⁷, so ``n`` taps by n·255·2⁻¹⁷. With
-the largest window (MAX_TAPS, MAX_PRODUCTS) that is 0.20 for a pass, and no more than two passes follow each
-other: 0.41 < ½, so the result is never more than one level from the exact one.
+RGBA bytes are read as 16-bit words, each 256 · odd byte + even byte. The even bytes are moved up by 8; for
+the odd ones the words are summed up as they are, because sums are linear: what the even bytes added is
+known at the end and taken off. That halves the work of taking bytes apart.
+
+The error, in units of 2⁻⁸ levels, of ``p`` products of ``n`` taps. Each product kept loses less than 1,
+and p // 2 is given back: (p + 1) / 2. Each weight is off by at most 2⁻¹⁷ (a weight of 1 by 2⁻¹⁶), so p
+products by (p + 1) / 2. Means are off by ½ times their weights, so by ½. Taking off the even bytes cuts off
+less than 1, and adds 1/256 of their own error. The weights' sum in f32 is off by (n + 1) · 2⁻²⁴ of its
+value, (n + 1) / 256. Together less than p + 3 + (p + n + 4) / 256: with the largest window (MAX_TAPS,
+MAX_PRODUCTS) 54.6 units or 0.21 levels for a pass, and no more than two passes follow each other: 0.43 < ½,
+so the result is never more than one level from the exact one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
 
-from dala.backends.cpu.code import Type
-from dala.backends.cpu.lanes import LaneWriter
+from dala.backends.cpu.code import Code, Type
+from dala.backends.cpu.rows import RowBody, average_of
+from dala.backends.cpu.taps import share_table, tap_places
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Access, Node
 from dala.ir.ops import split_average
@@ -24,70 +36,217 @@ from dala.ir.ops import split_average
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
 
-MAX_TAPS = 51
-MAX_PRODUCTS = 26  # taps of one weight go in pairs
+MAX_TAPS = 101
+MAX_PRODUCTS = 51  # taps of one weight go in pairs
 MAX_PASSES = 2
-PLACES = 7  # binary places of a held level
+PLACES = 8  # binary places of a held level
+SPELLED_OUT = (
+    20  # products of one kind, times parts; more of them are a loop, which compiles faster
+)
+VECTORS = (
+    4  # that go through such a loop together: addresses and weights are read once for all of them
+)
+
+
+class Product(NamedTuple):
+    """One tap or two, and the weight each of them has."""
+
+    taps: tuple[Access, ...]
+    weight: Node
+
+    @property
+    def kind(self) -> tuple[int, int]:
+        return len(self.taps), self.taps[0].source
+
+
+def vectors_at_once(body: RowBody, channels: int) -> int:
+    """How many vectors of pixels the body computes in one round."""
+    kinds = Counter(p.kind for p in _find_products(average_of(body.roots[0])))
+    return VECTORS if _is_loop(max(kinds.values()), channels) else 1
+
+
+def _is_loop(products: int, channels: int) -> bool:
+    return products * (2 if channels == 4 else 1) > SPELLED_OUT
 
 
 def write_fixed(body: BodyEmitter) -> None:
     """Compute the body's average for every channel, then hold and store it."""
-    code = body.lane
-    vector = _vector(body)
-    node = _average_of(body.body.roots[0])  # the channels are all alike
-    values, weights = split_average(node.args)
-    scaled = _scale_weights(body, weights)
-    groups: dict[tuple[int, str], list[Access]] = {}
-    for value, weight in zip(values, weights, strict=True):
-        assert isinstance(value.attr, Access)
-        groups.setdefault((id(weight), body.form_of(value.attr.source)), []).append(value.attr)
-    pairs = [
-        (taps[start : start + 2], scaled[weight])
-        for (weight, _), taps in groups.items()
-        for start in range(0, len(taps), 2)
-    ]
-    totals = []
-    for part in range(_parts(body)):
-        total = ""
-        for taps, factor in pairs:
-            term = _multiply_high(body, _add_taps(body, taps, part), factor)
-            total = code.op(f"add {vector} {total}, {term}") if total else term
-        bias = _splat(len(pairs) // 2)  # what cutting off the lower half lost
-        total = code.op(f"add {vector} {total}, {bias}")
-        # rounded weights and the bias may push white past itself, and the next sum past 16 bits
-        top = _splat(255 << PLACES)
-        over = code.op(f"icmp ugt {vector} {total}, {top}")
-        mask = f"<{_lanes(body)} x i1>"
-        totals.append(code.op(f"select {mask} {over}, {vector} {top}, {vector} {total}"))
+    node = average_of(body.body.roots[0])  # the channels are all alike
+    products = _find_products(node)
+    factors = _factor_table(body, products)
+    sums: dict[bool, list[str]] = {}  # of what is read as bytes, and of what is held in 16 bits
+    first = 0
+    for (_, source), group in groupby(products, lambda p: p.kind):
+        alike = list(group)
+        from_bytes = body.form_of(source) == "u8"
+        sums.setdefault(from_bytes, ["zeroinitializer"] * _parts(body) * body.vectors)
+        start = body.uniform.op(f"getelementptr {_vector(body)}, ptr {factors}, i64 {first}")
+        sums[from_bytes] = _add_products(body, alike, start, sums[from_bytes])
+        first += len(alike)
+    totals: list[str] = []
+    for from_bytes, parts in sums.items():
+        count = sum((body.form_of(p.kind[1]) == "u8") == from_bytes for p in products)
+        bias = _splat(count // 2)  # what cutting off the lower halves lost
+        parts = [_saturating(body, "uadd", part, bias) for part in parts]
+        if from_bytes and _parts(body) == 2:  # take the even bytes off the words
+            for odd in range(1, len(parts), 2):
+                even = body.lane.op(f"lshr {_vector(body)} {parts[odd - 1]}, {_splat(8)}")
+                parts[odd] = _saturating(body, "usub", parts[odd], even)
+        joined = [_saturating(body, "uadd", a, b) for a, b in zip(totals, parts, strict=False)]
+        totals = joined or parts
     _keep(body, totals)
 
 
+def _find_products(average: Node) -> list[Product]:
+    """The taps in pairs of one weight and source; products of one kind next to each other, pairs first."""
+    values, weights = split_average(average.args)
+    groups: dict[tuple[int, int], list[tuple[Access, Node]]] = {}
+    for value, weight in zip(values, weights, strict=True):
+        assert isinstance(value.attr, Access)
+        groups.setdefault((id(weight), value.attr.source), []).append((value.attr, weight))
+    products = [
+        Product(tuple(tap for tap, _ in taps[start : start + 2]), taps[0][1])
+        for taps in groups.values()
+        for start in range(0, len(taps), 2)
+    ]
+    return sorted(products, key=lambda p: (-p.kind[0], p.kind[1]))
+
+
+def _add_products(
+    body: BodyEmitter, products: Sequence[Product], factors: str, sums: list[str]
+) -> list[str]:
+    """Products of one kind added to the sums of their parts."""
+    vector, (each, source) = _vector(body), products[0].kind
+    if not _is_loop(len(products), body.channels):
+        for number, product in enumerate(products):
+            place = body.uniform.op(f"getelementptr {vector}, ptr {factors}, i64 {number}")
+            factor = body.row.op(f"load {vector}, ptr {place}, align 64")
+            loaded = [_load_tap(body, tap) for tap in product.taps]
+            sums = _add_product(body, body.lane, source, factor, sums, loaded)
+        return sums
+    places = tap_places(body, [tap for p in products for tap in p.taps])
+    offsets = [body.offset_in_row(source, plane) for plane in range(_planes(body, source))]
+
+    def add(code: Code, index: str, sums: list[str]) -> list[str]:
+        place_of_factor = code.opaque(f"getelementptr {vector}, ptr {factors}, i64 {index}")
+        factor = code.op(f"load {vector}, ptr {place_of_factor}, align 64")
+        rows = []
+        for k in range(each):
+            slot = code.opaque(f"getelementptr [{each} x ptr], ptr {places}, i64 {index}, i64 {k}")
+            rows.append(code.op(f"load ptr, ptr {slot}, align 8"))
+
+        def place(row: str, plane: int) -> str:
+            return code.op(f"getelementptr i8, ptr {row}, i64 {offsets[plane]}")
+
+        loaded = [_load_parts(body, code, source, partial(place, row)) for row in rows]
+        return _add_product(body, code, source, factor, sums, loaded)
+
+    return body.lane.repeat(len(products), 1, [(vector, s) for s in sums], add)
+
+
+def _add_product(
+    body: BodyEmitter,
+    code: Code,
+    source: int,
+    factor: str,
+    sums: Sequence[str],
+    taps: list[list[str]],
+) -> list[str]:
+    """One tap, or the mean of two, times its weight, for every part."""
+    vector = _vector(body)
+    grey_bytes = body.form_of(source) == "u8" and _parts(body) == 1
+    results = []
+    for total, *values in zip(sums, *taps, strict=True):
+        if grey_bytes:  # whole levels so far
+            both = code.op(f"add {vector} {values[0]}, {values[-1]}")  # one tap twice, or two
+            mean = code.op(f"shl {vector} {both}, {_splat(PLACES - 1)}")
+        else:
+            mean = values[0] if len(values) == 1 else _mean(body, code, *values)
+        term = _multiply_high(body, code, mean, factor)
+        fresh = total == "zeroinitializer"
+        results.append(term if fresh else _saturating(body, "uadd", total, term, code))
+    return results
+
+
+def _load_tap(body: BodyEmitter, tap: Access) -> list[str]:
+    """The parts of one tap; to the right of the pixel they are cut out of two whole vectors.
+
+    A load that crosses cache lines, as nearly all do that are moved sideways, takes two turns; with half of
+    the taps made by shuffles instead, loads and arithmetic take about the same time.
+    """
+    pixels, per_pixel = body.lanes, _lanes(body) // body.lanes
+    if body.form_of(tap.source) != "u16" or not 0 < tap.dx < pixels or body.vectors > 1:
+        return _load_parts(body, body.lane, tap.source, partial(body.place_of, tap))
+    here, after = (
+        _load_parts(body, body.lane, tap.source, partial(body.place_of, tap._replace(dx=dx)))
+        for dx in (0, pixels)
+    )
+    vector, first = _vector(body), tap.dx * per_pixel
+    order = ", ".join(f"i32 {first + i}" for i in range(_lanes(body)))
+    return [
+        body.lane.op(f"shufflevector {vector} {a}, {vector} {b}, <{_lanes(body)} x i32> <{order}>")
+        for a, b in zip(here, after, strict=True)
+    ]
+
+
+def _load_parts(
+    body: BodyEmitter, code: Code, source: int, place: Callable[[int], str]
+) -> list[str]:
+    """The pixels at one place: with 8 binary places; grey bytes, as they are; RGBA bytes, the even ones
+    with 8 places, and the whole words."""
+    vector, lanes = _vector(body), _lanes(body)
+    parts = []
+    for number in range(body.vectors):
+        here = [_moved(body, code, place(p), source, number) for p in range(_planes(body, source))]
+        if body.form_of(source) == "u16":
+            parts += [code.op(f"load {vector}, ptr {p}, align 2") for p in here]
+        elif _parts(body) == 1:
+            small = code.op(f"load <{lanes} x i8>, ptr {here[0]}, align 1")
+            parts.append(code.op(f"zext <{lanes} x i8> {small} to {vector}"))
+        else:
+            words = code.op(f"load {vector}, ptr {here[0]}, align 1")
+            parts += [code.op(f"shl {vector} {words}, {_splat(8)}"), words]
+    return parts
+
+
+def _moved(body: BodyEmitter, code: Code, place: str, source: int, number: int) -> str:
+    """The place of a following vector of the same round."""
+    step = number * body.lanes // body.vectors * body.rows_of(source)[3]
+    return code.op(f"getelementptr i8, ptr {place}, i64 {step}") if step else place
+
+
 def _keep(body: BodyEmitter, totals: list[str]) -> None:
-    ring = body.body.ring
+    ring, code, parts = body.body.ring, body.lane, _parts(body)
+    vectors = [totals[start : start + parts] for start in range(0, len(totals), parts)]
     if ring is not None and ring.form == "u16":
-        for plane, total in enumerate(totals):
-            place = body.own_place(plane)
-            body.lane.line(f"store {_vector(body)} {total}, ptr {place}, align 2")
+        for plane in range(parts):
+            values = [f"{_vector(body)} {v[plane]}" for v in vectors]
+            _store(code, body.own_place(plane), values, 2 * _lanes(body))
         return
-    levels = _levels(body, totals)
+    levels = [_levels(body, v) for v in vectors]
+    size = _lanes(body) * parts
     if ring is not None:
-        body.lane.line(f"store {levels}, ptr {body.own_place(0)}, align 1")
+        _store(code, body.own_place(0), levels, size)
     for store in body.body.stores:
-        place = body.store_place(store.write, body.channels)
-        body.lane.line(f"store {levels}, ptr {place}, align 1")
+        _store(code, body.store_place(store.write, body.channels), levels, size)
+
+
+def _store(code: Code, place: str, values: Sequence[str], size: int) -> None:
+    for number, value in enumerate(values):
+        target = code.op(f"getelementptr i8, ptr {place}, i64 {number * size}") if number else place
+        code.line(f"store {value}, ptr {target}, align 1")
 
 
 def _levels(body: BodyEmitter, totals: list[str]) -> str:
     """The totals rounded to whole levels, as they lie in memory."""
     code, vector, lanes = body.lane, _vector(body), _lanes(body)
-    whole = []
-    for total in totals:
-        rounded = code.op(f"add {vector} {total}, {_splat(1 << (PLACES - 1))}")
-        whole.append(code.op(f"lshr {vector} {rounded}, {_splat(PLACES)}"))
-    if len(whole) == 1:
-        return f"<{lanes} x i8> " + code.op(f"trunc {vector} {whole[0]} to <{lanes} x i8>")
-    odd = code.op(f"shl {vector} {whole[1]}, {_splat(8)}")
-    return f"{vector} " + code.op(f"or {vector} {whole[0]}, {odd}")
+    half = _splat(1 << (PLACES - 1))
+    rounded = [_saturating(body, "uadd", total, half) for total in totals]
+    even = code.op(f"lshr {vector} {rounded[0]}, {_splat(8)}")
+    if len(rounded) == 1:
+        return f"<{lanes} x i8> " + code.op(f"trunc {vector} {even} to <{lanes} x i8>")
+    odd = code.op(f"and {vector} {rounded[1]}, {_splat(-256)}")
+    return f"{vector} " + code.op(f"or {vector} {even}, {odd}")
 
 
 def _parts(body: BodyEmitter) -> int:
@@ -95,85 +254,65 @@ def _parts(body: BodyEmitter) -> int:
     return 2 if body.channels == 4 else 1
 
 
+def _planes(body: BodyEmitter, source: int) -> int:
+    return 1 if body.form_of(source) == "u8" else _parts(body)
+
+
 def _lanes(body: BodyEmitter) -> int:
-    return body.lanes * body.channels // _parts(body)
+    return body.lanes * body.channels // _parts(body) // body.vectors
 
 
 def _vector(body: BodyEmitter) -> str:
     return f"<{_lanes(body)} x i16>"
 
 
-def _add_taps(body: BodyEmitter, taps: list[Access], part: int) -> str:
-    """One tap, or the sum of two, with 7 binary places."""
-    code, vector = body.lane, _vector(body)
-    loaded = [_load(body, tap, part) for tap in taps]
-    total = loaded[0] if len(taps) == 1 else code.op(f"add {vector} {loaded[0]}, {loaded[1]}")
-    if body.form_of(taps[0].source) == "u16":
-        return total
-    return code.op(f"shl {vector} {total}, {_splat(PLACES)}")
+def _factor_table(body: BodyEmitter, products: Sequence[Product]) -> str:
+    """Where the weights of the products are: 16 binary places, repeated over the lanes."""
+    seconds = [p.weight for p in products if len(p.taps) == 2]  # counted in the sum alone
+    shares = share_table(body, [*(p.weight for p in products), *seconds])
+    fill = partial(_fill_factors, shares, len(seconds), len(products), _lanes(body))
+    key = ("factors", shares, _lanes(body), len(seconds))
+    return body.owner.table(key, 2 * _lanes(body) * len(products), fill)
 
 
-def _average_of(node: Node) -> Node:
-    """The average under what storing or viewing a u8 image puts around it."""
-    while node.op != "average":
-        node = node.args[0]
-    return node
+def _fill_factors(shares: str, pairs: int, count: int, lanes: int, code: Code, start: str) -> None:
+    f32, vector = Type(F32), f"<{lanes} x i16>"
 
+    def scale(first: int, scale: float) -> Callable[[Code, str, list[str]], list[str]]:
+        def entry(inner: Code, index: str, _: list[str]) -> list[str]:
+            number = inner.op(f"add i64 {index}, {first}")
+            place = inner.opaque(f"getelementptr float, ptr {shares}, i64 {number}")
+            share = inner.op(f"load float, ptr {place}, align 4")
+            places = inner.op(f"fmul float {share}, {inner.constant(f32, scale)}")
+            near = inner.intrinsic("roundeven", f32, [places])
+            whole = inner.call(Type(S32), "llvm.fptoui.sat.i32.f32", f32, [near])
+            over = inner.op(f"icmp ugt i32 {whole}, 65535")
+            fitting = inner.op(f"select i1 {over}, i32 65535, i32 {whole}")
+            small = inner.op(f"trunc i32 {fitting} to i16")
+            single = inner.op(f"insertelement {vector} poison, i16 {small}, i64 0")
+            zeros = f"<{lanes} x i32> zeroinitializer"
+            spread = inner.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
+            target = inner.opaque(f"getelementptr {vector}, ptr {start}, i64 {number}")
+            inner.line(f"store {vector} {spread}, ptr {target}, align 2")
+            return []
 
-def _scale_weights(body: BodyEmitter, weights: tuple[Node, ...]) -> dict[int, str]:
-    """Normalised weights with 16 binary places, once per pass, repeated over the lanes."""
-    code = body.uniform
-    writer = LaneWriter(body, body.lanes, body.uniform, body.row, body.lane)
-    writer.write(weights)
-    f32 = Type(F32)
-    known: dict[int, str] = {}
-    total = ""
-    for weight in weights:
-        name = writer.names[id(weight)]
-        above = code.op(f"fcmp ogt float {name}, {code.constant(f32, 0.0)}")
-        known[id(weight)] = code.select(f32, above, name, code.constant(f32, 0.0))
-        total = code.op(f"fadd float {total}, {known[id(weight)]}") if total else known[id(weight)]
-    scaled = {}
-    for key, name in known.items():
-        share = code.op(f"fdiv float {name}, {total}")
-        places = code.op(f"fmul float {share}, {code.constant(f32, 65536.0)}")
-        near = code.intrinsic("roundeven", f32, [places])
-        whole = code.call(Type(S32), "llvm.fptoui.sat.i32.f32", f32, [near])
-        over = code.op(f"icmp ugt i32 {whole}, 65535")
-        fitting = code.op(f"select i1 {over}, i32 65535, i32 {whole}")
-        small = code.op(f"trunc i32 {fitting} to i16")
-        vector = _vector(body)
-        single = code.op(f"insertelement {vector} poison, i16 {small}, i64 0")
-        zeros = f"<{_lanes(body)} x i32> zeroinitializer"
-        scaled[key] = code.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
-    return scaled
+        return entry
 
-
-def _load(body: BodyEmitter, access: Access, part: int) -> str:
-    """One part of the pixels at an offset: whole levels from bytes, 7 binary places if held so."""
-    code, lanes, vector = body.lane, _lanes(body), _vector(body)
-    if body.form_of(access.source) == "u16":
-        return code.op(f"load {vector}, ptr {body.place_of(access, part)}, align 2")
-    place = body.place_of(access)
-    if _parts(body) == 1:
-        small = code.op(f"load <{lanes} x i8>, ptr {place}, align 1")
-        return code.op(f"zext <{lanes} x i8> {small} to {vector}")
-    pixels = code.op(f"load {vector}, ptr {place}, align 1")
-    if part == 0:
-        return code.op(f"and {vector} {pixels}, {_splat(255)}")
-    return code.op(f"lshr {vector} {pixels}, {_splat(8)}")
+    for first, size, factor in ((0, pairs, 2 * 65536.0), (pairs, count - pairs, 65536.0)):
+        if size:
+            code.repeat(size, 1, [], scale(first, factor))
 
 
 _X86_MULTIPLY_HIGH = {32: "avx512.pmulhu.w.512", 16: "avx2.pmulhu.w", 8: "sse2.pmulhu.w"}
 
 
-def _multiply_high(body: BodyEmitter, a: str, b: str) -> str:
+def _multiply_high(body: BodyEmitter, code: Code, a: str, b: str) -> str:
     """The upper 16 bits of a 16 × 16 bit product.
 
     LLVM finds the instruction in the plain form too, but on vectors twice as wide as a register that
     search takes much of the compile time of a blur.
     """
-    code, lanes = body.lane, _lanes(body)
+    lanes = _lanes(body)
     wide, narrow = f"<{lanes} x i32>", f"<{lanes} x i16>"
     if body.owner.x86 and lanes in _X86_MULTIPLY_HIGH:
         name = f"llvm.x86.{_X86_MULTIPLY_HIGH[lanes]}"
@@ -184,6 +323,22 @@ def _multiply_high(body: BodyEmitter, a: str, b: str) -> str:
     product = code.op(f"mul nuw {wide} {x}, {y}")
     high = code.op(f"lshr {wide} {product}, {_splat(16, 'i32')}")
     return code.op(f"trunc {wide} {high} to {narrow}")
+
+
+def _mean(body: BodyEmitter, code: Code, a: str, b: str) -> str:
+    """(a + b + 1) / 2 without the carry; LLVM knows that machines have an instruction for it."""
+    vector = _vector(body)
+    either = code.op(f"or {vector} {a}, {b}")
+    differing = code.op(f"xor {vector} {a}, {b}")
+    half = code.op(f"lshr {vector} {differing}, {_splat(1)}")
+    return code.op(f"sub {vector} {either}, {half}")
+
+
+def _saturating(body: BodyEmitter, op: str, a: str, b: str, code: Code | None = None) -> str:
+    vector, name = _vector(body), f"llvm.{op}.sat.v{_lanes(body)}i16"
+    code = code or body.lane
+    code.names.declarations[name] = f"declare {vector} @{name}({vector}, {vector})"
+    return code.op(f"call {vector} @{name}({vector} {a}, {vector} {b})")
 
 
 def _splat(value: int, element: str = "i16") -> str:

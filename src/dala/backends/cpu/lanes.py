@@ -7,7 +7,7 @@ same along a row) or lane (a vector). Only lane values are in the inner loop.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.spelling import spell
@@ -55,9 +55,8 @@ class LaneWriter:
 
     def write(self, roots: Sequence[Node]) -> None:
         """Write every node once."""
-        for node in in_exchanges(roots):
-            if id(node) not in self.names:
-                self._write_node(node)
+        for node in in_exchanges(roots, self.names):
+            self._write_node(node)
 
     def vector(self, node: Node) -> str:
         """The node's value on all lanes."""
@@ -111,13 +110,13 @@ class LaneWriter:
         return spell(self.sections[rate], node.op, result, operand, args), rate
 
 
-def in_exchanges(roots: Sequence[Node]) -> Iterator[Node]:
-    """Every node once, arguments first; the minimum and the maximum of the same two follow each other.
+def in_exchanges(roots: Sequence[Node], known: Container[int] = ()) -> Iterator[Node]:
+    """Every node but the known ones once, arguments first; minimum and maximum of the same two together.
 
     Their operands are then done with. In the order of ``walk`` the other half of an exchange may come
     much later, and a sorting network would keep three times as many values as there are registers.
     """
-    nodes = list(walk(roots))
+    nodes = list(walk(roots, known))
     halves: dict[frozenset[int], list[Node]] = {}
     for node in nodes:
         if node.op in ("min", "max"):

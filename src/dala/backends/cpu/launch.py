@@ -250,9 +250,9 @@ def _lay_rings(native: NativePass, columns: int) -> tuple[list[int], int]:
             continue
         left = _whole_lines(ring.pad_left * ring.pixel_bytes)
         right = _whole_lines(ring.pad_right * ring.pixel_bytes)
-        # room for a whole vector past the end; and an odd number of cache lines more, so that planes
-        # do not all fall onto the same cache sets
-        plane = left + _whole_lines(whole * ring.pixel_bytes) + right + 192
+        # room for a whole round of vectors past the end; and an odd number of cache lines more, so that
+        # planes do not all fall onto the same cache sets
+        plane = left + _whole_lines(whole * ring.pixel_bytes) + right + 320
         words += (offset + left, plane * ring.planes, plane)
         offset += plane * ring.planes * ring.depth
     return words, offset + 256

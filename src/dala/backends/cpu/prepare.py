@@ -5,6 +5,7 @@
 * So is a stage of minima and maxima of several pixels of a u8 image left alone: bytes (extrema.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
   look-up table (tables.py), and bytes are what lies on both sides of it.
+* A wide average of another kind stays one, to be a loop over its taps (wide.py).
 * Elsewhere averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add.
 
 Both are decided for one kernel and its element types alone, so that a stage rounds the same way in
@@ -38,6 +39,8 @@ from dala.ir.graph import (
 from dala.ir.ops import split_average
 from dala.ir.rewrite import PASSES, expand_averages
 
+SPELLED_OUT = 22  # taps of all f32 averages of a kernel; if there are more, they are loops
+
 
 def prepare_program(
     program: Program,
@@ -56,6 +59,9 @@ def prepare_program(
         way = ways.get(number, PLAIN)
         if way.alone:
             stages.append(replace(stage, way=way))
+            continue
+        if _is_wide(program, stage):
+            stages.append(stage)
             continue
         body = expand_averages(stage.body)
         for rewrite in PASSES:
@@ -104,7 +110,11 @@ def contract_body(body: tuple[Node, ...]) -> tuple[Node, ...]:
 
 def _fixed_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
     """The stages that may run in 16 bits: averages of levels, on the way to a u8 image."""
-    averages = {i for i, stage in enumerate(program.stages) if _is_plain_average(stage.body)}
+    averages = {
+        i
+        for i, stage in enumerate(program.stages)
+        if _is_plain_average(stage.body) and _fits_16_bits(stage.body[0])
+    }
     return _on_levels(program, inputs, averages, MAX_PASSES)
 
 
@@ -162,11 +172,21 @@ def _maps_bytes(program: Program, inputs: Sequence[ArrayType]) -> bool:
     return own and source.dtype == U8 and source.channels == len(body)
 
 
+def _is_wide(program: Program, stage: Stage) -> bool:
+    """An average of f32 values that would be too much text if it were spelled out."""
+    if program.domain != "image" or not _is_plain_average(stage.body):
+        return False
+    if any(program.grid_of(a.source) != stage.grid for a in accesses(stage.body)):
+        return False
+    taps = sum(len(s.body[0].args) // 2 for s in program.stages if _is_plain_average(s.body))
+    return taps > SPELLED_OUT
+
+
 def _is_plain_average(body: tuple[Node, ...]) -> bool:
     """Every channel the same average of its own channel, with weights that are the same everywhere."""
     shapes = set()
     for channel, node in enumerate(body):
-        if node.op != "average" or len(node.args) > 2 * MAX_TAPS:
+        if node.op != "average":
             return False
         values, weights = split_average(node.args)
         taps = [v.attr for v in values if v.op == "load" and isinstance(v.attr, Access)]
@@ -174,11 +194,17 @@ def _is_plain_average(body: tuple[Node, ...]) -> bool:
             return False
         if any(n.op in ("load", "gather", "coord") for n in walk(weights)):
             return False
-        alike = Counter((id(w), t.source) for w, t in zip(weights, taps, strict=True))
-        if sum(-(-count // 2) for count in alike.values()) > MAX_PRODUCTS:
-            return False
         shapes.add((tuple((t.source, t.dx, t.dy) for t in taps), tuple(map(id, weights))))
     return len(shapes) == 1
+
+
+def _fits_16_bits(average: Node) -> bool:
+    """Whether the error is within what fixed.py proves."""
+    values, weights = split_average(average.args)
+    taps = [v.attr for v in values if isinstance(v.attr, Access)]
+    alike = Counter((id(w), t.source) for w, t in zip(weights, taps, strict=True))
+    products = sum(-(-count // 2) for count in alike.values())
+    return len(values) <= MAX_TAPS and products <= MAX_PRODUCTS
 
 
 def _reads_levels(

@@ -18,7 +18,7 @@ from dala.backends.cpu.columns import share_columns
 from dala.backends.cpu.extrema import interleave
 from dala.backends.cpu.ways import EXTREMA, FIXED, TABLE
 from dala.ir.dtypes import F32
-from dala.ir.graph import PLAIN, Access, Node, Way, accesses, make, map_nodes
+from dala.ir.graph import PLAIN, Access, Node, Way, accesses, make, map_nodes, walk
 from dala.ir.rewrite import normalized_level
 from dala.plan.melt import Body, FusedPass, Store
 
@@ -142,6 +142,13 @@ def _share_columns(
     return made, made_forms
 
 
+def average_of(node: Node) -> Node:
+    """The average under what storing or viewing a u8 image puts around it."""
+    while node.op != "average":
+        node = node.args[0]
+    return node
+
+
 def _sources(body: Body) -> set[int]:
     return {a.source for a in accesses(body.roots)}
 
@@ -179,6 +186,8 @@ def _add_loaders(
 
     for number, body in enumerate(bodies):
         targets: dict[int, int] = {}
+        averages = [n for n in walk(body.roots) if n.op == "average"]
+        averaged = {a.source for a in accesses(averages)}  # loops over taps read held rows
         for source in sorted(_sources(body)):
             offsets = {(a.dx, a.dy) for a in accesses(body.roots) if a.source == source}
             inside = _columns_inside(work, source, body.grid - grid_of(source))
@@ -187,11 +196,12 @@ def _add_loaders(
             in_bytes = source < inputs or forms[source - inputs] == "u8"
             if body.way.alone and source < inputs and sideways:
                 targets[source] = loader(source, "u8")
-            elif not body.way.alone and in_bytes and several:
+            elif not body.way.alone and in_bytes and (several or source in averaged):
                 targets[source] = loader(source, "f32")
             else:
                 targets[source] = renumbered.get(source, source)
-        made.append(body.map(_redirect(targets)))
+        moved = any(old != new for old, new in targets.items())
+        made.append(body.map(_redirect(targets)) if moved else body)
         made_forms.append(forms[number])
         renumbered[inputs + number] = inputs + len(made) - 1
     return made, made_forms
@@ -221,8 +231,8 @@ def _redirect(
     def move(node: Node) -> Node:
         if node.op != "load" or not isinstance(node.attr, Access):
             return node
-        source = targets.get(node.attr.source, node.attr.source)
-        return replace(node, attr=node.attr._replace(source=source))
+        source, channel, dx, dy = node.attr
+        return Node("load", node.dtype, (), Access(targets.get(source, source), channel, dx, dy))
 
     return lambda roots: map_nodes(roots, move)
 
@@ -236,11 +246,17 @@ def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) ->
         whole = set(range(len(body.held))) if forms[number] != "f32" else used
         kept.append({channel: index for index, channel in enumerate(sorted(whole))})
 
+    if all(len(kept[number]) == len(body.held) for number, body in enumerate(bodies)):
+        return bodies
+
     def renumber(node: Node) -> Node:
         if node.op != "load" or not isinstance(node.attr, Access) or node.attr.source < inputs:
             return node
-        channel = kept[node.attr.source - inputs][node.attr.channel]
-        return replace(node, attr=node.attr._replace(channel=channel))
+        source, channel, dx, dy = node.attr
+        kept_as = kept[source - inputs][channel]
+        if kept_as == channel:
+            return node
+        return Node("load", node.dtype, (), Access(source, kept_as, dx, dy))
 
     slim = [
         replace(b, held=tuple(n for c, n in enumerate(b.held) if c in kept[number]))

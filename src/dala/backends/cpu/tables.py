@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
@@ -97,7 +98,7 @@ def _map(body: BodyEmitter, byte_map: ByteMap, pixels: str, values: Sequence[Nod
 def _look_up(body: BodyEmitter, key: str, node: Node, pixels: str) -> str:
     """256 entries are four vectors; two permutations look into two of them each."""
     code, vector = body.lane, "<64 x i8>"
-    start = body.owner.table(key, node)
+    start = body.owner.table(key, 256, partial(_fill_table, body.owner, node))
     parts = []
     for quarter in range(4):
         address = body.uniform.op(f"getelementptr i8, ptr {start}, i64 {64 * quarter}")
@@ -150,20 +151,17 @@ class _Level(Sources):
         raise AssertionError("a table reads nothing else")
 
 
-def write_table(owner: PassEmitter, label: str, before: str, start: str, node: Node) -> Code:
-    """The loop that fills one table of 256 bytes at ``start``."""
+def _fill_table(owner: PassEmitter, node: Node, code: Code, start: str) -> None:
+    """The loop that computes the 256 bytes of one table."""
     f32, i32 = Type(F32, owner.lanes), Type(S32, owner.lanes)
-    code = Code(owner.names)
-    code.label(label)
-    code.line(f"%{label}.i = phi i64 [ 0, %{before} ], [ %{label}.next, %{label} ]")
-    writer = LaneWriter(_Level(owner, f"%{label}.i"), owner.lanes, owner.uniform, code, code)
-    writer.write([node])
-    whole = code.op(f"fptosi {f32} {writer.vector(node)} to {i32}")
-    small = code.op(f"trunc {i32} {whole} to <{owner.lanes} x i8>")
-    place = code.op(f"getelementptr i8, ptr {start}, i64 %{label}.i")
-    code.line(f"store <{owner.lanes} x i8> {small}, ptr {place}, align 1")
-    code.line(f"%{label}.next = add nuw nsw i64 %{label}.i, {owner.lanes}")
-    code.line(f"%{label}.on = icmp slt i64 %{label}.next, 256")
-    code.line(f"br i1 %{label}.on, label %{label}, label %{label}.end")
-    code.label(f"{label}.end")
-    return code
+
+    def entries(inner: Code, index: str, _: list[str]) -> list[str]:
+        writer = LaneWriter(_Level(owner, index), owner.lanes, owner.uniform, inner, inner)
+        writer.write([node])
+        whole = inner.op(f"fptosi {f32} {writer.vector(node)} to {i32}")
+        small = inner.op(f"trunc {i32} {whole} to <{owner.lanes} x i8>")
+        place = inner.op(f"getelementptr i8, ptr {start}, i64 {index}")
+        inner.line(f"store <{owner.lanes} x i8> {small}, ptr {place}, align 1")
+        return []
+
+    code.repeat(256, owner.lanes, [], entries)
