@@ -56,14 +56,15 @@ def probe_column(src):
 """
 PYRAMID = """
 def probe_pyramid(src):
-    half = intermediate((src[0, 0] + src[1, 0] + src[0, 1] + src[1, 1]) * 0.25, 2)
-    quarter = intermediate((half[-1, 0] + half[2, 1]) * 0.5, 4)
+    half = intermediate((src[0, 0] + src[1, 0] + src[0, 1] + src[1, 1]) * 0.25, 2, 1)
+    quarter = intermediate((half[-1, 0] + half[2, 1]) * 0.5, 4, 1)
     back = intermediate(quarter[0, 0] * 0.75 + quarter[-1, 1] * 0.25, 2)
     return back[0, 0] * 0.5 + back[1, -1] * 0.25 + half[0, 1] * 0.125 + src[0, -2] * 0.125
 """
 SIZES_INSIDE = """
 def probe_sizes(src):
-    small = intermediate(src[-1, 2] * ((x + 1) / width), 2)
+    around = intermediate(src[2, -3] * ((y + 3) / height), 1, 1)
+    small = intermediate(around[-1, 2] * ((x + 1) / width), 2)
     return small[0, 0] * (height - small.height + y) / height
 """
 MATRIX = """

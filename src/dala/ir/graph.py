@@ -34,7 +34,7 @@ class Access(NamedTuple):
     """Where a load reads: ``source`` at an offset from the output position. Tensors use no offset.
 
     If the source is an image of twice the size (see Stage.grid), the position is (2x + dx, 2y + dy); of
-    half the size, (x // 2 + dx, y // 2 + dy).
+    half the size, (x // 2 + dx, y // 2 + dy); of a quarter, (x // 4 + dx, y // 4 + dy).
     """
 
     source: int
@@ -118,12 +118,15 @@ class Stage:
     """One image or tensor computed element by element: ``body`` has one node per channel.
 
     Sources 0 … inputs-1 are the kernel's inputs; source ``inputs + k`` is the result of stage k.
-    A stage of ``grid`` g has one pixel for 2ᵍ × 2ᵍ of the picture: ceil(size / 2ᵍ) of them.
+    A stage of ``grid`` g has one pixel for 2ᵍ × 2ᵍ of the picture: ceil(size / 2ᵍ) of them. What lies
+    outside an image repeats its edge; with a ``margin`` of 1, one pixel more on each side is computed
+    first, from what its sources have there, and that repeats.
     """
 
     body: tuple[Node, ...]
     way: Way = PLAIN
     grid: int = 0
+    margin: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,7 @@ class Program:
     @property
     def has_one_grid(self) -> bool:
         """Whether all images, read and written, have one size and are whole."""
-        return not self.parts and not any(s.grid for s in self.stages)
+        return not self.parts and not any(s.grid or s.margin for s in self.stages)
 
     def map_bodies(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> Program:
         """The program with every stage's body rewritten by ``change``."""

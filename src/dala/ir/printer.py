@@ -15,7 +15,8 @@ def print_program(program: Program) -> str:
         lines.append(f"source {source}: input {part.array}{plane}{size}")
     for number, stage in enumerate(program.stages):
         size = f" at 1/{1 << stage.grid}" if stage.grid else ""
-        lines.append(f"stage {program.inputs + number}{size}:")
+        margin = ", with a margin" if stage.margin else ""
+        lines.append(f"stage {program.inputs + number}{size}{margin}:")
         lines.extend("  " + line for line in print_body(stage.body))
     if program.planes:
         lines.append("writes planes " + " ".join(p.name for p in program.planes))

@@ -15,12 +15,14 @@ def verify(program: Program) -> None:
         sources = program.inputs + number
         verify_body(stage.body, sources, len(program.params), f"{program.kernel}[{number}]")
         if program.domain == "image":
+            held = number < program.first_result and stage.margin in (0, 1)
+            _require(held or not stage.margin, program.kernel, "a result has no margin")
             _require(
                 len(stage.body) in counts, program.kernel, "an image stage has 1 or 4 channels"
             )
             for access in accesses(stage.body):
-                apart = abs(stage.grid - program.grid_of(access.source))
-                _require(apart < 2, program.kernel, f"{access} is {apart} grids away")
+                step = stage.grid - program.grid_of(access.source)
+                _require(-2 <= step <= 1, program.kernel, f"{access} is {step} grids away")
             _require(
                 all(n.dtype == F32 for n in stage.body), program.kernel, "image channels are f32"
             )

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dala.ir.arrays import ArrayType
 from dala.kernels.declare import builtin_with_variants
-from dala.language import vocabulary
 from dala.language.kernel import Kernel, make_kernel
 from dala.language.parameter import ParamValue, param, static
-from dala.language.values import Image, Operand, Scalar, Value, intermediate
-from dala.language.vocabulary import average, exp, height, sqrt, where, width, x, y
+from dala.language.values import Image, Operand, Value, intermediate
+from dala.language.vocabulary import average, exp, f32, max, sqrt, x, y
 
 
 def gaussian_blur(
@@ -34,9 +33,11 @@ def gaussian_blur(
     return blur_axes(src, reach, [bell[abs(d)] for d in reach])
 
 
-def blur_axes(src: Image, reach: range, weights: Sequence[Value], step: int = 1) -> Value:
+def blur_axes(
+    src: Image, reach: range, weights: Sequence[Value], step: int = 1, margin: int = 0
+) -> Value:
     """One dimension after the other, with the same weights."""
-    down = intermediate(average([src[0, d] for d in reach], weights), step)
+    down = intermediate(average([src[0, d] for d in reach], weights), step, margin)
     return average([down[d, 0] for d in reach], weights)
 
 
@@ -47,9 +48,12 @@ def gaussian(distances: Iterable[float], sigma: Operand) -> list[Value]:
 
 
 WIDEST = 25  # the largest radius that is computed as it is
+HALVED = (
+    40  # the largest that is computed at half the size, unless sigma is small: it costs as much
+)
 REACH = 3.2  # a bell is cut off after so many sigmas: 0.14 % of it lie beyond
 SMALLEST = 64  # a smaller image is not worth shrinking
-SHRUNK = {2: 1.0, 4: 5.0}  # the variance that shrinking and enlarging adds, in pixels²
+SHRUNK = {2: 1.0, 4: 4.0}  # the variance that shrinking and enlarging adds, in pixels²
 
 
 def wide_blur(
@@ -63,76 +67,38 @@ def wide_blur(
     narrower = sqrt(wide * wide - SHRUNK[step])
     small = src
     for shrunk in (2, 4)[: step // 2]:
-        small = intermediate(shrink(small), shrunk)
+        small = intermediate(shrink(small), shrunk, margin=1)
     # A pixel of the small image stands for ``step`` pixels of the window; at the window's ends, for the
     # share of them that lies inside.
     count = math.ceil((radius + 0.5) / step + 0.5) - 1
-    weights: list[Value] = []
-    for m in range(count + 1):
-        pixels = [step * m + k - (step - 1) / 2 for k in range(step)]
-        shares = [min(max(radius + 1 - abs(d), 0.0), 1.0) for d in pixels]
-        inside = [(d, share) for d, share in zip(pixels, shares, strict=True) if share]
-        bell = gaussian([d for d, _ in inside], narrower)
-        weights.append(vocabulary.sum([b * s for b, (_, s) in zip(bell, inside, strict=True)]))
+    shares = [min((radius + 0.5) / step - m + 0.5, 1.0) for m in range(count + 1)]
+    bell = gaussian([step * m for m in range(count + 1)], narrower)
+    weights = [b * share for b, share in zip(bell, shares, strict=True)]
     reach = range(-count, count + 1)
-    blurred = intermediate(blur_axes(small, reach, [weights[abs(d)] for d in reach], step), step)
-    if step == 4:
-        blurred = intermediate(enlarge(blurred), 2)
-    return enlarge(blurred)
+    around = blur_axes(small, reach, [weights[abs(d)] for d in reach], step, margin=1)
+    return enlarge(intermediate(around, step, margin=1), step)
 
 
 def shrink(src: Image) -> Value:
-    """The mean of a block of 2 x 2 pixels, but for the blocks at the border.
-
-    Beyond the border the edge pixel repeats, so the last block must be that pixel, not its mean with
-    the next; the difference is given to the next block, so that nothing is lost.
-    """
-    return weigh_block(src, _shrinking_weights(x, src.width), _shrinking_weights(y, src.height))
+    """The mean of a block of 2 x 2 pixels; outside of the picture, that is the edge pixel."""
+    return (src[0, 0] + src[1, 0] + src[0, 1] + src[1, 1]) * 0.25
 
 
-def enlarge(small: Image) -> Value:
-    """A pixel between those of an image of half the size; at the border, on the line through them."""
-    return weigh_block(small, _enlarging_weights(x, width), _enlarging_weights(y, height))
+def enlarge(small: Image, step: int) -> Value:
+    """A pixel between those of an image of 1/step of the size: bilinear."""
+    left, middle, right = _shares(x & (step - 1), step)
+    above, centre, below = _shares(y & (step - 1), step)
+    rows = [
+        small[-1, dy] * left + small[0, dy] * middle + small[1, dy] * right for dy in (-1, 0, 1)
+    ]
+    return rows[0] * above + rows[1] * centre + rows[2] * below
 
 
-def weigh_block(src: Image, columns: Mapping[int, Value], rows: Mapping[int, Value]) -> Value:
-    """Pixels at some offsets, each times the weight of its column and of its row."""
-    lines = []
-    for dy, down in rows.items():
-        line = vocabulary.sum([src[dx, dy] * across for dx, across in columns.items()])
-        lines.append(line * down)
-    return vocabulary.sum(lines)
-
-
-def _shrinking_weights(position: Scalar, size: Scalar) -> dict[int, Value]:
-    """By offset from the block's first pixel. An odd last block is the edge pixel alone anyway."""
-    last = (size >> 1) - 1
-    even = (size & 1) == 0
-    first_block, second_block = position == 0, position == 1
-    last_block, before_last = even & (position == last), even & (position == last - 1)
-    left, right = where(first_block, 0.5, 0.0), where(last_block, 0.5, 0.0)
-    after, before = where(second_block, 0.5, 0.0), where(before_last, 0.5, 0.0)
-    return {
-        -2: -after,
-        -1: after,
-        0: 0.5 + left - right,
-        1: 0.5 - left + right,
-        2: before,
-        3: -before,
-    }
-
-
-def _enlarging_weights(position: Scalar, size: Scalar) -> dict[int, Value]:
-    """By offset from the small pixel that a pixel belongs to: 3/4 of it, 1/4 of the nearest other."""
-    odd = position & 1
-    outer = (position == 0) | ((odd == 1) & (position == size - 1))
-    near = where(outer, -0.25, 0.25)  # of the pixel beside, or of the one across if there is none
-    to_left = (odd == 0) ^ outer
-    return {
-        -1: where(to_left, near, 0.0),
-        0: where(outer, 1.25, 0.75),
-        1: where(to_left, 0.0, near),
-    }
+def _shares(place: Value, step: int) -> tuple[Value, Value, Value]:
+    """How much of the pixel before, of its own and of the next belongs to a place inside a small pixel."""
+    off = (f32(place) + 0.5) / step - 0.5
+    before, after = max(-off, 0.0), max(off, 0.0)
+    return before, 1.0 - before - after, after
 
 
 _wide = make_kernel(wide_blur, name="blur", domain="image")
@@ -150,7 +116,7 @@ def _choose_blur(
     ends = REACH * sigma if isinstance(sigma, float | int) else math.inf
     if ends <= WIDEST:
         return _plain, {"radius": WIDEST}
-    if radius <= 2 * WIDEST or ends <= 2 * WIDEST:
+    if radius <= HALVED or ends <= 2 * WIDEST:
         return _wide, {"radius": min(radius, 2 * WIDEST), "step": 2}
     return _wide, {"step": 4}
 

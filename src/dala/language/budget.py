@@ -22,18 +22,18 @@ class Trace:
         self.nodes = 0  # made while tracing
         self.compiled = 0  # in all stages: a shared expression counts in each
 
-    def add_stage(self, body: tuple[Node, ...], grid: int) -> int:
+    def add_stage(self, body: tuple[Node, ...], grid: int, margin: int = 0) -> int:
         """Add a stage's operations to what will be compiled; refuses past the limit. Its source number."""
         self.compiled += sum(1 for _ in walk(body))
         if self.compiled > MAX_NODES:
             raise _too_long()
         for access in accesses(body):
-            if abs(grid - self._grid_of(access.source)) > 1:
+            if not -2 <= grid - self._grid_of(access.source) <= 1:
                 raise KernelError(
-                    "an image is read by one of half, the same or twice its size; put an intermediate "
-                    "image of a size between them"
+                    "an image is read by one of half, the same, twice or four times its size; put an "
+                    "intermediate image of a size between them"
                 )
-        self.stages.append(Stage(body, grid=grid))
+        self.stages.append(Stage(body, grid=grid, margin=margin))
         return len(self.parts) + len(self.stages) - 1
 
     def _grid_of(self, source: int) -> int:

@@ -378,7 +378,7 @@ def _as_offset(offset: object) -> object:
     return int(offset) if isinstance(offset, float) and offset.is_integer() else offset
 
 
-def intermediate(value: Operand, step: int = 1) -> Image:
+def intermediate(value: Operand, step: int = 1, margin: int = 0) -> Image:
     """Let an intermediate image stand here: it is computed whole before anything reads it.
 
     Inside a multi-pass kernel this is what makes a separable filter two cheap passes. The image
@@ -388,6 +388,9 @@ def intermediate(value: Operand, step: int = 1) -> Image:
     an image of twice the size is read around the block's first pixel: ``src[1, 0]`` is the one at
     (2x + 1, 2y). And where an image of half the size is read, ``small[0, 0]`` is the pixel at
     (x // 2, y // 2).
+
+    Beyond its border the image repeats its edge. With a ``margin`` of 1, one more pixel on each side is
+    computed like any other: the mean of a block outside of the picture is the edge pixel itself.
     """
     trace = current_trace()
     if trace is None:
@@ -398,8 +401,10 @@ def intermediate(value: Operand, step: int = 1) -> Image:
         raise KernelError(f"a kernel has at most {MAX_STAGES} intermediate images")
     if isinstance(step, Scalar) or step not in STEPS:
         raise KernelError(f"intermediate: step is one of {STEPS}, got {_describe(step)}")
+    if isinstance(margin, Scalar) or margin not in (0, 1):
+        raise KernelError(f"intermediate: margin is 0 or 1, got {_describe(margin)}")
     body = _grey_alone(as_body(value))
-    return Image(trace.add_stage(body, STEPS.index(step)), len(body))
+    return Image(trace.add_stage(body, STEPS.index(step), int(margin)), len(body))
 
 
 def _grey_alone(body: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dala.ir.graph import Node, accesses, gathered_sources, walk
 from dala.ir.planes import shrink
-from dala.plan.steps import Barrier, Lowered, Step, Value
+from dala.plan.steps import Barrier, Lowered, Step, Value, makers_of
 
 MAX_NODES = 8_000  # a fused pass beyond this compiles too slowly to be worth it
 MAX_HALO_ROWS = 160  # rows computed twice at each border between two bands
@@ -78,7 +78,7 @@ def _why_not(group: Group | None, unit: Sequence[Step], values: list[Value]) -> 
             if source in group.makes:
                 return f"{step.label} reads {values[source].label} at computed positions"
         for source in step.inputs:
-            if source not in group.makes and values[source].parts & group.makes:
+            if source not in group.makes and makers_of(source, group.makes, values) & group.makes:
                 return (
                     f"{step.label} reads {values[source].label} in other planes than it is written"
                 )
@@ -149,7 +149,7 @@ def _mark_stored(groups: list[Group], values: list[Value]) -> None:
     for number, group in enumerate(groups):
         for step in group.steps:
             for source in step.inputs:
-                for part in {source, *values[source].parts}:
+                for part in makers_of(source, home, values):
                     if home.get(part, number) != number:
                         values[part].stored = True
 

@@ -70,6 +70,7 @@ class Body:
     way: Way = PLAIN
     grid: int = 0
     images: int = 1  # how many images of the same size ``held`` is
+    margin: int = 0  # see Stage
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -141,7 +142,8 @@ class _Melting:
             stores = [Store(stored.index(value), self._levels(value))] if value in stored else []
             held = self._view(value) if value in self.held else ()
             levels = self._levels(value) if held and self._is_u8_image(value) else ()
-            bodies.append(self._body([value], Body("", held, tuple(stores), levels, step.way)))
+            body = Body("", held, tuple(stores), levels, step.way, margin=step.margin)
+            bodies.append(self._body([value], body))
         for (way, _), rest in last.items():
             if rest:
                 stores = [Store(stored.index(v), self._levels(v)) for v in rest]
@@ -181,7 +183,7 @@ class _Melting:
         ways = {s.output: self._way(s) for s in self.group.steps}
         held = {s.output for s in self.group.steps if s.output in moved}
         for step in self.group.steps:
-            if step.way.alone:
+            if step.way.alone or step.margin:
                 held |= {step.output} & read
             held |= {
                 v

@@ -6,7 +6,7 @@ a user's buffer must be stored; earlier ones, and those of scratch buffers, exis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
 from dala.ir.arrays import ArrayType
@@ -57,11 +57,6 @@ class Value:
     offset: int = 0  # … and where in it, in bytes
     planes: dict[Plane, int] = field(default_factory=dict)  # its planes, as values
 
-    @property
-    def parts(self) -> set[int]:
-        """The values that share its memory."""
-        return {*self.planes.values(), *([] if self.whole is None else [self.whole])}
-
 
 @dataclass(slots=True)
 class Step:
@@ -78,6 +73,7 @@ class Step:
     grids: dict[int, int] = field(default_factory=dict)  # … and of the values it reads
     picture: tuple[int, ...] = ()  # the size of the images of grid 0
     inseparable: bool = False  # from the other such steps of its call
+    margin: int = 0
 
 
 @dataclass(slots=True)
@@ -123,6 +119,7 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
             target = slots[call.output].type
             picture = _picture(program, [values[s].type for s in sources], target)
             written = new_value(target, call.output, program.kernel)
+            joined = bool(program.planes) or any(s.margin for s in program.stages)
             for k, stage in enumerate(program.stages):
                 label = program.kernel if len(program.stages) == 1 else f"{program.kernel}.{k + 1}"
                 if k < program.first_result:
@@ -138,7 +135,7 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
                 steps.append(
                     Step(
                         label, body, program.domain, tuple(sources), output, number, stage.way,
-                        stage.grid, grids, picture, stage.way.alone or bool(program.planes),
+                        stage.grid, grids, picture, joined or stage.way.alone, stage.margin,
                     )
                 )  # fmt: skip
                 sources.append(output)
@@ -174,12 +171,13 @@ def _drop_dead(steps: list[Step], values: list[Value]) -> Lowered:
         for part in value.planes.values():
             values[part].stored = value.stored
     needed = {v.number for v in values if v.stored}
+    made = {step.output for step in steps}
     live: list[Step] = []
     dropped: list[str] = []
     for step in reversed(steps):
         if step.output < 0 or step.output in needed:
             live.append(step)
-            needed.update(step.inputs, *(values[v].parts for v in step.inputs))
+            needed.update(*(makers_of(v, made, values) for v in step.inputs))
         else:
             dropped.append(step.label)
     live.reverse()
@@ -188,6 +186,16 @@ def _drop_dead(steps: list[Step], values: list[Value]) -> Lowered:
         for number in step.inputs:
             values[number].readers.append(step)
     return Lowered(live, values, dropped)
+
+
+def makers_of(number: int, made: Container[int], values: Sequence[Value]) -> set[int]:
+    """The values that must be computed before a value can be read: itself, or what it is a plane of and
+    the planes of that."""
+    if number in made:
+        return {number}
+    whole = values[number].whole
+    home = values[number if whole is None else whole]
+    return {number, home.number, *home.planes.values()}
 
 
 def _used_inputs(

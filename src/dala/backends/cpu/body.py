@@ -23,7 +23,7 @@ from dala.backends.cpu.lanes import (
     LaneWriter,
     Sources,
     load_every_second,
-    load_twice,
+    load_repeated,
     pack_level,
 )
 from dala.backends.cpu.roll import roll_sums
@@ -159,8 +159,8 @@ class BodyEmitter(Sources):
                     self.loaded[key] = form.load(code, place)
                 case 1:
                     self.loaded[key] = form.load_every_second(code, place, access.dx & 1)
-                case _:
-                    self.loaded[key] = form.load_twice(code, place)
+                case smaller:
+                    self.loaded[key] = form.load_repeated(code, place, 1 << -smaller)
         return self.loaded[key][access.channel]
 
     def channels_of(self, source: int) -> int:
@@ -169,9 +169,9 @@ class BodyEmitter(Sources):
         return self.work.reads[source].type.channels if inside < 0 else self._ring(inside).channels
 
     def step_to(self, source: int) -> int:
-        """1 if the source has twice the size, -1 if half, of what this body computes."""
+        """1 if the source has twice the size, -1 if half, -2 if a quarter, of what this body computes."""
         step = self.body.grid - self.owner.sweep.grids[source]
-        assert -1 <= step <= 1, "images are at most one doubling apart"
+        assert -2 <= step <= 1, "other sizes are not read"
         return step
 
     def _column(self, source: int) -> str:
@@ -181,9 +181,9 @@ class BodyEmitter(Sources):
             case 0:
                 return x
             case 1:
-                return self.lane.op(f"shl nuw nsw i64 {x}, 1")
-            case _:
-                return self.lane.op(f"lshr i64 {x}, 1")
+                return self.lane.op(f"shl nsw i64 {x}, 1")
+            case smaller:
+                return self.lane.op(f"ashr i64 {x}, {-smaller}")
 
     def place_of(self, access: Access, plane: int = 0) -> str:
         """The address, in the loop, of a vector of an input or of a plane of held rows.
@@ -234,7 +234,7 @@ class BodyEmitter(Sources):
         x = self._column(len(self.work.reads) + number)
         column = self.lane.op(f"mul i64 {x}, {self._ring(number).pixel_bytes}")
         start = self._plane(number, plane, dy)
-        return self.lane.opaque(f"getelementptr i8, ptr {start}, i64 {column}")
+        return self.lane.op(f"getelementptr i8, ptr {start}, i64 {column}")
 
     def _input_place(self, source: int, dy: int) -> str:
         key = (source, dy)
@@ -247,7 +247,7 @@ class BodyEmitter(Sources):
             offset = self.row.op(f"mul i64 {self._clamped_row(source, dy)}, {stride}")
             pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
             column = self.lane.op(f"mul i64 {self._column(source)}, {element}")
-            self.places[key] = self.lane.opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
+            self.places[key] = self.lane.op(f"getelementptr i8, ptr {pointer}, i64 {column}")
         return self.places[key]
 
     def _load_held(self, code: Code, access: Access, number: int) -> str:
@@ -262,8 +262,8 @@ class BodyEmitter(Sources):
                 return code.op(f"load {vector}, ptr {place}, align {align}")
             case 1:
                 return load_every_second(code, place, vector, access.dx & 1)
-            case _:
-                return load_twice(code, place, vector)
+            case smaller:
+                return load_repeated(code, place, vector, 1 << -smaller)
 
     def own_place(self, plane: int) -> str:
         """The address, in the loop, where this body holds a vector."""
@@ -271,7 +271,7 @@ class BodyEmitter(Sources):
 
     def _block_place(self, number: int, channel: int, dy: int) -> str:
         step = self.lane.op(f"mul i64 %b{self.number}.x, {self._ring(number).channels * 4}")
-        block = self.lane.opaque(f"getelementptr i8, ptr {self._ring_row(number, dy)}, i64 {step}")
+        block = self.lane.op(f"getelementptr i8, ptr {self._ring_row(number, dy)}, i64 {step}")
         offset = channel * self.lanes * 4
         return self.lane.op(f"getelementptr i8, ptr {block}, i64 {offset}") if offset else block
 
@@ -284,27 +284,34 @@ class BodyEmitter(Sources):
         row = f"%b{self.number}.r"
         step = self.step_to(source)
         if step:
-            row = self.row.op(f"{'shl' if step > 0 else 'lshr'} i64 {row}, 1")
-        if dy == 0:
+            row = self.row.op(f"{'shl' if step > 0 else 'ashr'} i64 {row}, {abs(step)}")
+        if source - len(self.work.reads) == self.number:  # its own row
             return row
-        moved = self.row.op(f"add i64 {row}, {dy}")
-        if dy < 0:
-            outside = self.row.op(f"icmp slt i64 {moved}, 0")
-            return self.row.op(f"select i1 {outside}, i64 0, i64 {moved}")
-        rows, last = self.rows_in(source)
-        inside = self.row.op(f"icmp slt i64 {moved}, {rows}")
-        return self.row.op(f"select i1 {inside}, i64 {moved}, i64 {last}")
+        if dy:
+            row = self.row.op(f"add i64 {row}, {dy}")
+        first, last = self.row_range(source)
+        if dy < 0 or self.body.margin:
+            outside = self.row.op(f"icmp slt i64 {row}, {first}")
+            row = self.row.op(f"select i1 {outside}, i64 {first}, i64 {row}")
+        if dy > 0 or self.body.margin:
+            outside = self.row.op(f"icmp sgt i64 {row}, {last}")
+            row = self.row.op(f"select i1 {outside}, i64 {last}, i64 {row}")
+        return row
 
-    def rows_in(self, source: int) -> tuple[str, str]:
-        """How many rows a source has, and the number of its last one."""
-        grid = self.owner.sweep.grids[source]
+    def row_range(self, source: int) -> tuple[int, str]:
+        """The numbers of the first and of the last row that a source has."""
+        grid, inside = self.owner.sweep.grids[source], source - len(self.work.reads)
+        margin = self.owner.bodies[inside].margin if inside >= 0 else 0
         if grid >= 0 and any(b.grid == grid for b in self.owner.bodies):
-            return self.owner.rows_of(grid), self.owner.rows_of(grid, last=True)
-        rows = self.extent(Extent(source, 0))
-        return rows, self.uniform.op(f"sub i64 {rows}, 1")
+            last = self.owner.rows_of(grid, last=True)
+        else:
+            last = self.uniform.op(f"sub i64 {self.extent(Extent(source, 0))}, 1")
+        return -margin, self.row.op(f"add i64 {last}, {margin}") if margin else last
 
     def _ring_row(self, number: int, dy: int) -> str:
         row = self._clamped_row(len(self.work.reads) + number, dy)
+        if self.owner.bodies[number].margin:  # its first row is -1
+            row = self.row.op(f"add i64 {row}, {self.owner.bodies[number].margin}")
         slot = self.row.op(f"urem i64 {row}, {self._ring(number).depth}")
         stride = self.owner.word(self.owner.layout.rings[number] + 1, "i64")
         offset = self.row.op(f"mul i64 {slot}, {stride}")
@@ -355,6 +362,9 @@ class BodyEmitter(Sources):
         vector = f"<{lanes} x {pixel}>"
         columns = f"%b{self.number}.W"
         end = rows.op(f"getelementptr {pixel}, ptr {start}, i64 {columns}")
+        if self.body.margin:  # the edge that repeats is further out
+            start = rows.op(f"getelementptr {pixel}, ptr {start}, i64 {-self.body.margin}")
+            end = rows.op(f"getelementptr {pixel}, ptr {end}, i64 {self.body.margin}")
         for pad, anchor, edge in ((ring.pad_left, start, 0), (ring.pad_right, end, -1)):
             if not pad:
                 continue
@@ -382,7 +392,7 @@ class BodyEmitter(Sources):
         pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
         buffer = self.owner.room()
         column = self.lane.op(f"mul i64 %{p}.x, {element}")
-        direct = self.lane.opaque(f"getelementptr i8, ptr {pointer}, i64 {column}")
+        direct = self.lane.op(f"getelementptr i8, ptr {pointer}, i64 {column}")
         skipped = self.tail_out.op(f"mul i64 %{p}.fullend, {element}")
         target = self.tail_out.op(f"getelementptr i8, ptr {pointer}, i64 {skipped}")
         self._copy(self.tail_out, target, buffer, element)

@@ -25,6 +25,8 @@ def share_columns(body: Body, source: int, channels: int = 0) -> tuple[Body, Bod
     With ``channels``, the body does not tell channels apart (see extrema.py): then images of bytes with so
     many channels are held, otherwise single values.
     """
+    if body.margin:
+        return None
     nodes = list(walk(body.roots))
     if any(n.op in ("coord", "gather") for n in nodes):
         return None

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Type
-from dala.backends.cpu.lanes import every, interleave_pair, twice
+from dala.backends.cpu.lanes import every, interleave_pair, repeated
 from dala.ir.dtypes import S32, U8
 from dala.ir.graph import Access, Node, const, walk
 from dala.ir.ops import split_average
@@ -181,7 +181,7 @@ def _terms(body: BodyEmitter, form: LinearForm, places: int) -> Iterator[str]:
 def _sum_pixels(body: BodyEmitter, pixels: Sequence[Pixel], part: int) -> str:
     """The levels of some pixels of one source, two channels to 32 bits."""
     step = body.step_to(pixels[0][0])
-    t = Type(S32, {1: body.lanes * 2, 0: body.lanes, -1: body.lanes // 2}[step])
+    t = Type(S32, body.lanes << max(step, 0) >> max(-step, 0))
 
     def total(group: Sequence[Pixel]) -> str:
         result = ""
@@ -193,7 +193,7 @@ def _sum_pixels(body: BodyEmitter, pixels: Sequence[Pixel], part: int) -> str:
     if step == 0:
         return total(pixels)
     if step < 0:
-        return twice(body.lane, total(pixels), t)
+        return repeated(body.lane, total(pixels), t, 1 << -step)
     halves = []  # columns in pairs: the sum over rows is shared if both columns have the same rows
     for odd in (0, 1):
         group = sorted((s, dx - odd, dy) for s, dx, dy in pixels if dx & 1 == odd)

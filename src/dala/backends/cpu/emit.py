@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from dala.backends.cpu.body import BodyEmitter
-from dala.backends.cpu.code import Code, Names, Type, literal_text
+from dala.backends.cpu.code import Code, Names, Type, counted, literal_text
 from dala.backends.cpu.extrema import find_extrema
 from dala.backends.cpu.jit import Host
 from dala.backends.cpu.rows import RowBody, Sweep, schedule_rows
@@ -132,19 +132,26 @@ class PassEmitter:
             size, up = self.rows_of(body.grid), (1 << body.grid) - 1
             band.line(f"%b{number}.early = add i64 %y0, {body.first}")
             band.line(f"%b{number}.want = ashr i64 %b{number}.early, {body.grid}")
-            band.line(f"%b{number}.below = icmp slt i64 %b{number}.want, 0")
-            band.line(f"%b{number}.lo = select i1 %b{number}.below, i64 0, i64 %b{number}.want")
+            least = -body.margin
+            band.line(f"%b{number}.below = icmp slt i64 %b{number}.want, {least}")
+            band.line(
+                f"%b{number}.lo = select i1 %b{number}.below, i64 {least}, i64 %b{number}.want"
+            )
             band.line(f"%b{number}.late = add i64 %y1, {body.lead + up}")
             band.line(f"%b{number}.end = ashr i64 %b{number}.late, {body.grid}")
-            band.line(f"%b{number}.cut = icmp slt i64 %b{number}.end, {size}")
-            band.line(f"%b{number}.hi = select i1 %b{number}.cut, i64 %b{number}.end, i64 {size}")
+            band.line(f"%b{number}.most = add i64 {size}, {body.margin}")
+            band.line(f"%b{number}.cut = icmp slt i64 %b{number}.end, %b{number}.most")
+            band.line(
+                f"%b{number}.hi = select i1 %b{number}.cut, i64 %b{number}.end, i64 %b{number}.most"
+            )
         band.line("br label %row")
         band.label("row")
-        band.line("%t = phi i64 [ %t0, %begin ], [ %t.next, %row.next ]")
+        band.line("%time = phi i64 [ %t0, %begin ], [ %t.next, %row.next ]")
+        band.line(f"%t = {counted('%time')}")
         band.line("br label %b0.check")
         tail = [
             "row.next:",
-            "  %t.next = add i64 %t, 1",
+            "  %t.next = add i64 %time, 1",
             "  %again = icmp slt i64 %t.next, %y1",
             "  br i1 %again, label %row, label %band",
             "exit:",
@@ -191,19 +198,22 @@ class PassEmitter:
         else:
             rows.line(f"%{p}.isend = icmp eq i64 %{p}.r, %H1")
             rows.line(f"%{p}.W = select i1 %{p}.isend, i64 %Wlast, i64 %W")
+        rows.line(f"%{p}.Wend = add i64 %{p}.W, {body.margin}")
         rows.line(f"%{p}.rest = urem i64 %{p}.W, {inner.lanes}")
         rows.line(f"%{p}.partial = icmp ne i64 %{p}.rest, 0")
         rows.line(f"%{p}.fullend = sub i64 %{p}.W, %{p}.rest")
         rows.lines += inner.row.lines
         rows.line(f"br label %{p}.loop")
         rows.label(f"{p}.loop")
-        rows.line(
-            f"%{p}.x = phi i64 [ 0, %{inner.row.block} ], [ %{p}.x.next, %{inner.lane.block} ]"
-        )
+        # a margin to the left is computed with the vector before the first one
+        first = -inner.lanes if body.margin else 0
+        start, back = inner.row.block, inner.lane.block
+        rows.line(f"%{p}.column = phi i64 [ {first}, %{start} ], [ %{p}.x.next, %{back} ]")
+        rows.line(f"%{p}.x = {counted(f'%{p}.column')}")
         rows.line(f"%{p}.full = icmp slt i64 %{p}.x, %{p}.fullend")
         rows.lines += inner.lane.lines
-        rows.line(f"%{p}.x.next = add nuw nsw i64 %{p}.x, {inner.lanes}")
-        rows.line(f"%{p}.on = icmp slt i64 %{p}.x.next, %{p}.W")
+        rows.line(f"%{p}.x.next = add nsw i64 %{p}.column, {inner.lanes}")
+        rows.line(f"%{p}.on = icmp slt i64 %{p}.x.next, %{p}.Wend")
         rows.line(f"br i1 %{p}.on, label %{p}.loop, label %{p}.done")
         rows.label(f"{p}.done")
         if body.stores:

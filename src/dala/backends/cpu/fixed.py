@@ -128,11 +128,11 @@ def _add_products(
     offsets = [body.offset_in_row(source, plane) for plane in range(_planes(body, source))]
 
     def add(code: Code, index: str, sums: list[str]) -> list[str]:
-        place_of_factor = code.opaque(f"getelementptr {vector}, ptr {factors}, i64 {index}")
+        place_of_factor = code.op(f"getelementptr {vector}, ptr {factors}, i64 {index}")
         factor = code.op(f"load {vector}, ptr {place_of_factor}, align 64")
         rows = []
         for k in range(each):
-            slot = code.opaque(f"getelementptr [{each} x ptr], ptr {places}, i64 {index}, i64 {k}")
+            slot = code.op(f"getelementptr [{each} x ptr], ptr {places}, i64 {index}, i64 {k}")
             rows.append(code.op(f"load ptr, ptr {slot}, align 8"))
 
         def place(row: str, plane: int) -> str:
@@ -281,7 +281,7 @@ def _fill_factors(shares: str, pairs: int, count: int, lanes: int, code: Code, s
     def scale(first: int, scale: float) -> Callable[[Code, str, list[str]], list[str]]:
         def entry(inner: Code, index: str, _: list[str]) -> list[str]:
             number = inner.op(f"add i64 {index}, {first}")
-            place = inner.opaque(f"getelementptr float, ptr {shares}, i64 {number}")
+            place = inner.op(f"getelementptr float, ptr {shares}, i64 {number}")
             share = inner.op(f"load float, ptr {place}, align 4")
             places = inner.op(f"fmul float {share}, {inner.constant(f32, scale)}")
             near = inner.intrinsic("roundeven", f32, [places])
@@ -292,7 +292,7 @@ def _fill_factors(shares: str, pairs: int, count: int, lanes: int, code: Code, s
             single = inner.op(f"insertelement {vector} poison, i16 {small}, i64 0")
             zeros = f"<{lanes} x i32> zeroinitializer"
             spread = inner.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
-            target = inner.opaque(f"getelementptr {vector}, ptr {start}, i64 {number}")
+            target = inner.op(f"getelementptr {vector}, ptr {start}, i64 {number}")
             inner.line(f"store {vector} {spread}, ptr {target}, align 2")
             return []
 

@@ -172,11 +172,11 @@ class Format:
         wide = Type(F32, self.lanes * 2)
         return [every(code, part, wide, 2, odd) for part in double.load(code, pointer)]
 
-    def load_twice(self, code: Code, pointer: str) -> list[str]:
-        """One vector per channel, with every pixel twice."""
-        half = Format(self.dtype, self.channels, self.image, self.lanes // 2)
-        narrow = Type(F32, self.lanes // 2)
-        return [twice(code, part, narrow) for part in half.load(code, pointer)]
+    def load_repeated(self, code: Code, pointer: str, times: int) -> list[str]:
+        """One vector per channel, with every pixel several times."""
+        part = Format(self.dtype, self.channels, self.image, self.lanes // times)
+        narrow = Type(F32, self.lanes // times)
+        return [repeated(code, value, narrow, times) for value in part.load(code, pointer)]
 
     def store(self, code: Code, pointer: str, values: Sequence[str]) -> None:
         """Write one vector per channel; RGBA bytes come packed in place, grey ones as levels in f32."""
@@ -257,10 +257,10 @@ def load_every_second(code: Code, pointer: str, vector: Type, odd: int) -> str:
     return every(code, code.op(f"load {double}, ptr {pointer}, align 1"), double, 2, odd)
 
 
-def load_twice(code: Code, pointer: str, vector: Type) -> str:
-    """A vector with every element in memory twice."""
-    half = Type(vector.dtype, vector.lanes // 2)
-    return twice(code, code.op(f"load {half}, ptr {pointer}, align 1"), half)
+def load_repeated(code: Code, pointer: str, vector: Type, times: int) -> str:
+    """A vector with every element in memory several times."""
+    part = Type(vector.dtype, vector.lanes // times)
+    return repeated(code, code.op(f"load {part}, ptr {pointer}, align 1"), part, times)
 
 
 def every(code: Code, block: str, whole: Type, step: int, first: int) -> str:
@@ -270,8 +270,9 @@ def every(code: Code, block: str, whole: Type, step: int, first: int) -> str:
     return _shuffle(code, block, whole, range(first, whole.lanes, step))
 
 
-def twice(code: Code, block: str, whole: Type) -> str:
-    return _shuffle(code, block, whole, [i // 2 for i in range(whole.lanes * 2)])
+def repeated(code: Code, block: str, whole: Type, times: int) -> str:
+    """Each element of a vector several times."""
+    return _shuffle(code, block, whole, [i // times for i in range(whole.lanes * times)])
 
 
 def _shuffle(code: Code, block: str, whole: Type, order: Sequence[int]) -> str:

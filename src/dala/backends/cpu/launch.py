@@ -248,8 +248,11 @@ def _lay_rings(native: NativePass, columns: int) -> tuple[list[int], int]:
             words += (offset, row, 0)
             offset += row * ring.depth
             continue
-        left = _whole_lines(ring.pad_left * ring.pixel_bytes)
-        right = _whole_lines(ring.pad_right * ring.pixel_bytes)
+        margin = (
+            64 * body.margin
+        )  # it is computed with a vector before the first and one after the last
+        left = _whole_lines(ring.pad_left * ring.pixel_bytes) + margin
+        right = _whole_lines(ring.pad_right * ring.pixel_bytes) + margin
         # room for a whole round of vectors past the end; and an odd number of cache lines more, so that
         # planes do not all fall onto the same cache sets
         plane = left + _whole_lines(whole * ring.pixel_bytes) + right + 320

@@ -66,7 +66,7 @@ def prepare_program(
         body = expand_averages(stage.body)
         for rewrite in PASSES:
             body = rewrite(body)
-        stages.append(Stage(contract_body(body) if fma else body, way, stage.grid))
+        stages.append(replace(stage, body=contract_body(body) if fma else body, way=way))
     return replace(program, stages=tuple(stages))
 
 
@@ -149,8 +149,10 @@ def _on_levels(
 def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
     """Whether a stage turns u8 images into one by constant weights."""
     body = program.stages[number].body
+    if program.has_one_grid and any(n.op == "average" for n in walk(body)):
+        return False  # too many taps for 16 bits are too many for this, too
     sources = {a.source for a in accesses(body)}
-    if any(s >= program.inputs for s in sources) or any(n.op == "average" for n in walk(body)):
+    if any(s >= program.inputs for s in sources):
         return False
     if any(inputs[program.source_part(s).array].dtype != U8 for s in sources):
         return False

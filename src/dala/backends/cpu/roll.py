@@ -175,6 +175,6 @@ def _store_column(body: BodyEmitter, writer: LaneWriter, nodes: Sequence[Node]) 
 def _load_column(code: Code, leaf: Node, start: str, index: str, lanes: int, rate: int) -> str:
     vector = Type(leaf.dtype, lanes)
     element = vector if rate == LANE else Type(leaf.dtype)
-    place = code.opaque(f"getelementptr {element}, ptr {start}, i64 {index}")
+    place = code.op(f"getelementptr {element}, ptr {start}, i64 {index}")
     value = code.op(f"load {element}, ptr {place}, align {leaf.dtype.bytes}")
     return value if rate == LANE else code.splat(vector, value)

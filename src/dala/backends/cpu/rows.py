@@ -61,6 +61,7 @@ class RowBody:
     way: Way
     channels: int  # of one pixel that it computes
     grid: int = 0
+    margin: int = 0  # held pixels beyond each border, see Stage
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -191,7 +192,7 @@ def _add_loaders(
         for source in sorted(_sources(body)):
             offsets = {(a.dx, a.dy) for a in accesses(body.roots) if a.source == source}
             inside = _columns_inside(work, source, body.grid - grid_of(source))
-            sideways = any(dx not in inside for dx, _ in offsets)
+            sideways = body.margin > 0 or any(dx not in inside for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
             in_bytes = source < inputs or forms[source - inputs] == "u8"
             if body.way.alone and source < inputs and sideways:
@@ -280,13 +281,21 @@ def _lead_and_depth(
             continue
         grid = grids[inputs + number]
         coarser = {r: bodies[r].grid > grid for r, _ in reads}
-        # a reader of half the size may ask for the block's second row and column, and begin on its first
-        lead[number] = max(lead[r] + (max(a.dy, 0) << grid) for r, a in reads)
-        first[number] = min(first[r] + (min(a.dy, 0) << grid) - coarser[r] for r, a in reads)
+        # a reader with a margin begins above our first row, which stands for what is above it
+        early = {
+            r: (bodies[r].margin << bodies[r].grid) - (bodies[number].margin << grid)
+            for r, _ in reads
+        }
+        lead[number] = max(lead[r] + max(a.dy << grid, early[r], 0) for r, a in reads)
+        back = {
+            r: max((1 << bodies[r].grid) - (1 << grid), 0) for r, _ in reads
+        }  # to its block's first
+        first[number] = min(first[r] + (min(a.dy, 0) << grid) - back[r] for r, a in reads)
         depth = max(-(-(lead[number] - lead[r]) >> grid) - min(a.dy, 0) for r, a in reads) + 1
-        left = max(0, -min(a.dx - (a.dx & 1) * coarser[r] for r, a in reads))
-        right = max(0, max(a.dx + coarser[r] for r, a in reads))
-        apart = any(bodies[r].grid != grid for r, _ in reads)
+        around = {r: bodies[r].margin << coarser[r] for r, _ in reads}  # columns that a margin adds
+        left = max(0, -min(a.dx - (a.dx & 1) * coarser[r] - around[r] for r, a in reads))
+        right = max(0, max(a.dx + coarser[r] + around[r] for r, a in reads))
+        apart = any(bodies[r].grid != grid for r, _ in reads) or bodies[number].margin > 0
         channels = len(bodies[number].held)
         planes, pixel_bytes = {
             "f32": (channels, 4),
@@ -304,6 +313,17 @@ def _lead_and_depth(
             pixel_bytes=pixel_bytes,
         )
     return tuple(
-        RowBody(b.label, b.held, b.stores, lead[i], first[i], rings[i], b.way, _channels(b), b.grid)
+        RowBody(
+            b.label,
+            b.held,
+            b.stores,
+            lead[i],
+            first[i],
+            rings[i],
+            b.way,
+            _channels(b),
+            b.grid,
+            b.margin,
+        )
         for i, b in enumerate(bodies)
     )

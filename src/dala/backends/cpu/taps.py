@@ -71,7 +71,7 @@ class _Columns(Sources):
 
     def load(self, code: Code, access: Access) -> str:
         start = self.names[access.source]
-        place = code.opaque(f"getelementptr float, ptr {start}, i64 {self.index}")
+        place = code.op(f"getelementptr float, ptr {start}, i64 {self.index}")
         return code.op(f"load {Type(F32, self.owner.lanes)}, ptr {place}, align 4")
 
     def param(self, index: int, dtype: DType) -> str:
@@ -95,7 +95,7 @@ def _store_merged(columns: _Columns, node: Node, count: int, code: Code, start: 
         columns.index = index
         writer = LaneWriter(columns, owner.lanes, owner.uniform, inner, inner)
         writer.write([node])
-        place = inner.opaque(f"getelementptr float, ptr {start}, i64 {index}")
+        place = inner.op(f"getelementptr float, ptr {start}, i64 {index}")
         inner.line(f"store {vector} {writer.vector(node)}, ptr {place}, align 4")
         return []
 
@@ -110,7 +110,7 @@ def _store_each(weights: Sequence[str], code: Code, start: str) -> None:
 
 def _divide_by_sum(start: str, count: int, code: Code, _: str) -> None:
     def weight_at(inner: Code, index: str) -> tuple[str, str]:
-        place = inner.opaque(f"getelementptr float, ptr {start}, i64 {index}")
+        place = inner.op(f"getelementptr float, ptr {start}, i64 {index}")
         weight = inner.op(f"load float, ptr {place}, align 4")
         above = inner.op(f"fcmp ogt float {weight}, 0.0")
         return place, inner.op(f"select i1 {above}, float {weight}, float 0.0")
@@ -133,25 +133,27 @@ def tap_places(body: BodyEmitter, taps: Sequence[Access]) -> str:
     source = taps[0].source
     start, stride, depth, pixel_bytes = body.rows_of(source)
     assert body.step_to(source) == 0, "loops over taps read images of their own size"
-    last = body.rows_in(source)[1]
+    first_row, last_row = body.row_range(source)
     moves = [move for t in taps for move in (t.dy, t.dx * pixel_bytes)]
     table = body.owner.constants(Type(S64), moves)
     places = body.owner.room(8 * len(taps))
 
     def find(code: Code, index: str, _: list[str]) -> list[str]:
-        pair = code.opaque(f"getelementptr [2 x i64], ptr {table}, i64 {index}")
+        pair = code.op(f"getelementptr [2 x i64], ptr {table}, i64 {index}")
         down = code.op(f"load i64, ptr {pair}, align 8")
         across = code.op(
             f"load i64, ptr {code.op(f'getelementptr i64, ptr {pair}, i64 1')}, align 8"
         )
         row = code.op(f"add i64 %b{body.number}.r, {down}")
-        row = code.op(f"call i64 @llvm.smax.i64(i64 {row}, i64 0)")
-        row = code.op(f"call i64 @llvm.smin.i64(i64 {row}, i64 {last})")
+        row = code.op(f"call i64 @llvm.smax.i64(i64 {row}, i64 {first_row})")
+        row = code.op(f"call i64 @llvm.smin.i64(i64 {row}, i64 {last_row})")
+        if first_row:
+            row = code.op(f"sub i64 {row}, {first_row}")
         if depth:
             row = code.op(f"urem i64 {row}, {depth}")
         first = code.op(f"getelementptr i8, ptr {start}, i64 {code.op(f'mul i64 {row}, {stride}')}")
         place = code.op(f"getelementptr i8, ptr {first}, i64 {across}")
-        slot = code.opaque(f"getelementptr ptr, ptr {places}, i64 {index}")
+        slot = code.op(f"getelementptr ptr, ptr {places}, i64 {index}")
         code.line(f"store ptr {place}, ptr {slot}, align 8")
         return []
 

@@ -64,9 +64,9 @@ def _add_taps(
     vector, places = Type(F32, body.lanes), tap_places(body, taps)
 
     def add_tap(code: Code, index: str, sums: list[str]) -> list[str]:
-        slot = code.opaque(f"getelementptr ptr, ptr {places}, i64 {index}")
+        slot = code.op(f"getelementptr ptr, ptr {places}, i64 {index}")
         row = code.op(f"load ptr, ptr {slot}, align 8")
-        place = code.opaque(f"getelementptr float, ptr {shares}, i64 {index}")
+        place = code.op(f"getelementptr float, ptr {shares}, i64 {index}")
         share = code.splat(vector, code.op(f"load float, ptr {place}, align 4"))
         results = []
         for offset, total in zip(offsets, sums, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,16 @@ from dala.plan.melt import FusedPass
 Array = npt.NDArray[Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How the images that a body reads relate to the one it computes."""
+
+    margin: int  # of its own
+    steps: Sequence[int]  # how many doublings larger each source is
+    margins: Sequence[int]  # of the sources
+    picture: tuple[int, ...]  # the size of the images of grid 0
+
+
 def interpret_pass(
     work: FusedPass,
     reads: Sequence[HostArray],
@@ -29,15 +40,17 @@ def interpret_pass(
     image = work.domain == "image"
     arrays = [r.plane(a) for r, a in zip(reads, work.reads, strict=True)]
     sources = [_channels(a, image) for a in arrays]
-    grids = [a.grid for a in work.reads]
+    grids, margins = [a.grid for a in work.reads], [0] * len(arrays)
     shapes = [a.shape for a in arrays]
     results: list[tuple[int, list[Array]]] = []
     for body in work.bodies:
         shape = tuple(shrink(n, body.grid) for n in work.shape[:2]) if image else work.shape
-        steps = [body.grid - grid for grid in grids]
-        values = _evaluate(body.roots, shape, sources, shapes, params, steps, work.shape)
+        shape = tuple(n + 2 * body.margin for n in shape)
+        frame = Frame(body.margin, [body.grid - g for g in grids], margins, work.shape)
+        values = _evaluate(body.roots, shape, sources, shapes, params, frame)
         sources.append([values[id(n)] for n in body.held])
         grids.append(body.grid)
+        margins.append(body.margin)
         results += [(s.write, [values[id(n)] for n in s.values]) for s in body.stores]
     for write, channels in results:  # only now: a pass may overwrite what it has read
         _store(writes[write].plane(work.writes[write]), channels, image)
@@ -68,9 +81,9 @@ def _evaluate(
     sources: Sequence[Sequence[Array]],
     shapes: Sequence[tuple[int, ...]],
     params: Sequence[float | int],
-    steps: Sequence[int] = (),  # how many doublings larger each source is
-    picture: tuple[int, ...] | None = None,  # the size of grid 0, if not ``shape``
+    frame: Frame | None = None,
 ) -> dict[int, Array]:
+    frame = frame or Frame(0, [0] * len(sources), [0] * len(sources), shape)
     values: dict[int, Array] = {}
     for node in walk(roots):
         args = [values[id(a)] for a in node.args]
@@ -80,16 +93,15 @@ def _evaluate(
             case "param", int(index):
                 result = np.full(shape, _number(params[index], node.dtype), node.dtype.numpy)
             case "coord", int(axis):
-                result = np.broadcast_to(_positions(shape, axis), shape)
+                result = np.broadcast_to(_positions(shape, axis) - frame.margin, shape)
             case "extent", Extent(source, axis, grid):
                 if source == OUTPUT:
-                    size = shrink((picture or shape)[axis], grid)
+                    size = shrink(frame.picture[axis], grid)
                 else:
                     size = shapes[source][axis]
                 result = np.full(shape, size, np.int32)
             case "load", Access(source, channel, dx, dy):
-                step = steps[source] if steps else 0
-                result = _shifted(sources[source][channel], dx, dy, step, shape)
+                result = _shifted(sources[source][channel], dx, dy, source, frame, shape)
             case "gather", Gather(source, channel):
                 plane = sources[source][channel]
                 where = [np.clip(i, 0, n - 1) for i, n in zip(args, plane.shape, strict=True)]
@@ -114,12 +126,21 @@ def _positions(shape: tuple[int, ...], axis: int) -> Array:
     return line.reshape([-1 if a == axis else 1 for a in range(len(shape))])
 
 
-def _shifted(plane: Array, dx: int, dy: int, step: int, shape: tuple[int, ...]) -> Array:
+def _shifted(
+    plane: Array, dx: int, dy: int, source: int, frame: Frame, shape: tuple[int, ...]
+) -> Array:
     """The pixel at an offset, in an image that is 2**step times as large."""
-    if dx == 0 and dy == 0 and step == 0:
+    step, margin = frame.steps[source], frame.margins[source]
+    if dx == 0 and dy == 0 and step == 0 and margin == frame.margin:
         return plane.reshape(shape)
     rows, columns = (
-        np.clip((np.arange(n) << max(step, 0) >> max(-step, 0)) + d, 0, last - 1)
+        np.clip(
+            (np.arange(-frame.margin, n - frame.margin) << max(step, 0) >> max(-step, 0))
+            + d
+            + margin,
+            0,
+            last - 1,
+        )
         for n, d, last in zip(shape, (dy, dx), plane.shape, strict=True)
     )
     result: Array = plane[rows[:, None], columns[None, :]]
