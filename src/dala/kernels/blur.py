@@ -3,6 +3,10 @@
 What is left after a wide blur is smooth, so a smaller image can hold it: the image is shrunk by means of
 2 x 2 pixels, once or twice, blurred there, and enlarged between pixels again. Shrinking and enlarging
 blur a little too; the bell is made narrower by as much. So the cost does not grow beyond radius 25.
+
+The error against the window itself, before rounding, in levels of 255: up to 0.4 on photos and 1.1 on
+noise for the usual sigma (radius / 2). It is largest just above a change of size, and where sigma is far
+from the usual: 2 on noise for a bell three sigmas wide, 3.2 on the worst pattern for a nearly flat window.
 """
 
 from __future__ import annotations
@@ -48,9 +52,7 @@ def gaussian(distances: Iterable[float], sigma: Operand) -> list[Value]:
 
 
 WIDEST = 25  # the largest radius that is computed as it is
-HALVED = (
-    40  # the largest that is computed at half the size, unless sigma is small: it costs as much
-)
+HALVED = 40  # the largest that is computed at half the size, unless sigma is small
 REACH = 3.2  # a bell is cut off after so many sigmas: 0.14 % of it lie beyond
 SMALLEST = 64  # a smaller image is not worth shrinking
 SHRUNK = {2: 1.0, 4: 4.0}  # the variance that shrinking and enlarging adds, in pixels²
