@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 
 from dala.backends.base import Device
+from dala.backends.webgpu.adapters import best_real_gpu, choose_adapter
 from dala.errors import DeviceError, suggest
 
-SPECS = ("auto", "cpu", "reference")
+SPECS = ("auto", "cpu", "webgpu", "reference")
+_NUMBERED = re.compile(r"webgpu:(\d+)")
 _devices: dict[str, Device] = {}
 _lock = threading.Lock()
 
@@ -18,7 +21,7 @@ def open_device(spec: str) -> Device:
     if not isinstance(spec, str):
         raise DeviceError(f"a device is named by a string, got {type(spec).__name__}")
     name = choose_auto()[0] if spec == "auto" else spec
-    if name not in SPECS:
+    if not is_spec(name):
         listed = ", ".join(repr(s) for s in SPECS)
         raise DeviceError(f"no device {spec!r}; expected one of {listed}{suggest(spec, SPECS)}")
     with _lock:
@@ -31,12 +34,27 @@ def choose_auto() -> tuple[str, str]:
     """What "auto" picks, and why."""
     wanted = os.environ.get("DALA_DEVICE", "")
     if wanted and wanted != "auto":
-        if wanted not in SPECS:
+        if not is_spec(wanted):
             raise DeviceError(
                 f"DALA_DEVICE={wanted!r} names no device; expected one of {', '.join(SPECS)}"
             )
         return wanted, f"DALA_DEVICE asks for {wanted}"
-    return "cpu", "the CPU compiler is the fastest device in this installation"
+    gpu, reason = best_real_gpu()
+    if gpu is not None:
+        return "webgpu", reason
+    return "cpu", f"the CPU compiler is the fastest device here: {reason}"
+
+
+def is_spec(name: str) -> bool:
+    """Whether a name is one of SPECS or ``webgpu:N``."""
+    return name in SPECS or _NUMBERED.fullmatch(name) is not None
+
+
+def forget_device(device: Device) -> None:
+    """The next who asks for a device of that name gets a new one."""
+    with _lock:
+        for name in [n for n, d in _devices.items() if d is device]:
+            del _devices[name]
 
 
 def _make(name: str) -> Device:
@@ -45,6 +63,11 @@ def _make(name: str) -> Device:
         from dala.backends.cpu.device import CpuDevice
 
         return CpuDevice()
+    if name.startswith("webgpu"):
+        from dala.backends.webgpu.device import WebGpuDevice
+
+        _, _, number = name.partition(":")
+        return WebGpuDevice(choose_adapter(int(number) if number else None), name)
     from dala.backends.reference.device import ReferenceDevice
 
     return ReferenceDevice()

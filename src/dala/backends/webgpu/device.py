@@ -1,0 +1,158 @@
+"""The WebGPU device: passes as WGSL compute shaders, through wgpu-py."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.base import Device, Storage
+from dala.backends.webgpu.adapters import Adapter
+from dala.backends.webgpu.execute import CopyPass, Dispatch, GpuExecutable, Step
+from dala.backends.webgpu.faults import mapped
+from dala.backends.webgpu.library import emit_library
+from dala.backends.webgpu.memory import GpuArray, MemoryPool, StagingRing
+from dala.backends.webgpu.pipelines import PipelineCache
+from dala.backends.webgpu.spelling import NEEDS
+from dala.backends.webgpu.split import emit_split
+from dala.backends.webgpu.tiles import Tuning
+from dala.errors import UnsupportedError
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import BUFFER_DTYPES, DType
+from dala.ir.graph import Program, walk
+from dala.ir.rewrite import PASSES, expand_averages
+from dala.plan.melt import FusedPass, PassArray, Place
+from dala.plan.planner import Plan, WholePass
+from dala.plan.steps import Copy
+
+Array = npt.NDArray[Any]
+WANTED_FEATURES = ("shader-f64", "shader-int64", "timestamp-query")
+
+
+class WebGpuDevice(Device):
+    """One GPU (or a software stand-in), whatever its vendor."""
+
+    backend = "wgpu"
+
+    def __init__(self, adapter: Adapter, name: str = "webgpu") -> None:
+        self.name = name
+        self.adapter = adapter
+        self.is_gpu = not adapter.is_software
+        has = adapter.handle.features
+        features = [f for f in WANTED_FEATURES if f in has]
+        with mapped(str(adapter)):
+            self.gpu = adapter.handle.request_device_sync(
+                required_features=features, required_limits=_limits(adapter)
+            )
+        self.limits: dict[str, int] = dict(self.gpu.limits)
+        self.dtypes = tuple(d for d in BUFFER_DTYPES if NEEDS.get(d, "") in ("", *features))
+        self.lock = threading.RLock()  # of the queue: what belongs together is submitted together
+        self.pool = MemoryPool(self.gpu, self.limits, str(adapter))
+        self.staging = StagingRing(self.gpu, self.lock)
+        self.pipelines = PipelineCache(self.gpu)
+        self.tuning = Tuning()
+
+    def describe(self) -> dict[str, object]:
+        shown = ("max-buffer-size", "max-storage-buffer-binding-size")
+        return {
+            "name": self.adapter.name,
+            "adapter": str(self.adapter),
+            "driver": self.adapter.driver,
+            "software": self.adapter.is_software,
+            "limits": {k: self.limits[k] for k in (*shown, "max-compute-workgroup-storage-size")},
+        }
+
+    def require_dtype(self, dtype: DType) -> None:
+        if dtype not in self.dtypes:
+            has = " ".join(d.name for d in self.dtypes)
+            raise UnsupportedError(
+                f"{self.name}: {self.adapter} has no {dtype} ({NEEDS[dtype]}); it has {has}"
+            )
+
+    # -- programs ------------------------------------------------------------------------------
+
+    def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
+        for stage in program.stages:
+            for node in walk(stage.body):
+                if node.dtype in NEEDS:
+                    self.require_dtype(node.dtype)
+        stages = []
+        for stage in program.stages:
+            body = expand_averages(stage.body)
+            for rewrite in PASSES:
+                body = rewrite(body)
+            stages.append(replace(stage, body=body))
+        return replace(program, stages=tuple(stages))
+
+    def compile(self, plan: Plan) -> GpuExecutable:
+        temps = list(plan.temps)
+
+        def new_temp(type_: ArrayType) -> Place:
+            temps.append(type_)
+            return Place("temp", len(temps) - 1)
+
+        steps: list[Step] = []
+        most_bytes = self.limits["max-compute-workgroup-storage-size"]
+        most_arrays = self.limits["max-storage-buffers-per-shader-stage"] // 2  # two forms of each
+        for work in plan.passes:
+            if isinstance(work, FusedPass):
+                shaders = emit_split(work, self.tuning, most_bytes, most_arrays, new_temp)
+                steps += [Dispatch(self, s) for s in shaders]
+            elif isinstance(work.work, Copy):
+                source, target = work.reads[0], work.writes[0]
+                if source.place != target.place:
+                    size = -(-target.type.nbytes // 4) * 4
+                    steps.append(CopyPass(source.place, target.place, size))
+            else:
+                steps += self._library(work, new_temp)
+        return GpuExecutable(self, plan, steps, temps)
+
+    def _library(self, work: WholePass, new_temp: Callable[[ArrayType], Place]) -> list[Step]:
+        """A library op; one that overwrites its input goes through a temporary."""
+        target = work.writes[0]
+        if all(r.place != target.place for r in work.reads):
+            return [Dispatch(self, s) for s in emit_library(work, new_temp)]
+        between = PassArray(new_temp(target.type), target.type)
+        apart = replace(work, writes=(between,))
+        copy = CopyPass(between.place, target.place, -(-target.type.nbytes // 4) * 4)
+        return [*(Dispatch(self, s) for s in emit_library(apart, new_temp)), copy]
+
+    # -- memory --------------------------------------------------------------------------------
+
+    def allocate(self, type_: ArrayType, zero: bool = False) -> GpuArray:
+        self.require_dtype(type_.dtype)
+        with mapped(f"an array of {type_.shape} {type_.dtype}"):
+            return self.pool.array(type_, zero)
+
+    def upload(self, storage: Storage, data: Array) -> None:
+        assert isinstance(storage, GpuArray)
+        with mapped(f"writing an array of {storage.type.shape} {storage.type.dtype}"):
+            self.staging.upload(storage.memory, np.ascontiguousarray(data))
+
+    def download(self, storage: Storage, out: Array) -> None:
+        assert isinstance(storage, GpuArray)
+        with mapped(f"reading an array of {storage.type.shape} {storage.type.dtype}"):
+            if out.flags.c_contiguous:
+                self.staging.download(storage.memory, out)
+            else:
+                np.copyto(out, self.staging.view(storage.memory, storage.type))
+
+    def wait(self) -> None:
+        """Block until the GPU has done what was submitted; other threads run meanwhile."""
+        self.gpu._poll_wait()
+
+
+def _limits(adapter: Adapter) -> dict[str, int]:
+    """Ask for as much as the adapter has where it matters here."""
+    wanted = (
+        "max-buffer-size",
+        "max-storage-buffer-binding-size",
+        "max-storage-buffers-per-shader-stage",
+        "max-compute-workgroup-storage-size",
+        "max-compute-invocations-per-workgroup",
+    )
+    return {name: adapter.handle.limits[name] for name in wanted}

@@ -1,0 +1,148 @@
+"""A compiled plan: recorded once, replayed with one submit per run.
+
+    compile   shaders → pipelines; temporaries and copies are known
+    launch    uniform blocks whose values changed, one command buffer, one submit; then wait
+
+Bind groups are kept for the arrays used last. Everything between taking the lock and the submit is in
+order with what other threads do; waiting is not under the lock.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dala.backends.base import Executable, Storage
+from dala.backends.webgpu.faults import mapped
+from dala.backends.webgpu.memory import GpuArray, Memory
+from dala.backends.webgpu.shader import Shader
+from dala.ir.arrays import ArrayType
+from dala.plan.melt import Place
+from dala.plan.planner import Plan
+
+if TYPE_CHECKING:
+    from dala.backends.webgpu.device import WebGpuDevice
+
+KEPT_BIND_GROUPS = 16
+Params = Sequence[float | int]
+
+
+@dataclass(frozen=True, slots=True)
+class CopyPass:
+    """Bytes from one array to another."""
+
+    source: Place
+    target: Place
+    bytes: int
+
+
+class Dispatch:
+    """One shader with its pipeline, its uniform block and its bind groups."""
+
+    def __init__(self, device: WebGpuDevice, shader: Shader) -> None:
+        self.device = device
+        self.shader = shader
+        self.pipeline, self.layout = device.pipelines.get(shader)
+        self._groups: OrderedDict[tuple[int, ...], Any] = OrderedDict()
+        self._values: bytes = b""
+        self._known: tuple[Params, bytes] | None = None
+        self._uniforms: Any = None
+
+    def update(self, params: Params) -> None:
+        """Write the uniform block if its values changed."""
+        if not self.shader.uniforms.fields:
+            return
+        if self._known is None or self._known[0] != params:
+            self._known = (params, self.shader.uniforms.pack(params))
+        values = self._known[1]
+        if values == self._values:
+            return
+        if self._uniforms is None:
+            self._uniforms = self.device.gpu.create_buffer(
+                size=len(values), usage="UNIFORM|COPY_DST"
+            )
+        self.device.gpu.queue.write_buffer(self._uniforms, 0, values)
+        self._values = values
+
+    def encode(self, encoder: Any, find: Sequence[Memory]) -> None:
+        encoder.set_pipeline(self.pipeline)
+        encoder.set_bind_group(0, self._bind_group(find))
+        encoder.dispatch_workgroups(*self.shader.groups)
+
+    def _bind_group(self, memories: Sequence[Memory]) -> Any:
+        key = tuple([m.serial for m in memories])
+        found = self._groups.get(key)
+        if found is not None:
+            self._groups.move_to_end(key)
+            return found
+        resources = [{"buffer": m.buffer, "offset": 0, "size": m.bytes} for m in memories]
+        if self._uniforms is not None:
+            size = len(self._values)
+            resources.append({"buffer": self._uniforms, "offset": 0, "size": size})
+        entries = [{"binding": i, "resource": r} for i, r in enumerate(resources)]
+        group = self.device.gpu.create_bind_group(layout=self.layout, entries=entries)
+        self._groups[key] = group
+        while len(self._groups) > KEPT_BIND_GROUPS:
+            self._groups.popitem(last=False)
+        return group
+
+
+Step = Dispatch | CopyPass
+
+
+class GpuExecutable(Executable):
+    """The steps of a plan."""
+
+    def __init__(
+        self, device: WebGpuDevice, plan: Plan, steps: Sequence[Step], temps: Sequence[ArrayType]
+    ) -> None:
+        self.device = device
+        self.plan = plan
+        self.steps = list(steps)
+        self.temps = list(temps)
+        self.label = " → ".join(label for p in plan.passes for label in p.labels)
+
+    def launch(self, slots: Sequence[Storage | None], params: Params) -> None:
+        device = self.device
+        with mapped(self.label):
+            with device.lock:
+                temps = [device.pool.take(t)[0] for t in self.temps]
+                try:
+                    self._submit(slots, temps, params)
+                finally:
+                    for memory in temps:  # whoever gets it comes later in the queue
+                        device.pool.give(memory)
+            device.wait()
+
+    def _submit(
+        self, slots: Sequence[Storage | None], temps: Sequence[Memory], params: Params
+    ) -> None:
+        def find(place: Place) -> Memory:
+            if place.kind == "temp":
+                return temps[place.number]
+            array = slots[place.number]
+            assert isinstance(array, GpuArray)
+            return array.memory
+
+        gpu = self.device.gpu
+        for step in self.steps:
+            if isinstance(step, Dispatch):
+                step.update(params)
+        encoder = gpu.create_command_encoder()
+        open_pass = None
+        for step in self.steps:
+            if isinstance(step, CopyPass):
+                if open_pass is not None:
+                    open_pass.end()
+                    open_pass = None
+                source, target = find(step.source), find(step.target)
+                encoder.copy_buffer_to_buffer(source.buffer, 0, target.buffer, 0, step.bytes)
+                continue
+            if open_pass is None:
+                open_pass = encoder.begin_compute_pass()
+            step.encode(open_pass, [find(b.place) for b in step.shader.bindings])
+        if open_pass is not None:
+            open_pass.end()
+        gpu.queue.submit([encoder.finish()])

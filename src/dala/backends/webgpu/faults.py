@@ -1,0 +1,48 @@
+"""What wgpu raises, as dala's own errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dala.errors import DalaError, DeviceError, DeviceLostError, OutOfMemoryError, ShaderError
+
+_PLACE = re.compile(r"wgsl:(\d+):(\d+)")
+
+
+@contextmanager
+def mapped(what: str, text: str = "") -> Iterator[None]:
+    """Run wgpu calls; ``what`` names the kernel or the array they are for, ``text`` is its WGSL."""
+    try:
+        yield
+    except DalaError:
+        raise
+    except Exception as error:
+        raise _translate(error, what, text) from error
+
+
+def _translate(error: Exception, what: str, text: str) -> DalaError:
+    message = str(error)
+    kind = type(error).__name__
+    if "lost" in message.lower() or "destroyed device" in message.lower():
+        return DeviceLostError(f"{what}: the GPU was lost; open it again with dala.use('webgpu')")
+    if kind == "GPUOutOfMemoryError" or "out of memory" in message.lower():
+        return OutOfMemoryError(f"{what}: the GPU has no memory left for it")
+    if text and kind in ("GPUValidationError", "GPUPipelineError", "GPUInternalError"):
+        return ShaderError(f"{what}: the driver refuses the shader: {_quote(message, text)}")
+    first = next((line.strip() for line in message.splitlines() if line.strip()), kind)
+    return DeviceError(f"{what}: {first}")
+
+
+def _quote(message: str, text: str) -> str:
+    """The driver's words, with the line of WGSL they point at."""
+    words = [line.strip() for line in message.splitlines() if line.strip()]
+    found = _PLACE.search(message)
+    line = ""
+    if found:
+        number = int(found.group(1))
+        lines = text.splitlines()
+        if 1 <= number <= len(lines):
+            line = f"\n    {number}: {lines[number - 1].strip()}"
+    return " / ".join(words[:4])[:400] + line
