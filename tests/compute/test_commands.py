@@ -17,6 +17,7 @@ import pytest
 from dala import compute
 from dala.backends.base import Executable
 from dala.backends.host import HostExecutable
+from dala.backends.webgpu.execute import GpuExecutable
 from dala.compute import Buffer, Command, commands
 from dala.errors import CommandError, CommandTimeoutError
 from dala.threads import Runners
@@ -65,17 +66,19 @@ class Launches:
                 if label in self._failing:
                     raise self._failing[label]
 
+    def around(self, original: Callable[..., None]) -> Callable[..., None]:
+        def launch(executable: Executable, slots: Sequence[Any], params: Sequence[float]) -> None:
+            self.before(executable)
+            original(executable, slots, params)
+
+        return launch
+
 
 @pytest.fixture
 def launches(monkeypatch: pytest.MonkeyPatch) -> Iterator[Launches]:
     control = Launches()
-    original = HostExecutable.launch
-
-    def launch(self: HostExecutable, slots: Sequence[Any], params: Sequence[float | int]) -> None:
-        control.before(self)
-        original(self, slots, params)
-
-    monkeypatch.setattr(HostExecutable, "launch", launch)
+    for kind in (HostExecutable, GpuExecutable):
+        monkeypatch.setattr(kind, "launch", control.around(kind.launch))
     yield control
     control.let_all_go()
     compute.synchronize()

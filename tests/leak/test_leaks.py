@@ -18,8 +18,9 @@ import numpy as np
 import pytest
 
 from dala import compute
-from dala.backends.base import Storage
+from dala.backends.base import Executable, Storage
 from dala.backends.host import HostExecutable
+from dala.backends.webgpu.execute import GpuExecutable
 from dala.compute import Buffer, Command, commands, engine
 from dala.compute.commands import REMEMBERED_FAILURES
 
@@ -151,13 +152,16 @@ def test_commands_nobody_waits_for() -> None:
 def test_waits_that_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asking again and again how a long command is doing must not pile anything up."""
     gate = threading.Event()
-    original = HostExecutable.launch
 
-    def launch(self: HostExecutable, slots: Sequence[Storage | None], params: object) -> None:
-        gate.wait(60)
-        original(self, slots, params)  # type: ignore[arg-type]
+    def held_up(original: Callable[..., None]) -> Callable[..., None]:
+        def launch(self: Executable, slots: Sequence[Storage | None], params: object) -> None:
+            gate.wait(60)
+            original(self, slots, params)
 
-    monkeypatch.setattr(HostExecutable, "launch", launch)
+        return launch
+
+    for kind in (HostExecutable, GpuExecutable):
+        monkeypatch.setattr(kind, "launch", held_up(kind.launch))
     a = compute.buffer([1.0])
     command = compute.run_kernel_async("relu", [a], a)
 
@@ -179,7 +183,7 @@ def test_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last few thousand failures can be asked about by number; they hold no buffers."""
     a = compute.buffer([1.0])
 
-    def launch(self: HostExecutable, slots: Sequence[Storage | None], params: object) -> None:
+    def launch(self: Executable, slots: Sequence[Storage | None], params: object) -> None:
         raise OSError("the driver fell over")
 
     def run(n: int) -> None:
@@ -192,7 +196,8 @@ def test_failures(monkeypatch: pytest.MonkeyPatch) -> None:
             compute.run_kernel_async("relu", [big], out)
 
     compute.relu(a, a)
-    monkeypatch.setattr(HostExecutable, "launch", launch)
+    for kind in (HostExecutable, GpuExecutable):
+        monkeypatch.setattr(kind, "launch", launch)
     assert_flat(run, warm=REMEMBERED_FAILURES + 500, rounds=2_000)
 
 

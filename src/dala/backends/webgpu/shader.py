@@ -221,7 +221,7 @@ class _Emitter:
             code.line("let y0 = tile_y0 + ty;")
             block = Block(code, self.uniforms, laid.columns, laid.rows)
             block.shape = self.work.shape
-            writer = self._writer(block, laid.body.roots, held)
+            writer = self._writer(block, (*laid.body.roots, *laid.body.levels), held)
             tile_of_own = held[number]
             if tile_of_own is not None:
                 values = laid.body.levels if laid.packed else laid.body.held
