@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,7 @@ from dala import compute
 from dala.backends.webgpu.adapters import find_adapters, why_none
 
 DEVICES = ("reference", "cpu", "webgpu")
+os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())  # else Mesa complains on stderr
 REQUIRED = os.environ.get("DALA_REQUIRE_WEBGPU") == "1"
 
 

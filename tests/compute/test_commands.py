@@ -510,7 +510,7 @@ def test_raising_does_not_change_what_is_remembered(failing: Launches) -> None:
 
 def test_a_failure_keeps_no_memory(failing: Launches) -> None:
     a, b = numbers(1), numbers(7)
-    storages = [weakref.ref(x.storage().array) for x in (a, b)]  # type: ignore[attr-defined]
+    storages = [weakref.ref(x.storage()) for x in (a, b)]
     ids: list[int] = []
 
     def fail(source: Buffer, target: Buffer) -> None:
@@ -755,7 +755,7 @@ def test_free_of_the_output_while_in_flight(launches: Launches) -> None:
 def test_a_command_holds_what_it_needs(launches: Launches) -> None:
     a, b = numbers(16), numbers(0)
     launches.hold("sqrt")
-    storage = weakref.ref(a.storage().array)  # type: ignore[attr-defined]
+    storage = weakref.ref(a.storage())
     command = start("sqrt", a, b)
     del a
     assert storage() is not None
@@ -897,6 +897,8 @@ def test_commands_finish_when_the_interpreter_leaves(device: str) -> None:
 
 
 def test_a_forked_child_can_submit(device: str) -> None:
+    if device == "webgpu":
+        pytest.skip("a GPU's driver does not survive a fork: see tests/webgpu/test_failures.py")
     out = run_python(
         f"""
         import os, warnings

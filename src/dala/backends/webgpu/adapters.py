@@ -63,7 +63,11 @@ def _enumerate() -> list[Adapter]:
         name = info.get("device") or info.get("vendor") or "unknown GPU"
         adapters.append(
             Adapter(
-                handle, name, info["adapter_type"], info["backend_type"], info.get("description", "")
+                handle,
+                name,
+                info["adapter_type"],
+                info["backend_type"],
+                info.get("description", ""),
             )
         )
     return adapters

@@ -1,10 +1,10 @@
 """Arrays in memory, as shaders see them: how elements lie in words, and how blocks read and write them.
 
-    u8, four channels   one u32 per pixel; wide: vec4<u32>, four pixels at once
-    u8, one channel     four pixels per u32; where rows do not begin on a word, written by atomics
-    f32, four channels  vec4<f32> per pixel
-    f32, one channel    f32; wide: vec4<f32>, four pixels at once
-    tensors             vec4 of 32-bit elements, u32 with four u8, single 64-bit elements
+u8, four channels   one u32 per pixel; wide: vec4<u32>, four pixels at once
+u8, one channel     four pixels per u32; where rows do not begin on a word, written by atomics
+f32, four channels  vec4<f32> per pixel
+f32, one channel    f32; wide: vec4<f32>, four pixels at once
+tensors             vec4 of 32-bit elements, u32 with four u8, single 64-bit elements
 """
 
 from __future__ import annotations
@@ -151,6 +151,16 @@ class ArrayVar(Source):
         return block.uniforms.number(f"{self.source}.{axis}", lambda: self.type.shape[axis])
 
     # -- writing -------------------------------------------------------------------------------
+
+    def compute(self, writer: BodyWriter, nodes: Sequence[Node], dx: int, dy: int) -> None:
+        """What ``store`` will write there, computed but not written yet."""
+        if self.image and self.wide:
+            self._four(writer, nodes, dx, dy)
+        elif self.packed:
+            writer.packed(nodes, dx, dy)
+        else:
+            for k in range(1 if self.image else 4):
+                writer.values(nodes, dx + k, dy)
 
     def store(
         self, writer: BodyWriter, nodes: Sequence[Node], dx: int, dy: int, guard: str = ""

@@ -8,14 +8,16 @@ memory (arrays.py) or a tile of held values in workgroup memory (held.py).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dala.backends.webgpu.code import Code
 from dala.backends.webgpu.spelling import constant, spell
 from dala.backends.webgpu.uniforms import UniformBlock, uniform_nodes
 from dala.ir.graph import Access, Gather, Node, walk
 
-LEVEL_MAGIC = "8388608.0f"  # 2²³: adding it rounds a level to nearest even and leaves it in the low bits
+LEVEL_MAGIC = (
+    "8388608.0f"  # 2²³: adding it rounds a level to nearest even and leaves it in the low bits
+)
 MAGIC_BITS = 0x4B000000
 
 
@@ -70,12 +72,11 @@ class Block:
 class BodyWriter:
     """Writes expressions for any pixel of a block."""
 
-    def __init__(self, block: Block, sources: Sequence[Source], roots: Sequence[Node]) -> None:
+    def __init__(self, block: Block, sources: Mapping[int, Source], roots: Sequence[Node]) -> None:
         self.block = block
         self.code = block.code
         self.sources = sources
         self.uniform = uniform_nodes(roots)
-        self.order = [n for n in walk(roots) if id(n) not in self.uniform]
         self._done: dict[tuple[int, int], dict[int, str]] = {}
 
     def values(self, nodes: Sequence[Node], dx: int, dy: int) -> list[str]:
@@ -135,9 +136,7 @@ class BodyWriter:
             return ""
         if node.attr.channel != place:
             return ""
-        word = self.sources[node.attr.source].word(
-            self.block, dx + node.attr.dx, dy + node.attr.dy
-        )
+        word = self.sources[node.attr.source].word(self.block, dx + node.attr.dx, dy + node.attr.dy)
         return f"({word} & {0xFF << (8 * place):#x}u)"
 
     def _join(self, parts: Sequence[tuple[str, bool]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from dala.backends.webgpu.pipelines import PipelineCache
 from dala.backends.webgpu.spelling import NEEDS
 from dala.backends.webgpu.split import emit_split
 from dala.backends.webgpu.tiles import Tuning
-from dala.errors import UnsupportedError
+from dala.errors import DeviceError, UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import BUFFER_DTYPES, DType
 from dala.ir.graph import Program, walk
@@ -55,6 +56,7 @@ class WebGpuDevice(Device):
         self.staging = StagingRing(self.gpu, self.lock)
         self.pipelines = PipelineCache(self.gpu)
         self.tuning = Tuning()
+        self.process = os.getpid()
 
     def describe(self) -> dict[str, object]:
         shown = ("max-buffer-size", "max-storage-buffer-binding-size")
@@ -125,21 +127,32 @@ class WebGpuDevice(Device):
 
     def allocate(self, type_: ArrayType, zero: bool = False) -> GpuArray:
         self.require_dtype(type_.dtype)
+        self.check_process()
         with mapped(f"an array of {type_.shape} {type_.dtype}"):
             return self.pool.array(type_, zero)
 
     def upload(self, storage: Storage, data: Array) -> None:
         assert isinstance(storage, GpuArray)
+        self.check_process()
         with mapped(f"writing an array of {storage.type.shape} {storage.type.dtype}"):
             self.staging.upload(storage.memory, np.ascontiguousarray(data))
 
     def download(self, storage: Storage, out: Array) -> None:
         assert isinstance(storage, GpuArray)
+        self.check_process()
         with mapped(f"reading an array of {storage.type.shape} {storage.type.dtype}"):
             if out.flags.c_contiguous:
                 self.staging.download(storage.memory, out)
             else:
                 np.copyto(out, self.staging.view(storage.memory, storage.type))
+
+    def check_process(self) -> None:
+        """Refuse in a forked process: the driver's threads and locks are not there."""
+        if os.getpid() != self.process:
+            raise DeviceError(
+                f"{self.name}: this process was forked from one that had opened the GPU; "
+                "start it with multiprocessing's 'spawn' method instead"
+            )
 
     def wait(self) -> None:
         """Block until the GPU has done what was submitted; other threads run meanwhile."""

@@ -106,6 +106,7 @@ class GpuExecutable(Executable):
 
     def launch(self, slots: Sequence[Storage | None], params: Params) -> None:
         device = self.device
+        device.check_process()
         with mapped(self.label):
             with device.lock:
                 temps = [device.pool.take(t)[0] for t in self.temps]

@@ -7,7 +7,9 @@ import re
 from dala.backends.webgpu.helpers64 import HELPERS64
 
 
-def _saturating(source: str, target: str, low: str, beyond: str, first: str, last: str, to: str) -> str:
+def _saturating(
+    source: str, target: str, low: str, beyond: str, first: str, last: str, to: str
+) -> str:
     zero = "0.0f" if source == "f32" else "0.0lf"
     result = {"s64": "i64", "s32": "i32"}.get(target, "u32")
     return f"""\
@@ -191,6 +193,7 @@ fn safe_pow(a: f32, b: f32) -> f32 {
 """,
     **HELPERS64,
 }
+
 
 def _defined() -> dict[str, str]:
     """Which helper defines which name."""

@@ -8,7 +8,7 @@ takes a line, so that neighbours read neighbours.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from dala.backends.webgpu.listing import Element, Listing
@@ -193,9 +193,10 @@ def _argmax_lines(
         both = _nan_or("best[other]", "best[lane]", "place[other]", "place[lane]")
         later = f"{both} || (!is_not_number(best[lane]) && ({later}))"
         text.function(f"fn is_not_number(v: {t}) -> bool {{ return !(v == v); }}\n")
+    end = "n" if candidates is None else "piece"
     begin = "(line / inner) * n * inner + line % inner"
     element = a.read("first + k * inner")
-    chosen = "k" if candidates is None else f"u32({text.elements[2].read('line * piece + c')})"
+    chosen = "c" if candidates is None else f"u32({text.elements[2].read('line * piece + c')})"
     text.main(
         f"""
     let number = group.y * groups.x + group.x;
@@ -205,8 +206,8 @@ def _argmax_lines(
     var top = {a.lowest};
     var spot = 0xffffffffu;
     if (number < lines) {{
-        for (var c = start + lane; c < min(start + piece, {"n" if candidates is None else "piece"}); c += {THREADS}u) {{
-            let k = {chosen if candidates else "c"};
+        for (var c = start + lane; c < min(start + piece, {end}); c += {THREADS}u) {{
+            let k = {chosen};
             let v = {element};
             if ({wins} || spot == 0xffffffffu) {{ top = v; spot = k; }}
         }}
@@ -342,7 +343,7 @@ def _conv2d(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> list
     target = work.writes[0]
     text = Listing(work.labels[0], [source, target, weight, *bias], written=1)
     a, out, w, *b = text.elements
-    count, channels, rows, columns = source.type.shape
+    _, channels, rows, columns = source.type.shape
     made, taken, kernel_rows, kernel_columns = weight.type.shape
     _, _, out_rows, out_columns = target.type.shape
     numbers = {
@@ -390,8 +391,8 @@ def _matmul(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> list
     return [emit_matmul(work)]
 
 
-Emitter = Callable[[WholePass, dict[str, Any], NewTemp], Sequence[Shader]]
-EMITTERS: dict[str, Callable[[WholePass, dict[str, Any], NewTemp], list[Shader]]] = {
+Emitter = Callable[[WholePass, dict[str, Any], NewTemp], list[Shader]]
+EMITTERS: dict[str, Emitter] = {
     "matmul": _matmul,
     "reduce_sum": _reduce,
     "reduce_max": _reduce,

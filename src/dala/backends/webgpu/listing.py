@@ -130,6 +130,5 @@ class Listing:
         if element.dtype == U8 and number == self.written:
             kind = "atomic<u32>"
         return (
-            f"@group(0) @binding({number}) "
-            f"var<storage, {access}> {element.name}: array<{kind}>;\n"
+            f"@group(0) @binding({number}) var<storage, {access}> {element.name}: array<{kind}>;\n"
         )

@@ -1,8 +1,8 @@
 """Matrix product: tiles of both factors in workgroup memory, a square of results per invocation.
 
-f32 in large: 128 × 128 results per workgroup, 8 × 8 per invocation, 16 steps of the inner axis at a time; the
-first factor lies transposed in workgroup memory, so that both are read as vec4. Other types and small
-matrices: 16 × 16, one result per invocation.
+Large f32 matrices: 128 × 128 results per workgroup, 8 × 8 per invocation, 16 steps of the inner axis at a
+time; the first factor lies transposed in workgroup memory, so that both are read as vec4. Other types and
+small matrices: 16 × 16, one result per invocation.
 """
 
 from __future__ import annotations

@@ -59,9 +59,7 @@ class MemoryPool:
     def __init__(self, device: Any, limits: dict[str, int], name: str) -> None:
         self.device = device
         self.name = name
-        self.most_bytes = min(
-            limits["max-buffer-size"], limits["max-storage-buffer-binding-size"]
-        )
+        self.most_bytes = min(limits["max-buffer-size"], limits["max-storage-buffer-binding-size"])
         self._spare: OrderedDict[int, list[Memory]] = OrderedDict()
         self._spare_bytes = 0
         self._lock = threading.RLock()  # an array may be collected while the pool is at work

@@ -29,8 +29,8 @@ from dala.backends.webgpu.tiles import (
 from dala.backends.webgpu.uniforms import UniformBlock
 from dala.errors import UnsupportedError
 from dala.ir.dtypes import U8
-from dala.ir.graph import gathered_sources
-from dala.plan.melt import FusedPass, Place
+from dala.ir.graph import Node, accesses, gathered_sources
+from dala.plan.melt import Body, FusedPass, Place, Store
 
 MOST_GROUPS = 65_535  # workgroups along one axis
 
@@ -243,46 +243,38 @@ class _Emitter:
         self._stores(self._writer(block, body.roots, []), body, guards)
 
     def _writer(
-        self, block: Block, roots: Sequence[object], held: Sequence[HeldTile | None]
+        self, block: Block, roots: Sequence[Node], held: Sequence[HeldTile | None]
     ) -> BodyWriter:
         wide = self.wide and block.columns % 4 == 0
-        used = {n.attr.source for n in _walk(roots) if n.op in ("load", "gather")}
-        sources: list[Source | None] = [
-            self.bound.read(i, wide) if i in used else None for i in range(len(self.work.reads))
-        ]
-        return BodyWriter(block, [*sources, *held], roots)  # type: ignore[arg-type,list-item]
+        used = {a.source for a in accesses(roots)} | gathered_sources(roots)
+        sources: dict[int, Source] = {
+            i: self.bound.read(i, wide) for i in range(len(self.work.reads)) if i in used
+        }
+        for number, tile in enumerate(held):
+            if tile is not None:
+                sources[len(self.work.reads) + number] = tile
+        return BodyWriter(block, sources, roots)
 
-    def _stores(self, writer: BodyWriter, body: object, guards: Sequence[str]) -> None:
+    def _stores(self, writer: BodyWriter, body: Body, guards: Sequence[str]) -> None:
         block = writer.block
         wide = self.wide and block.columns % 4 == 0
-        found = [(self.bound.write(s.write, wide), s.values) for s in body.stores]  # type: ignore
+        writes: list[tuple[ArrayVar, Store, int, int, str]] = []
+        for store in body.stores:
+            var = self.bound.write(store.write, wide)
+            step = 4 if var.wide or not self.image else 1
+            writes += [
+                (var, store, dx, row, guard)
+                for row, guard in enumerate(guards)
+                for dx in range(0, block.columns, step)
+            ]
         # all of a block is read before any of it is written: a pass may overwrite what it reads
-        for var, nodes in found:
-            step = 4 if var.wide or not self.image else 1
-            for row, guard in enumerate(guards):
-                for dx in range(0, block.columns, step):
-                    self._touch(writer, var, nodes, dx, row, step)
-        for var, nodes in found:
-            step = 4 if var.wide or not self.image else 1
-            for row, guard in enumerate(guards):
-                for dx in range(0, block.columns, step):
-                    tests = [guard] if guard else []
-                    if dx and not block.linear:
-                        tests.append(f"x0 + {dx} < width")
-                    var.store(writer, nodes, dx, row, " && ".join(tests))
-
-    @staticmethod
-    def _touch(
-        writer: BodyWriter, var: ArrayVar, nodes: Sequence[object], dx: int, dy: int, step: int
-    ) -> None:
-        if var.packed:
-            for k in range(step):
-                writer.packed(nodes, dx + k, dy)  # type: ignore[arg-type]
-        elif var.image and var.type.dtype == U8 and step == 4:
-            writer.packed_run(nodes[0], dx, dy)  # type: ignore[arg-type]
-        else:
-            for k in range(step):
-                writer.values(nodes, dx + k, dy)  # type: ignore[arg-type]
+        for var, store, dx, row, _ in writes:
+            var.compute(writer, store.values, dx, row)
+        for var, store, dx, row, guard in writes:
+            tests = [guard] if guard else []
+            if dx and not block.linear:
+                tests.append(f"x0 + {dx} < width")
+            var.store(writer, store.values, dx, row, " && ".join(tests))
 
     def _shader(self, head: str, groups: tuple[int, int, int]) -> Shader:
         bound = list(self.bound.vars.items())
@@ -311,9 +303,3 @@ class TensorBlock(Block):
             size = self.uniforms.number(f"size {axis}", lambda: shape[axis])
             index = code.let(f"{index} % {size}")
         return index
-
-
-def _walk(roots: Sequence[object]) -> object:
-    from dala.ir.graph import walk
-
-    return walk(roots)  # type: ignore[arg-type]

@@ -67,7 +67,11 @@ def _f32(value: float) -> str:
 def _f64(value: float) -> str:
     if math.isfinite(value):
         return f"{value!r}lf"
-    return "(0.0lf / zero64())" if math.isnan(value) else f"({'-' if value < 0 else ''}1.0lf / zero64())"
+    return (
+        "(0.0lf / zero64())"
+        if math.isnan(value)
+        else f"({'-' if value < 0 else ''}1.0lf / zero64())"
+    )
 
 
 def spell(op: str, dtype: DType, operand: DType, args: list[str]) -> str:
@@ -89,7 +93,9 @@ def _wrap(dtype: DType, text: str) -> str:
 
 
 def _infix(symbol: str) -> Spelling:
-    return lambda t, a: _wrap(t, f"({a[0]} {symbol} {a[1]})" if t == U8 else f"{a[0]} {symbol} {a[1]}")
+    return lambda t, a: _wrap(
+        t, f"({a[0]} {symbol} {a[1]})" if t == U8 else f"{a[0]} {symbol} {a[1]}"
+    )
 
 
 def _bitwise(symbol: str, logic: str) -> Spelling:

@@ -14,7 +14,7 @@ from dala.backends.webgpu.tiles import Tuning, merge_bodies
 from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
-from dala.ir.graph import Access, Gather, Node, accesses, gathered_sources, map_nodes, walk
+from dala.ir.graph import Access, Extent, Gather, Node, accesses, gathered_sources, map_nodes, walk
 from dala.plan.melt import Body, FusedPass, PassArray, Place, Store
 
 NewTemp = Callable[[ArrayType], Place]
@@ -113,10 +113,7 @@ def _compact(work: FusedPass) -> FusedPass:
     read = {a.source for b in work.bodies for a in accesses(b.roots)}
     read |= {s for b in work.bodies for s in gathered_sources(b.roots)}
     read |= {
-        n.attr.source
-        for b in work.bodies
-        for n in walk(b.roots)
-        if n.op == "extent" and n.attr.source >= 0  # type: ignore[union-attr]
+        n.attr.source for b in work.bodies for n in walk(b.roots) if isinstance(n.attr, Extent)
     }
     kept = [i for i in range(len(work.reads)) if i in read]
     numbers = {old: new for new, old in enumerate(kept)}
@@ -126,10 +123,8 @@ def _compact(work: FusedPass) -> FusedPass:
 
     def move(node: Node) -> Node:
         attr = node.attr
-        if isinstance(attr, Access | Gather) or node.op == "extent":
-            source = attr.source  # type: ignore[union-attr]
-            if source in numbers:
-                return replace(node, attr=attr._replace(source=numbers[source]))  # type: ignore[union-attr]
+        if isinstance(attr, Access | Gather | Extent) and attr.source in numbers:
+            return replace(node, attr=attr._replace(source=numbers[attr.source]))
         return node
 
     bodies = []

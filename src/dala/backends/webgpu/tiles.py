@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dala.ir.dtypes import U8
-from dala.ir.graph import Access, Gather, Node, accesses, gathered_sources, walk
+from dala.ir.graph import Access, Gather, Node, accesses, gathered_sources, map_nodes, walk
 from dala.plan.melt import Body, FusedPass
 
 
@@ -102,8 +102,6 @@ def _melt_into_reader(bodies: Sequence[Body], number: int, first: int) -> list[B
     gone = bodies[number]
 
     def change(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-        from dala.ir.graph import map_nodes
-
         def swap(node: Node) -> Node:
             attr = node.attr
             if isinstance(attr, Access) and attr.source == first + number:
@@ -125,8 +123,6 @@ def _melt_into_reader(bodies: Sequence[Body], number: int, first: int) -> list[B
 
 
 def _renumber(bodies: Sequence[Body], numbers: dict[int, int]) -> list[Body]:
-    from dala.ir.graph import map_nodes
-
     def move(node: Node) -> Node:
         if isinstance(node.attr, Access) and node.attr.source in numbers:
             return replace(node, attr=node.attr._replace(source=numbers[node.attr.source]))

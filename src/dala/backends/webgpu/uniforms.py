@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dala.backends.webgpu.spelling import type_name
-from dala.ir.dtypes import BOOL, S32, U8, U32, DType
+from dala.ir.dtypes import BOOL, S32, U8, DType
 from dala.ir.graph import OUTPUT, Extent, Node, walk
 from dala.ir.ops import OPS, cast_array
 
@@ -82,9 +82,9 @@ def uniform_nodes(roots: Sequence[Node]) -> set[int]:
     """The ids of all nodes that are the same everywhere."""
     found: set[int] = set()
     for node in walk(roots):
-        if node.op in ("const", "param", "extent"):
-            found.add(id(node))
-        elif node.args and node.op != "gather" and all(id(a) in found for a in node.args):
+        if node.op in ("const", "param", "extent") or (
+            node.args and node.op != "gather" and all(id(a) in found for a in node.args)
+        ):
             found.add(id(node))
     return found
 
