@@ -74,6 +74,11 @@ HELPERS: dict[str, str] = {
     "i32_floordiv i32_mod": _integer_division("i32", signed=True),
     "i64_floordiv i64_mod": _integer_division("i64", signed=True),
     "u32_floordiv u32_mod": _integer_division("u32", signed=False),
+    "u32_to_s64": """\
+fn u32_to_s64(v: u32) -> i64 {  // i64(v) takes the upper half for negative on some drivers
+    return (i64(v >> 16u) << 16u) | i64(v & 65535u);
+}
+""",
     "zero64": """\
 var<private> ZERO: f32 = 0.0f;
 fn zero64() -> f64 { return f64(ZERO); }
@@ -87,13 +92,14 @@ var<private> INF_BITS: u32 = 0x7f800000u;
     "safe_exp": """\
 fn safe_exp(v: f32) -> f32 {
     if (is_nan(v)) { return v; }
-    // in two halves: the driver's own may overflow early or lose the last places
-    let n = round(v * 1.4426950408889634f);
-    let r = fma(n, 2.12194440e-4f, fma(n, -0.693359375f, v));
+    // beyond this it is 0 or infinite; the driver's own may overflow early or lose the last places
+    let x = clamp(v, -110.0f, 110.0f);
+    let n = round(x * 1.4426950408889634f);
+    let r = fma(n, 2.12194440e-4f, fma(n, -0.693359375f, x));
     let p = fma(fma(fma(fma(fma(1.9875691500e-4f, r, 1.3981999507e-3f), r, 8.3334519073e-3f), r,
         4.1665795894e-2f), r, 1.6666665459e-1f), r, 5.0000001201e-1f);
     let e = fma(p, r * r, r) + 1.0f;
-    let k = i32(clamp(n, -200.0f, 200.0f));
+    let k = i32(n);
     let a = k / 2;
     return (e * bitcast<f32>(u32(a + 127) << 23u)) * bitcast<f32>(u32(k - a + 127) << 23u);
 }

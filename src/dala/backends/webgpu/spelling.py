@@ -35,6 +35,8 @@ EXCEPTIONS: dict[str, float] = {
     "fma": 4e-7,
     "average": 1e-6,
 }
+EXCEPTIONS_F64 = 1e-12
+FARTHEST_ANGLE = (1e4, 4e-7)  # how far sin and cos go, in radians, and how far off they are, absolute
 
 
 def type_name(dtype: DType) -> str:
@@ -182,7 +184,7 @@ def cast(target: DType, source: DType, value: str) -> str:
     if target == U8:
         return f"(u32({value}) & 255u)"
     if target == S64 and source.kind == "u":
-        return f"i64({value})"
+        return f"u32_to_s64({value})"
     return f"{name}({value})"
 
 
