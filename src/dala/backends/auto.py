@@ -7,7 +7,7 @@ import re
 import threading
 
 from dala.backends.base import Device
-from dala.backends.webgpu.adapters import best_real_gpu, choose_adapter
+from dala.backends.webgpu.adapters import best_real_gpu, choose_adapter, find_adapters
 from dala.errors import DeviceError, suggest
 
 SPECS = ("auto", "cpu", "webgpu", "reference")
@@ -17,7 +17,7 @@ _lock = threading.Lock()
 
 
 def open_device(spec: str) -> Device:
-    """The device of that name; each is made once per process."""
+    """The device of that name; each is made once per process, and anew once it is lost."""
     if not isinstance(spec, str):
         raise DeviceError(f"a device is named by a string, got {type(spec).__name__}")
     name = choose_auto()[0] if spec == "auto" else spec
@@ -25,9 +25,10 @@ def open_device(spec: str) -> Device:
         listed = ", ".join(repr(s) for s in SPECS)
         raise DeviceError(f"no device {spec!r}; expected one of {listed}{suggest(spec, SPECS)}")
     with _lock:
-        if name not in _devices:
-            _devices[name] = _make(name)
-        return _devices[name]
+        found = _devices.get(name)
+        if found is None or found.lost:
+            found = _devices[name] = _make(name)
+        return found
 
 
 def choose_auto() -> tuple[str, str]:
@@ -45,16 +46,15 @@ def choose_auto() -> tuple[str, str]:
     return "cpu", f"the CPU compiler is the fastest device here: {reason}"
 
 
+def list_devices() -> list[str]:
+    """The names of all devices here; a second GPU, or a second way to one, is ``webgpu:1``."""
+    gpus = ["webgpu", *(f"webgpu:{n}" for n in range(1, len(find_adapters())))]
+    return ["cpu", *(gpus if find_adapters() else []), "reference"]
+
+
 def is_spec(name: str) -> bool:
     """Whether a name is one of SPECS or ``webgpu:N``."""
     return name in SPECS or _NUMBERED.fullmatch(name) is not None
-
-
-def forget_device(device: Device) -> None:
-    """The next who asks for a device of that name gets a new one."""
-    with _lock:
-        for name in [n for n, d in _devices.items() if d is device]:
-            del _devices[name]
 
 
 def _make(name: str) -> Device:

@@ -66,11 +66,12 @@ class Command:
     'completed'
     """
 
-    def __init__(self, label: str, run: Callable[[], None]) -> None:
+    def __init__(self, label: str, run: Callable[[], object]) -> None:
         self.id = next(_numbers)
         self.label = label
         self.error: BaseException | None = None
-        self._run: Callable[[], None] | None = run
+        self._run: Callable[[], object] | None = run
+        self._timer: object = None  # what the run returned: a way to ask for the device's own time
         self._writers: list[Command] = []  # whose results it reads
         self._waits_for = 1  # commands; and one while it is being placed among them
         self._linked = False  # known to those it waits for
@@ -97,6 +98,19 @@ class Command:
         if not self._done:
             return "pending"
         return "completed" if self.error is None else "failed"
+
+    @property
+    def gpu_ms(self) -> float | None:
+        """The milliseconds the GPU itself took, once done; None where a device cannot tell (any more).
+
+        >>> from dala import compute
+        >>> a = compute.buffer([-1.0, 2.0])
+        >>> command = compute.run_kernel_async("relu", [a], a)
+        >>> command.wait()
+        >>> command.gpu_ms is None or command.gpu_ms > 0
+        True
+        """
+        return self._timer() if callable(self._timer) else None
 
     def wait(self, timeout: float | None = None) -> None:
         """Block until the command is done; raises its error if it failed."""
@@ -165,7 +179,7 @@ class Command:
         assert self._run is not None
         handled = sys.exc_info()[1]  # what the caller is dealing with: none of our business
         try:
-            self._run()
+            self._timer = self._run()
         except BaseException as raised:
             self._fault = detached(raised, handled)
         else:
@@ -239,7 +253,7 @@ def _hand_over(command: Command) -> bool:
 
 def submit_command(
     label: str,
-    run: Callable[[], None],
+    run: Callable[[], object],
     *,
     reads: Iterable[Tracked],
     writes: Iterable[Tracked],

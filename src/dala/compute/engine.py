@@ -16,7 +16,7 @@ from dala.backends.base import Device, Executable
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command, submit_command
 from dala.compute.stages import Stage, parse_stage
-from dala.errors import DeviceError
+from dala.errors import DeviceError, ShaderError
 from dala.ir.arrays import ArrayType
 from dala.ir.graph import Program
 from dala.ir.library import LibraryCall
@@ -114,7 +114,10 @@ class Engine:
                 writes[id(stage.output)] = stage.output
         self.check_devices(buffers)
         slots = [Slot(b.type, isinstance(b, Scratch)) for b in buffers]
-        executable = self._executable(calls, slots)
+        try:
+            executable = self._executable(calls, slots)
+        except ShaderError as error:
+            raise _with_places(error, stages) from error
         label = " → ".join(s.label for s in stages) if len(stages) < 4 else f"{len(stages)} stages"
         return Prepared(
             executable, buffers, tuple(numbers), list(reads.values()), list(writes.values()), label
@@ -188,6 +191,16 @@ class Engine:
                     f"a buffer on {buffer.device} cannot be used on {self.device.name}; "
                     f"copy it over with compute.from_array(b) under dala.use({self.device.name!r})"
                 )
+
+
+def _with_places(error: ShaderError, stages: Sequence[Stage]) -> ShaderError:
+    """The driver's refusal, with where the kernels of the pass stand in the user's own code."""
+    places = []
+    for kernel in dict.fromkeys(s.kernel for s in stages if s.kernel is not None):
+        code = getattr(kernel.function, "__code__", None)
+        where = f'"{code.co_filename}", line {code.co_firstlineno}' if code else "kernel text"
+        places.append(f"kernel {kernel.name!r}: {where}")
+    return ShaderError("\n  ".join([str(error), *places]))
 
 
 _engines: dict[int, Engine] = {}

@@ -21,6 +21,7 @@ from dala.backends.webgpu.pipelines import PipelineCache
 from dala.backends.webgpu.spelling import NEEDS
 from dala.backends.webgpu.split import emit_split
 from dala.backends.webgpu.tiles import Tuning
+from dala.backends.webgpu.timers import TimerRing
 from dala.errors import DeviceError, UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import BUFFER_DTYPES, DType
@@ -31,6 +32,7 @@ from dala.plan.planner import Plan, WholePass
 from dala.plan.steps import Copy
 
 Array = npt.NDArray[Any]
+VIEWED = 1 << 20  # bytes from which on a read is a view of the staging buffer
 WANTED_FEATURES = ("shader-f64", "shader-int64", "timestamp-query")
 
 
@@ -56,6 +58,7 @@ class WebGpuDevice(Device):
         self.staging = StagingRing(self.gpu, self.lock)
         self.pipelines = PipelineCache(self.gpu)
         self.tuning = Tuning()
+        self.timers = TimerRing(self.gpu, self.lock) if "timestamp-query" in features else None
         self.process = os.getpid()
 
     def describe(self) -> dict[str, object]:
@@ -91,6 +94,11 @@ class WebGpuDevice(Device):
         return replace(program, stages=tuple(stages))
 
     def compile(self, plan: Plan) -> GpuExecutable:
+        self.check_process()
+        with mapped("compiling", device=self):
+            return self._compile(plan)
+
+    def _compile(self, plan: Plan) -> GpuExecutable:
         temps = list(plan.temps)
 
         def new_temp(type_: ArrayType) -> Place:
@@ -128,23 +136,32 @@ class WebGpuDevice(Device):
     def allocate(self, type_: ArrayType, zero: bool = False) -> GpuArray:
         self.require_dtype(type_.dtype)
         self.check_process()
-        with mapped(f"an array of {type_.shape} {type_.dtype}"):
+        with mapped(f"an array of {type_.shape} {type_.dtype}", device=self):
             return self.pool.array(type_, zero)
 
     def upload(self, storage: Storage, data: Array) -> None:
         assert isinstance(storage, GpuArray)
         self.check_process()
-        with mapped(f"writing an array of {storage.type.shape} {storage.type.dtype}"):
+        with mapped(f"writing an array of {storage.type.shape} {storage.type.dtype}", device=self):
             self.staging.upload(storage.memory, np.ascontiguousarray(data))
 
     def download(self, storage: Storage, out: Array) -> None:
         assert isinstance(storage, GpuArray)
         self.check_process()
-        with mapped(f"reading an array of {storage.type.shape} {storage.type.dtype}"):
+        with mapped(f"reading an array of {storage.type.shape} {storage.type.dtype}", device=self):
             if out.flags.c_contiguous:
                 self.staging.download(storage.memory, out)
             else:
                 np.copyto(out, self.staging.view(storage.memory, storage.type))
+
+    def fetch(self, storage: Storage) -> Array:
+        """The content as a new array; a large one is the mapped memory itself, without a copy."""
+        assert isinstance(storage, GpuArray)
+        if storage.type.nbytes < VIEWED:
+            return super().fetch(storage)
+        self.check_process()
+        with mapped(f"reading an array of {storage.type.shape} {storage.type.dtype}", device=self):
+            return self.staging.view(storage.memory, storage.type)
 
     def check_process(self) -> None:
         """Refuse in a forked process: the driver's threads and locks are not there."""

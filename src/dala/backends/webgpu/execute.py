@@ -9,15 +9,17 @@ order with what other threads do; waiting is not under the lock.
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dala.backends.base import Executable, Storage
+from dala.backends.base import Executable, Storage, Timer
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.backends.webgpu.shader import Shader
+from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
 from dala.plan.melt import Place
 from dala.plan.planner import Plan
@@ -101,24 +103,36 @@ class GpuExecutable(Executable):
         self.device = device
         self.plan = plan
         self.steps = list(steps)
+        self.groups = _groups(steps)
+        self.passes = sum(isinstance(g, list) for g in self.groups)  # compute passes
         self.temps = list(temps)
         self.label = " → ".join(label for p in plan.passes for label in p.labels)
 
-    def launch(self, slots: Sequence[Storage | None], params: Params) -> None:
+    def launch(self, slots: Sequence[Storage | None], params: Params) -> Timer | None:
         device = self.device
         device.check_process()
-        with mapped(self.label):
+        timers = device.timers if self.passes else None
+        run = 0
+        with mapped(self.label, device=device):
             with device.lock:
-                temps = [device.pool.take(t)[0] for t in self.temps]
+                temps: list[Memory] = []
                 try:
-                    self._submit(slots, temps, params)
+                    temps += [device.pool.take(t)[0] for t in self.temps]
+                    run = timers.begin() if timers is not None else 0
+                    self._submit(slots, temps, params, timers, run)
                 finally:
                     for memory in temps:  # whoever gets it comes later in the queue
                         device.pool.give(memory)
             device.wait()
+        return functools.partial(timers.read_ms, run) if timers is not None else None
 
     def _submit(
-        self, slots: Sequence[Storage | None], temps: Sequence[Memory], params: Params
+        self,
+        slots: Sequence[Storage | None],
+        temps: Sequence[Memory],
+        params: Params,
+        timers: TimerRing | None,
+        run: int,
     ) -> None:
         def find(place: Place) -> Memory:
             if place.kind == "temp":
@@ -132,18 +146,33 @@ class GpuExecutable(Executable):
             if isinstance(step, Dispatch):
                 step.update(params)
         encoder = gpu.create_command_encoder()
-        open_pass = None
-        for step in self.steps:
-            if isinstance(step, CopyPass):
-                if open_pass is not None:
-                    open_pass.end()
-                    open_pass = None
-                source, target = find(step.source), find(step.target)
-                encoder.copy_buffer_to_buffer(source.buffer, 0, target.buffer, 0, step.bytes)
+        done = 0
+        for work in self.groups:
+            if isinstance(work, CopyPass):
+                source, target = find(work.source), find(work.target)
+                encoder.copy_buffer_to_buffer(source.buffer, 0, target.buffer, 0, work.bytes)
                 continue
-            if open_pass is None:
-                open_pass = encoder.begin_compute_pass()
-            step.encode(open_pass, [find(b.place) for b in step.shader.bindings])
-        if open_pass is not None:
-            open_pass.end()
+            done += 1
+            marks = None
+            if timers is not None:
+                marks = timers.marks(run, first=done == 1, last=done == self.passes)
+            compute_pass = encoder.begin_compute_pass(timestamp_writes=marks)
+            for dispatch in work:
+                dispatch.encode(compute_pass, [find(b.place) for b in dispatch.shader.bindings])
+            compute_pass.end()
+        if timers is not None:
+            timers.resolve(encoder, run)
         gpu.queue.submit([encoder.finish()])
+
+
+def _groups(steps: Sequence[Step]) -> list[list[Dispatch] | CopyPass]:
+    """Dispatches in a row share a compute pass."""
+    groups: list[list[Dispatch] | CopyPass] = []
+    for step in steps:
+        if isinstance(step, CopyPass):
+            groups.append(step)
+        elif groups and isinstance(groups[-1], list):
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+    return groups

@@ -6,20 +6,24 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from dala.backends.base import Device
 from dala.errors import DalaError, DeviceError, DeviceLostError, OutOfMemoryError, ShaderError
 
 _PLACE = re.compile(r"wgsl:(\d+):(\d+)")
 
 
 @contextmanager
-def mapped(what: str, text: str = "") -> Iterator[None]:
+def mapped(what: str, text: str = "", device: Device | None = None) -> Iterator[None]:
     """Run wgpu calls; ``what`` names the kernel or the array they are for, ``text`` is its WGSL."""
     try:
         yield
-    except DalaError:
-        raise
     except Exception as error:
-        raise _translate(error, what, text) from error
+        known = error if isinstance(error, DalaError) else _translate(error, what, text)
+        if device is not None and isinstance(known, DeviceLostError):
+            device.lost = True
+        if known is error:
+            raise
+        raise known from error
 
 
 def _translate(error: Exception, what: str, text: str) -> DalaError:

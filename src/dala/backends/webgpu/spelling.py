@@ -36,7 +36,10 @@ EXCEPTIONS: dict[str, float] = {
     "average": 1e-6,
 }
 EXCEPTIONS_F64 = 1e-12
-FARTHEST_ANGLE = (1e4, 4e-7)  # how far sin and cos go, in radians, and how far off they are, absolute
+FARTHEST_ANGLE = (
+    1e4,
+    4e-7,
+)  # how far sin and cos go, in radians, and how far off they are, absolute
 
 
 def type_name(dtype: DType) -> str:
