@@ -18,6 +18,7 @@ from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.library import emit_library
 from dala.backends.webgpu.memory import GpuArray, MemoryPool, StagingRing
 from dala.backends.webgpu.pipelines import PipelineCache
+from dala.backends.webgpu.prepare import prepare_program
 from dala.backends.webgpu.spelling import NEEDS
 from dala.backends.webgpu.split import emit_split
 from dala.backends.webgpu.tiles import Tuning
@@ -26,7 +27,6 @@ from dala.errors import DeviceError, UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import BUFFER_DTYPES, DType
 from dala.ir.graph import Program, walk
-from dala.ir.rewrite import PASSES, expand_averages
 from dala.plan.melt import FusedPass, PassArray, Place
 from dala.plan.planner import Plan, WholePass
 from dala.plan.steps import Copy
@@ -85,13 +85,7 @@ class WebGpuDevice(Device):
             for node in walk(stage.body):
                 if node.dtype in NEEDS:
                     self.require_dtype(node.dtype)
-        stages = []
-        for stage in program.stages:
-            body = expand_averages(stage.body)
-            for rewrite in PASSES:
-                body = rewrite(body)
-            stages.append(replace(stage, body=body))
-        return replace(program, stages=tuple(stages))
+        return prepare_program(program)
 
     def compile(self, plan: Plan) -> GpuExecutable:
         self.check_process()

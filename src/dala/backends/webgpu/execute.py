@@ -109,28 +109,49 @@ class GpuExecutable(Executable):
         self.label = " → ".join(label for p in plan.passes for label in p.labels)
 
     def launch(self, slots: Sequence[Storage | None], params: Params) -> Timer | None:
-        device = self.device
-        device.check_process()
-        timers = device.timers if self.passes else None
-        run = 0
-        with mapped(self.label, device=device):
-            with device.lock:
-                temps: list[Memory] = []
-                try:
-                    temps += [device.pool.take(t)[0] for t in self.temps]
-                    run = timers.begin() if timers is not None else 0
-                    self._submit(slots, temps, params, timers, run)
-                finally:
-                    for memory in temps:  # whoever gets it comes later in the queue
-                        device.pool.give(memory)
-            device.wait()
+        timer = self.submit(slots, params)
+        with mapped(self.label, device=self.device):
+            self.device.wait()
+        return timer
+
+    def submit(self, slots: Sequence[Storage | None], params: Params) -> Timer | None:
+        """Hand a run to the GPU without waiting for it; the queue keeps the order."""
+        timers = self.device.timers if self.passes else None
+        run = self._record(slots, params, 1, timers)
         return functools.partial(timers.read_ms, run) if timers is not None else None
 
-    def _submit(
+    def repeat(self, slots: Sequence[Storage | None], params: Params, times: int) -> None:
+        """Many runs in one submit, to measure them."""
+        self._record(slots, params, times, None)
+
+    def _record(
+        self,
+        slots: Sequence[Storage | None],
+        params: Params,
+        times: int,
+        timers: TimerRing | None,
+    ) -> int:
+        """Encode and submit; the number under which the run is timed."""
+        device = self.device
+        device.check_process()
+        with mapped(self.label, device=device), device.lock:
+            temps: list[Memory] = []
+            try:
+                for type_ in self.temps:
+                    temps.append(device.pool.take(type_)[0])
+                run = timers.begin() if timers is not None else 0
+                self._encode(slots, temps, params, times, timers, run)
+            finally:
+                for memory in temps:  # whoever gets it comes later in the queue
+                    device.pool.give(memory)
+        return run
+
+    def _encode(
         self,
         slots: Sequence[Storage | None],
         temps: Sequence[Memory],
         params: Params,
+        times: int,
         timers: TimerRing | None,
         run: int,
     ) -> None:
@@ -147,7 +168,7 @@ class GpuExecutable(Executable):
                 step.update(params)
         encoder = gpu.create_command_encoder()
         done = 0
-        for work in self.groups:
+        for work in self.groups * times:
             if isinstance(work, CopyPass):
                 source, target = find(work.source), find(work.target)
                 encoder.copy_buffer_to_buffer(source.buffer, 0, target.buffer, 0, work.bytes)
