@@ -20,6 +20,7 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python bench/core.py
 	$(BIN)/python bench/peers.py
+	$(BIN)/python bench/gpu.py --if-real
 
 # Debian splits venv off Python; without it `python3 -m venv` leaves a folder without pip.
 $(VENV)/bin/pip:

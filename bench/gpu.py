@@ -1,6 +1,6 @@
 """The GPU by numbers: right first, then how fast, side by side with whoever else is installed.
 
-    python bench/gpu.py [--size 3840x2160] [--quick] [--variants] [--json FILE]
+    python bench/gpu.py [--size 3840x2160] [--quick] [--variants] [--json FILE] [--if-real]
 
 1. correctness: every kernel against the reference device, and pipelines fused against unfused, on this GPU.
    (CI runs on a software GPU that has no fused multiply-add; this is where a real one is checked.)
@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 
 import dala
 from dala import compute
+from dala.backends.webgpu.adapters import best_real_gpu
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.execute import GpuExecutable
 from dala.backends.webgpu.tiles import Tuning
@@ -155,7 +156,7 @@ def gpu_times_us(
     """By timestamps, one run at a time; empty where there are none."""
     times = []
     for _ in range(runs):
-        timer = executable.launch(slots, params)
+        timer = executable.launch(slots, params, timed=True)
         measured = timer() if timer is not None else None
         if measured is None:
             return []
@@ -408,7 +409,12 @@ def main() -> int:
     parser.add_argument("--variants", action="store_true")
     parser.add_argument("--device", default="webgpu")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--if-real", action="store_true", help="only where there is a real GPU")
     options = parser.parse_args()
+    real, why = best_real_gpu()
+    if options.if_real and real is None:
+        print(f"\nThe GPU bench is left out: {why}.")
+        return 0
     width, height = map(int, options.size.split("x"))
     shape, runs = (height, width, 4), 9 if options.quick else 60
     device = dala.use(options.device).device

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -67,9 +67,9 @@ class Launches:
                     raise self._failing[label]
 
     def around(self, original: Callable[..., None]) -> Callable[..., None]:
-        def launch(executable: Executable, slots: Sequence[Any], params: Sequence[float]) -> None:
+        def launch(executable: Executable, *args: Any, **options: Any) -> None:
             self.before(executable)
-            original(executable, slots, params)
+            original(executable, *args, **options)
 
         return launch
 

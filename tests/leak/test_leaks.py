@@ -11,14 +11,13 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dala import compute
-from dala.backends.base import Executable, Storage
 from dala.backends.host import HostExecutable
 from dala.backends.webgpu.execute import GpuExecutable
 from dala.compute import Buffer, Command, commands, engine
@@ -83,7 +82,7 @@ def test_pipeline_runs(device: str) -> None:
         else:
             p.submit()
 
-    half = 5_000 if device == "cpu" else 500  # the reference takes a millisecond for each
+    half = 500 if device == "reference" else 5_000  # the reference takes a millisecond for each
     assert_flat(run, warm=half, rounds=half)
 
 
@@ -154,9 +153,9 @@ def test_waits_that_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     gate = threading.Event()
 
     def held_up(original: Callable[..., None]) -> Callable[..., None]:
-        def launch(self: Executable, slots: Sequence[Storage | None], params: object) -> None:
+        def launch(*args: object, **options: object) -> None:
             gate.wait(60)
-            original(self, slots, params)
+            original(*args, **options)
 
         return launch
 
@@ -183,7 +182,7 @@ def test_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last few thousand failures can be asked about by number; they hold no buffers."""
     a = compute.buffer([1.0])
 
-    def launch(self: Executable, slots: Sequence[Storage | None], params: object) -> None:
+    def launch(*args: object, **options: object) -> None:
         raise OSError("the driver fell over")
 
     def run(n: int) -> None:
@@ -215,7 +214,9 @@ def test_kernels_compiled(device: str) -> None:
 
     # the caches of plans (512) and of machine code (256) are full after the warm-up
     assert engine.CACHED_PLANS < 600
-    assert_flat(run, warm=600, rounds=400, most_mib=6)
+    # A driver's own compiler fragments its heap: with lavapipe 31 MiB over 1,250 kernels, ever more
+    # slowly, at exactly 512 pipelines. Those are counted in tests/webgpu/test_native_leaks.py.
+    assert_flat(run, warm=600, rounds=400, most_mib=6 if device != "webgpu" else 40)
 
 
 @pytest.mark.parametrize("device", ["reference"], indirect=True)  # machine code is tested above
@@ -246,7 +247,7 @@ def no_collector() -> Iterator[None]:
 
 
 def watch(b: Buffer) -> tuple[Callable[[], object], Callable[[], object]]:
-    return weakref.ref(b), weakref.ref(b.storage().array)  # type: ignore[attr-defined]
+    return weakref.ref(b), weakref.ref(b.storage())
 
 
 @pytest.mark.usefixtures("no_collector")

@@ -39,9 +39,16 @@ class Executable(ABC):
 
     @abstractmethod
     def launch(
-        self, slots: Sequence[Storage | None], params: Sequence[float | int]
+        self,
+        slots: Sequence[Storage | None],
+        params: Sequence[float | int],
+        *,
+        timed: bool = False,
     ) -> Timer | None:
-        """Run on the arrays of the pipeline's slots (None for scratch) and wait for the result."""
+        """Run on the arrays of the pipeline's slots (None for scratch) and wait for the result.
+
+        ``timed`` asks for a Timer where the device has one: somebody may want to know.
+        """
 
 
 class Device(ABC):

@@ -121,7 +121,13 @@ class HostExecutable(Executable):
         self.plan = plan
         self._passes = list(zip(plan.passes, passes, strict=True))
 
-    def launch(self, slots: Sequence[Storage | None], params: Sequence[float | int]) -> None:
+    def launch(
+        self,
+        slots: Sequence[Storage | None],
+        params: Sequence[float | int],
+        *,
+        timed: bool = False,
+    ) -> None:
         temps = [spare.take(t) for t in self.plan.temps]
 
         def find(place: Place) -> HostArray:

@@ -134,7 +134,7 @@ class Engine:
         storages = [b.storage() if isinstance(b, Buffer) else None for b in ready.buffers]
         return submit_command(
             ready.label,
-            functools.partial(ready.executable.launch, storages, ready.numbers),
+            functools.partial(ready.executable.launch, storages, ready.numbers, timed=not inline),
             reads=ready.reads,
             writes=ready.writes,
             stream=stream or self.default_stream,

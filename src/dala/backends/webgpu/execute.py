@@ -108,15 +108,19 @@ class GpuExecutable(Executable):
         self.temps = list(temps)
         self.label = " → ".join(label for p in plan.passes for label in p.labels)
 
-    def launch(self, slots: Sequence[Storage | None], params: Params) -> Timer | None:
-        timer = self.submit(slots, params)
+    def launch(
+        self, slots: Sequence[Storage | None], params: Params, *, timed: bool = False
+    ) -> Timer | None:
+        timer = self.submit(slots, params, timed=timed)
         with mapped(self.label, device=self.device):
             self.device.wait()
         return timer
 
-    def submit(self, slots: Sequence[Storage | None], params: Params) -> Timer | None:
+    def submit(
+        self, slots: Sequence[Storage | None], params: Params, *, timed: bool = False
+    ) -> Timer | None:
         """Hand a run to the GPU without waiting for it; the queue keeps the order."""
-        timers = self.device.timers if self.passes else None
+        timers = self.device.timers if timed and self.passes else None
         run = self._record(slots, params, 1, timers)
         return functools.partial(timers.read_ms, run) if timers is not None else None
 

@@ -9,7 +9,7 @@ from typing import Any
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.shader import Shader
 
-KEPT = 1024
+KEPT = 256
 
 
 class PipelineCache:
