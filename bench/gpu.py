@@ -35,6 +35,7 @@ from dala import compute
 from dala.backends.webgpu.adapters import best_real_gpu
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.execute import GpuExecutable
+from dala.backends.webgpu.pipelines import PipelineCache
 from dala.backends.webgpu.tiles import Tuning
 from dala.compute.engine import Engine
 from dala.compute.pipelines import Pipeline
@@ -61,6 +62,8 @@ KERNELS: list[tuple[str, dict[str, Any], float | None]] = [  # and the goal on a
 ]
 VARIANTS: dict[str, dict[str, Any]] = {
     "as chosen": {},
+    "unpack by bits": {"unpack_by_bits": True},
+    "unchecked": {},  # the shaders without wgpu's checks of indices and loops
     "point 4x2": {"point_rows": 2},
     "point 8x1": {"point_columns": 8},
     "stencil 4x1": {"stencil_rows": 1},
@@ -224,9 +227,11 @@ def bench_variants(device: WebGpuDevice, shape: tuple[int, ...], runs: int) -> l
     rows = []
     names = [name_of(k, p) for k, p in VARIED] + ["chain of five"]
     print("\n| variant | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
-    kept = device.tuning
+    kept = device.tuning, device.pipelines
     for title, change in VARIANTS.items():
-        device.tuning = replace(Tuning(), **change)
+        device.tuning, device.pipelines = replace(Tuning(), **change), kept[1]
+        if title == "unchecked":
+            device.pipelines = PipelineCache(Unchecked(device.gpu))
         engine = Engine(device)
         type_ = compute.buffer_zeros(shape, "u8").type
         a, out = (compute.Buffer(engine, type_, device.allocate(type_)) for _ in range(2))
@@ -241,8 +246,32 @@ def bench_variants(device: WebGpuDevice, shape: tuple[int, ...], runs: int) -> l
                 cells.append(None)
         rows.append({"variant": title, **dict(zip(names, cells, strict=True))})
         print(f"| {title} | " + " | ".join(shown(c) for c in cells) + " |")
-    device.tuning = kept
+    device.tuning, device.pipelines = kept
     return rows
+
+
+class Unchecked:
+    """A wgpu device whose shaders run without checks: what do they cost? (An experiment; through parts of
+    wgpu-py that are not public.)"""
+
+    def __init__(self, gpu: Any) -> None:
+        self.gpu = gpu
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.gpu, name)
+
+    def create_shader_module(self, *, code: str, label: str = "") -> Any:
+        from wgpu.backends.wgpu_native import _api
+
+        source = _api.new_struct_p("WGPUShaderSourceWGSL *", code=_api.to_c_string_view(code))
+        source[0].chain.next = _api.ffi.NULL
+        source[0].chain.sType = _api.lib.WGPUSType_ShaderSourceWGSL
+        chain = _api.ffi.cast("WGPUChainedStruct *", source)
+        described = _api.new_struct_p(
+            "WGPUShaderModuleDescriptor *", nextInChain=chain, label=_api.to_c_string_view(label)
+        )
+        create = _api.libf.wgpuDeviceCreateShaderModuleTrusted
+        return _api.GPUShaderModule(label, create(self.gpu._internal, described, 0), self.gpu)
 
 
 def median_s(run: Callable[[], object], repeats: int) -> float:
@@ -428,6 +457,7 @@ def main() -> int:
         "dala": dala.__version__,
         "size": options.size,
         "limits": device.limits,
+        "cooperative_matrix": "cooperative-matrix" in device.adapter.handle.features,
         "timestamps": device.timers is not None,
         "command": "python bench/gpu.py " + " ".join(sys.argv[1:]),
     }

@@ -51,6 +51,7 @@ class Block:
         self.linear = False  # a run of elements without rows and columns
         self.width, self.height = "width", "height"
         self.shape: tuple[int, ...] = ()  # of the output
+        self.unpack_by_bits = False
 
     def x(self, dx: int) -> str:
         return self.code.let(f"{self.x0} + {dx}") if dx else self.x0

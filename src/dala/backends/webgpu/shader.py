@@ -245,6 +245,7 @@ class _Emitter:
     def _writer(
         self, block: Block, roots: Sequence[Node], held: Sequence[HeldTile | None]
     ) -> BodyWriter:
+        block.unpack_by_bits = self.tuning.unpack_by_bits
         wide = self.wide and block.columns % 4 == 0
         used = {a.source for a in accesses(roots)} | gathered_sources(roots)
         sources: dict[int, Source] = {

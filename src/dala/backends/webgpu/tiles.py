@@ -29,6 +29,9 @@ class Tuning:
     held_rows: int = 8  # of a column that fills a tile
     tile_columns: tuple[int, ...] = (256, 128, 512)  # of a tile with its margins
     tile_rows: tuple[int, ...] = (8, 4, 16, 2)
+    unpack_by_bits: bool = (
+        False  # bytes to f32 without a conversion: 2²³ in their upper bits, taken off
+    )
     most_nodes: int = 6000  # of one block, all of its pixels together
 
 
