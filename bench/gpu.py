@@ -228,6 +228,7 @@ def bench_variants(device: WebGpuDevice, shape: tuple[int, ...], runs: int) -> l
     names = [name_of(k, p) for k, p in VARIED] + ["chain of five"]
     print("\n| variant | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
     kept = device.tuning, device.pipelines
+    wanted: dict[str, np.ndarray] = {}  # by stages, from the first variant
     for title, change in VARIANTS.items():
         device.tuning, device.pipelines = replace(Tuning(), **change), kept[1]
         if title == "unchecked":
@@ -240,6 +241,10 @@ def bench_variants(device: WebGpuDevice, shape: tuple[int, ...], runs: int) -> l
         for stages in [[s] for s in VARIED] + [CHAIN]:
             try:
                 found = measure(device, pipeline_of(stages, a, out), max(5, runs // 3))
+                result = out.read()
+                first = wanted.setdefault(str(stages), result)
+                if levels_apart(result, first)[0] > 1:  # fast and wrong is not a variant
+                    raise dala.DalaError(f"{stages[-1][0]} gives another picture")
                 cells.append(found["gpu_us"] or found["batch_us"])
             except dala.DalaError as error:  # a variant may not fit this GPU: say so, go on
                 print(f"<!-- {title}: {error} -->")
