@@ -94,6 +94,26 @@ def test_a_large_read_is_a_view_and_its_own(gpu: WebGpuDevice) -> None:
     assert part.tolist() == [7] * 10  # as long as a part of it lives, the memory is not used again
 
 
+@pytest.mark.parametrize("parts", [1, 2, 4, 7])
+@pytest.mark.parametrize("size", [1, 1000, 4096, 4097, 100_003])
+def test_copies_on_several_threads(monkeypatch: pytest.MonkeyPatch, parts: int, size: int) -> None:
+    monkeypatch.setattr(memory, "COPIERS", parts)
+    monkeypatch.setattr(memory, "PART", 1024)
+    source, target = image((size,)), np.zeros(size + 8, np.uint8)
+    memory.copy_bytes(target[:size], source, None)
+    np.testing.assert_array_equal(target[:size], source)
+    assert not target[size:].any()
+
+
+def test_a_copy_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "PART", 1024)
+    monkeypatch.setattr(memory, "COPIERS", 3)
+    target = np.zeros(10_000, np.uint8)
+    target.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        memory.copy_bytes(target, image((10_000,)), None)
+
+
 def test_staging_is_used_again(gpu: WebGpuDevice) -> None:
     b = compute.from_array(image((3 << 20,)))
     b.read()
@@ -205,6 +225,41 @@ def test_more_arrays_than_a_shader_may_bind(own: WebGpuDevice) -> None:
     for number, out in enumerate(outs):
         want = np.rint(np.clip(data[..., :3] / 255 + number / 20, 0, 1) * 255)
         assert np.abs(out.read()[..., :3] - want).max() <= 1
+
+
+@pytest.mark.parametrize("shape", [(1_200_000, 1, 4), (2_300_000, 2), (1, 3_000_001)], ids=str)
+@pytest.mark.parametrize("kernel", ["vignette", "blur"])
+def test_images_of_more_rows_than_a_dispatch_has(
+    gpu: WebGpuDevice, kernel: str, shape: tuple[int, ...]
+) -> None:
+    data = image(shape)
+    results = []
+    for device in ("webgpu", "cpu"):
+        with dala.use(device):
+            out = compute.buffer_zeros(shape, "u8")
+            params = {"radius": 2} if kernel == "blur" else {}
+            compute.run_kernel(kernel, [compute.from_array(data)], out, params)
+            results.append(out.read().astype(int))
+    assert np.abs(results[0] - results[1]).max() <= 1
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_another_adapter(number: int) -> None:
+    """Another GPU, or another way to the same one (GL): what it has works, the rest is refused."""
+    if number >= len(find_adapters()):
+        pytest.skip("there is no other")
+    data = image((37, 130, 4))
+    with dala.use(f"webgpu:{number}") as device:
+        out = compute.buffer_zeros(data.shape, "u8")
+        compute.run_kernel("blur", [compute.from_array(data)], out, {"radius": 3})
+        got = out.read()
+        if F64 not in device.dtypes:
+            with pytest.raises(UnsupportedError, match=rf"^webgpu:{number}: .* has no f64 "):
+                compute.buffer_zeros((3,), "f64")
+    with dala.use("webgpu"):
+        out = compute.buffer_zeros(data.shape, "u8")
+        compute.run_kernel("blur", [compute.from_array(data)], out, {"radius": 3})
+        assert np.abs(out.read().astype(int) - got).max() <= 1
 
 
 # -- runs --------------------------------------------------------------------------------------

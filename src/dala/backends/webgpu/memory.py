@@ -9,10 +9,13 @@ The queue runs everything in order, so memory can be handed on while the GPU sti
 
 from __future__ import annotations
 
+import functools
 import itertools
+import os
 import threading
 import weakref
 from collections import OrderedDict
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ from dala.backends.base import Storage
 from dala.backends.webgpu.faults import mapped
 from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
+from dala.threads import Runners
 
 Array = npt.NDArray[Any]
 GRAIN = 32  # bytes: four of the largest elements, so that whole groups can be read and written
@@ -29,6 +33,8 @@ SPARE_BYTES = 512 << 20
 SMALL = 64 << 10  # bytes that go through queue.write_buffer rather than a staging buffer
 PIECE = 8 << 20  # bytes of a staging buffer
 IN_FLIGHT = 6  # staging buffers for uploads
+PART = 2 << 20  # bytes of a copy that are worth a thread
+COPIERS = min(4, os.cpu_count() or 1)
 _serials = itertools.count(1)
 
 
@@ -134,7 +140,7 @@ class StagingRing:
             whole = -(-piece.nbytes // 4) * 4
             staging = self._mapped_for_writing()
             view = np.frombuffer(staging._experimental_get_mapped_range(0, whole), np.uint8)
-            np.copyto(view[: piece.nbytes], piece)  # releases the interpreter's lock
+            copy_bytes(view[: piece.nbytes], piece, staging)
             with self.lock:
                 staging.unmap()
                 encoder = self.device.create_command_encoder()
@@ -158,7 +164,7 @@ class StagingRing:
         """Wait for the content and copy it into a host array."""
         flat = out.reshape(-1).view(np.uint8)
         staging, view = self._read(memory, flat.nbytes)
-        np.copyto(flat, view)
+        copy_bytes(flat, view, staging)
         self._release(staging)
 
     def view(self, memory: Memory, type_: ArrayType) -> Array:
@@ -193,6 +199,41 @@ class StagingRing:
                 self._readbacks, self._readback_bytes = {}, 0
             self._readbacks.setdefault(staging.size, []).append(staging)
             self._readback_bytes += staging.size
+
+
+def copy_bytes(target: Array, source: Array, keep: object) -> None:
+    """Copy, large arrays on several threads; the interpreter's lock is released meanwhile.
+
+    Each part holds ``keep``, the mapped buffer: should a signal handler's exception end the waiting, the
+    memory stays until the last part is done with it.
+    """
+    parts = min(COPIERS, source.nbytes // PART)
+    if parts < 2:
+        np.copyto(target, source)
+        return
+    done: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def copy(part: slice, keep: object = keep) -> None:
+        try:
+            np.copyto(target[part], source[part])
+        except BaseException as error:
+            done.put(error)
+        else:
+            done.put(None)
+
+    step = -(-source.nbytes // parts)
+    for start in range(0, source.nbytes, step):
+        work = functools.partial(copy, slice(start, start + step))
+        if start + step >= source.nbytes or not _copiers().put(work):
+            work()
+    for error in [done.get() for _ in range(0, source.nbytes, step)]:
+        if error is not None:
+            raise error
+
+
+@functools.cache
+def _copiers() -> Runners:
+    return Runners("dala-copy", COPIERS - 1)
 
 
 def _padded(data: Array) -> Array:
