@@ -21,18 +21,20 @@ from dala.backends.webgpu import memory, pipelines
 from dala.backends.webgpu.adapters import find_adapters
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.execute import Dispatch
+from dala.backends.webgpu.record import NativeRecorder, PublicRecorder, make_recorder
 from dala.backends.webgpu.shader import Shader
 from dala.compute import Buffer
 from dala.compute.engine import Engine, engine_for
 from dala.errors import (
     CommandError,
+    DalaError,
     DeviceLostError,
     OutOfMemoryError,
     ShaderError,
     UnsupportedError,
 )
 from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import F64, S64, U8
+from dala.ir.dtypes import F32, F64, S64, U8
 
 pytestmark = pytest.mark.webgpu
 
@@ -265,7 +267,7 @@ def test_another_adapter(number: int) -> None:
 # -- runs --------------------------------------------------------------------------------------
 
 
-def test_a_run_is_one_submit(gpu: WebGpuDevice) -> None:
+def test_a_run_is_one_submit(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:
     a = compute.from_array(image((40, 64, 4)))
     out = compute.buffer_zeros(a.shape, "u8")
     total = compute.buffer_zeros((1,))
@@ -275,15 +277,50 @@ def test_a_run_is_one_submit(gpu: WebGpuDevice) -> None:
     p.add({"kernel": "reduce_sum", "inputs": [floats], "output": total})
     p.run()
     submits = []
-    queue = gpu.gpu.queue
-    original = queue.submit
-    queue.submit = lambda buffers: submits.append(len(buffers)) or original(buffers)
-    try:
-        p.run()
-    finally:
-        del queue.submit
+    original = gpu.recorder.submit
+    monkeypatch.setattr(gpu.recorder, "submit", lambda: submits.append(1) or original())
+    p.run()
     assert submits == [1]
     assert total.read().tolist() == [50_000]
+
+
+def test_both_ways_to_record_are_one(own: WebGpuDevice) -> None:
+    assert isinstance(own.recorder, NativeRecorder)  # or wgpu-py has changed: then this is news
+    source = image((33, 64, 4))
+    quick, _ = run_chain(own, source)
+    own.recorder = PublicRecorder(own.gpu)
+    slow, _ = run_chain(own, source)
+    np.testing.assert_array_equal(quick, slow)
+
+
+def test_without_the_private_parts_the_public_way_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wgpu.backends.wgpu_native import _api
+
+    monkeypatch.delattr(_api, "error_handler")
+    assert isinstance(make_recorder(object()), PublicRecorder)
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("way", [NativeRecorder, PublicRecorder])
+def test_an_error_while_recording_is_raised_before_the_submit(
+    own: WebGpuDevice, gpu: WebGpuDevice, way: type, caplog: pytest.LogCaptureFixture
+) -> None:
+    """wgpu-native ends the process if it is handed a command buffer with an error in it."""
+    own.recorder = way(own.gpu)
+    engine = Engine(own)
+    type_ = ArrayType((4,), F32)
+    a = Buffer(engine, type_, own.allocate(type_))
+    p = compute.Pipeline(engine).add({"kernel": "relu", "inputs": [a], "output": a})
+    p.run()
+    own.gpu.destroy()
+    for _ in range(3):
+        with pytest.raises(DalaError):
+            p.run()
+    assert own.lost
+    b = compute.buffer([-1.0, 2.0])  # another device is none the worse for it
+    compute.relu(b, b)
+    assert compute.read_list(b) == [0, 2]
+    assert "out of sync" not in caplog.text
 
 
 def test_new_values_never_recompile(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:

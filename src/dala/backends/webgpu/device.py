@@ -19,6 +19,7 @@ from dala.backends.webgpu.library import emit_library
 from dala.backends.webgpu.memory import GpuArray, MemoryPool, StagingRing
 from dala.backends.webgpu.pipelines import PipelineCache
 from dala.backends.webgpu.prepare import prepare_program
+from dala.backends.webgpu.record import make_recorder
 from dala.backends.webgpu.spelling import NEEDS
 from dala.backends.webgpu.split import emit_split
 from dala.backends.webgpu.tiles import Tuning
@@ -57,6 +58,7 @@ class WebGpuDevice(Device):
         self.pool = MemoryPool(self.gpu, self.limits, str(adapter))
         self.staging = StagingRing(self.gpu, self.lock)
         self.pipelines = PipelineCache(self.gpu)
+        self.recorder = make_recorder(self.gpu)
         self.tuning = Tuning()
         self.timers = TimerRing(self.gpu, self.lock) if "timestamp-query" in features else None
         self.process = os.getpid()

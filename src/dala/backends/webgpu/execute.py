@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dala.backends.base import Executable, Storage, Timer
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
+from dala.backends.webgpu.record import PublicRecorder, Recorder
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
@@ -68,10 +69,9 @@ class Dispatch:
         self.device.gpu.queue.write_buffer(self._uniforms, 0, values)
         self._values = values
 
-    def encode(self, encoder: Any, find: Sequence[Memory]) -> None:
-        encoder.set_pipeline(self.pipeline)
-        encoder.set_bind_group(0, self._bind_group(find))
-        encoder.dispatch_workgroups(*self.shader.groups)
+    def record(self, recorder: Recorder, memories: Sequence[Memory]) -> None:
+        """Put the dispatch on these arrays into a command buffer."""
+        recorder.dispatch(self.pipeline, self._bind_group(memories), self.shader.groups)
 
     def _bind_group(self, memories: Sequence[Memory]) -> Any:
         key = tuple([m.serial for m in memories])
@@ -166,28 +166,32 @@ class GpuExecutable(Executable):
             assert isinstance(array, GpuArray)
             return array.memory
 
-        gpu = self.device.gpu
         for step in self.steps:
             if isinstance(step, Dispatch):
                 step.update(params)
-        encoder = gpu.create_command_encoder()
-        done = 0
-        for work in self.groups * times:
-            if isinstance(work, CopyPass):
-                source, target = find(work.source), find(work.target)
-                encoder.copy_buffer_to_buffer(source.buffer, 0, target.buffer, 0, work.bytes)
-                continue
-            done += 1
-            marks = None
-            if timers is not None:
-                marks = timers.marks(run, first=done == 1, last=done == self.passes)
-            compute_pass = encoder.begin_compute_pass(timestamp_writes=marks)
-            for dispatch in work:
-                dispatch.encode(compute_pass, [find(b.place) for b in dispatch.shader.bindings])
-            compute_pass.end()
+        recorder = self.device.recorder
         if timers is not None:
-            timers.resolve(encoder, run)
-        gpu.queue.submit([encoder.finish()])
+            recorder = public = PublicRecorder(self.device.gpu)
+        done = 0
+        try:
+            recorder.start()
+            for work in self.groups * times:
+                if isinstance(work, CopyPass):
+                    recorder.copy(find(work.source).buffer, find(work.target).buffer, work.bytes)
+                    continue
+                done += 1
+                marks = None
+                if timers is not None:
+                    marks = timers.marks(run, first=done == 1, last=done == self.passes)
+                recorder.begin_pass(marks)
+                for dispatch in work:
+                    dispatch.record(recorder, [find(b.place) for b in dispatch.shader.bindings])
+                recorder.end_pass()
+            if timers is not None:
+                timers.resolve(public.encoder, run)
+            recorder.submit()
+        finally:
+            recorder.abandon()
 
 
 def _groups(steps: Sequence[Step]) -> list[list[Dispatch] | CopyPass]:
