@@ -1,6 +1,6 @@
 """dala: real-time GPU compute and media for Python.
 
-    compute:  kernel function → IR → plan (fused passes) → code (LLVM) → device
+    compute:  kernel function → IR → plan (fused passes) → code (LLVM | WGSL) → device
 
     errors     every exception            language   what a kernel is written in
     ir         what a kernel becomes      plan       how stages are fused

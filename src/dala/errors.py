@@ -13,7 +13,9 @@
     ├── CommandError          (RuntimeError)  a command failed, or its id is unknown
     │   └── CommandTimeoutError (TimeoutError) it did not finish in the given time; it goes on
     ├── DeviceError           (RuntimeError)  a device cannot be found, made or used
-    │   └── UnsupportedError                  the device lacks a feature or an element type
+    │   ├── UnsupportedError                  the device lacks a feature or an element type
+    │   ├── DeviceLostError                   the driver gave up; a new device can be opened
+    │   └── ShaderError                       the driver refuses a kernel's code
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
 
@@ -85,6 +87,14 @@ class DeviceError(DalaError, RuntimeError):
 
 class UnsupportedError(DeviceError):
     """The device lacks a feature or an element type."""
+
+
+class DeviceLostError(DeviceError):
+    """The driver gave up on the device. Its buffers are gone; a new device can be opened."""
+
+
+class ShaderError(DeviceError):
+    """The driver refuses the code made of a kernel. The message names the kernel and quotes the line."""
 
 
 class OutOfMemoryError(DalaError, MemoryError):

@@ -280,13 +280,13 @@ def test_a_green_screen_goes_without_a_fringe(dtype: str) -> None:
     np.testing.assert_allclose(luma, image[edge & seen][:, :3] @ LUMA, atol=2 / 255)
 
 
-@pytest.mark.usefixtures("device")
-def test_a_hard_edge_and_no_edge() -> None:
+def test_a_hard_edge_and_no_edge(device: str) -> None:
     source = picture((13, 17), "u8", 1, alpha=1)
     hard = apply("chroma_key", source, softness=0)[..., 3]
     assert set(np.unique(hard)) <= {0, 255}
     key = np.array([[[0, 177, 64, 200], [90, 90, 90, 200]]], np.uint8)
-    assert apply("chroma_key", key, threshold=0, softness=0)[0, :, 3].tolist() == [0, 200]
+    least = 1e-6 if device == "webgpu" else 0  # a GPU may round the last place of a sum otherwise
+    assert apply("chroma_key", key, threshold=least, softness=0)[0, :, 3].tolist() == [0, 200]
 
 
 @pytest.mark.usefixtures("device")

@@ -11,15 +11,15 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dala import compute
-from dala.backends.base import Storage
 from dala.backends.host import HostExecutable
+from dala.backends.webgpu.execute import GpuExecutable
 from dala.compute import Buffer, Command, commands, engine
 from dala.compute.commands import REMEMBERED_FAILURES
 
@@ -82,7 +82,7 @@ def test_pipeline_runs(device: str) -> None:
         else:
             p.submit()
 
-    half = 5_000 if device == "cpu" else 500  # the reference takes a millisecond for each
+    half = 500 if device == "reference" else 5_000  # the reference takes a millisecond for each
     assert_flat(run, warm=half, rounds=half)
 
 
@@ -179,13 +179,16 @@ def test_commands_nobody_waits_for() -> None:
 def test_waits_that_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asking again and again how a long command is doing must not pile anything up."""
     gate = threading.Event()
-    original = HostExecutable.launch
 
-    def launch(self: HostExecutable, slots: Sequence[Storage | None], params: object) -> None:
-        gate.wait(60)
-        original(self, slots, params)  # type: ignore[arg-type]
+    def held_up(original: Callable[..., None]) -> Callable[..., None]:
+        def launch(*args: object, **options: object) -> None:
+            gate.wait(60)
+            original(*args, **options)
 
-    monkeypatch.setattr(HostExecutable, "launch", launch)
+        return launch
+
+    for kind in (HostExecutable, GpuExecutable):
+        monkeypatch.setattr(kind, "launch", held_up(kind.launch))
     a = compute.buffer([1.0])
     command = compute.run_kernel_async("relu", [a], a)
 
@@ -207,7 +210,7 @@ def test_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last few thousand failures can be asked about by number; they hold no buffers."""
     a = compute.buffer([1.0])
 
-    def launch(self: HostExecutable, slots: Sequence[Storage | None], params: object) -> None:
+    def launch(*args: object, **options: object) -> None:
         raise OSError("the driver fell over")
 
     def run(n: int) -> None:
@@ -220,7 +223,8 @@ def test_failures(monkeypatch: pytest.MonkeyPatch) -> None:
             compute.run_kernel_async("relu", [big], out)
 
     compute.relu(a, a)
-    monkeypatch.setattr(HostExecutable, "launch", launch)
+    for kind in (HostExecutable, GpuExecutable):
+        monkeypatch.setattr(kind, "launch", launch)
     assert_flat(run, warm=REMEMBERED_FAILURES + 500, rounds=2_000)
 
 
@@ -238,7 +242,9 @@ def test_kernels_compiled(device: str) -> None:
 
     # the caches of plans (512) and of machine code (256) are full after the warm-up
     assert engine.CACHED_PLANS < 600
-    assert_flat(run, warm=600, rounds=400, most_mib=6)
+    # A driver's own compiler fragments its heap: with lavapipe 31 MiB over 1,250 kernels, ever more
+    # slowly, at exactly 512 pipelines. Those are counted in tests/webgpu/test_native_leaks.py.
+    assert_flat(run, warm=600, rounds=400, most_mib=6 if device != "webgpu" else 40)
 
 
 @pytest.mark.parametrize("device", ["reference"], indirect=True)  # machine code is tested above
@@ -269,7 +275,7 @@ def no_collector() -> Iterator[None]:
 
 
 def watch(b: Buffer) -> tuple[Callable[[], object], Callable[[], object]]:
-    return weakref.ref(b), weakref.ref(b.storage().array)  # type: ignore[attr-defined]
+    return weakref.ref(b), weakref.ref(b.storage())
 
 
 @pytest.mark.usefixtures("no_collector")

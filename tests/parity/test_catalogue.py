@@ -13,7 +13,7 @@ from dala import compute
 SHAPES = [(1, 1), (1, 9), (9, 1), (13, 17), (40, 61)]
 
 
-@pytest.fixture(params=["reference", "cpu"])
+@pytest.fixture(params=["reference", "cpu", "webgpu"])
 def on(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -237,12 +237,16 @@ def test_fused_is_unfused_byte_for_byte_on_the_reference(case: dict) -> None:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=image_pipelines())
 def test_cpu_agrees_with_the_reference(case: dict) -> None:
+    check_against_reference(case, "cpu")
+
+
+def check_against_reference(case: dict, device: str) -> None:
     """Stage by stage, on the reference's own intermediates: one level for u8, 1e-5 for f32."""
     source = source_image(case)
     with dala.use("reference"):
         wanted = run_apart(case, source)
     images = [source, *wanted]
-    with dala.use("cpu"):
+    with dala.use(device):
         for index, stage in enumerate(case["stages"]):
             inputs = [compute.from_array(images[i]) for i in stage["inputs"]]
             out = compute.buffer_zeros(source.shape, stage["dtype"])
@@ -343,10 +347,15 @@ def tangled_pipelines(draw: st.DrawFn) -> dict[str, object]:
 @given(case=tangled_pipelines())
 def test_any_wiring_over_few_buffers(case: dict) -> None:
     """The pipeline leaves in every buffer what running its stages one by one leaves there."""
+    for fused, apart, plan in run_tangled(case, "cpu"):
+        assert same_bytes(fused, apart), plan
+
+
+def run_tangled(case: dict, device: str) -> Iterator[tuple[np.ndarray, np.ndarray, str]]:
     rng = np.random.default_rng(case["seed"])
     shape = (*case["size"], 4)
     start = {name: rng.integers(0, 256, shape, dtype=np.uint8) for name in "abc"}
-    with dala.use("cpu"):
+    with dala.use(device):
         apart = {n: compute.from_array(v) for n, v in start.items()}
         apart |= {n: compute.buffer_zeros(shape, "u8") for n in "st"}
         fused: dict = {n: compute.from_array(v) for n, v in start.items()}
@@ -374,4 +383,46 @@ def test_any_wiring_over_few_buffers(case: dict) -> None:
             p.add(spec)
         p.run()
         for name in "abc":
-            assert same_bytes(fused[name].read(), apart[name].read()), f"{name}\n{p.explain()}"
+            yield fused[name].read(), apart[name].read(), f"{name}\n{p.explain()}"
+
+
+# -- on a GPU ----------------------------------------------------------------------------------
+
+
+def assert_near(fused: np.ndarray, apart: np.ndarray, plan: str) -> None:
+    """A GPU's compiler may round the last place of an expression otherwise where it stands in another
+    shader: one level, on one value in a thousand; and 1e-5 in f32."""
+    if fused.dtype != np.uint8:
+        scale = max(1.0, float(np.abs(apart).max()))
+        np.testing.assert_allclose(fused, apart, rtol=1e-5, atol=1e-5 * scale, err_msg=plan)
+        return
+    off = np.abs(fused.astype(int) - apart.astype(int))
+    assert off.max() <= 1, plan
+    assert np.count_nonzero(off) <= max(2, off.size // 1000), plan
+
+
+@pytest.mark.webgpu
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=image_pipelines())
+def test_fused_is_unfused_within_a_level_on_the_gpu(case: dict) -> None:
+    source = source_image(case)
+    with dala.use("webgpu"):
+        apart = run_apart(case, source)
+        fused, plan = run_fused(case, source)
+    for index, result in fused.items():
+        assert_near(result, apart[index], f"stage {index}\n{plan}")
+
+
+@pytest.mark.webgpu
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=image_pipelines())
+def test_the_gpu_agrees_with_the_reference(case: dict) -> None:
+    check_against_reference(case, "webgpu")
+
+
+@pytest.mark.webgpu
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=tangled_pipelines())
+def test_any_wiring_over_few_buffers_on_the_gpu(case: dict) -> None:
+    for fused, apart, plan in run_tangled(case, "webgpu"):
+        assert_near(fused, apart, plan)

@@ -3,15 +3,17 @@
 prepare   a traced program, adapted to the device (contraction, say) before it is planned
 allocate, upload, download   arrays on the device
 compile   a Plan → an Executable
-launch    an Executable on arrays with parameter values; returns when the results are there
+launch    an Executable on arrays with parameter values; returns when the results are there, and how
+          to ask for the time the device itself took, where it can tell
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from dala.errors import UnsupportedError
@@ -21,6 +23,7 @@ from dala.ir.graph import Program
 from dala.plan.planner import Plan
 
 Array = npt.NDArray[Any]
+Timer = Callable[[], "float | None"]  # milliseconds, or None once they are forgotten
 
 
 class Storage(ABC):
@@ -35,8 +38,17 @@ class Executable(ABC):
     plan: Plan
 
     @abstractmethod
-    def launch(self, slots: Sequence[Storage | None], params: Sequence[float | int]) -> None:
-        """Run on the arrays of the pipeline's slots (None for scratch) and wait for the result."""
+    def launch(
+        self,
+        slots: Sequence[Storage | None],
+        params: Sequence[float | int],
+        *,
+        timed: bool = False,
+    ) -> Timer | None:
+        """Run on the arrays of the pipeline's slots (None for scratch) and wait for the result.
+
+        ``timed`` asks for a Timer where the device has one: somebody may want to know.
+        """
 
 
 class Device(ABC):
@@ -45,6 +57,7 @@ class Device(ABC):
     name: str
     backend: str
     is_gpu: bool = False
+    lost: bool = False  # the driver gave up on it; a new one can be opened
     dtypes: tuple[DType, ...] = BUFFER_DTYPES
 
     @abstractmethod
@@ -70,6 +83,12 @@ class Device(ABC):
     @abstractmethod
     def download(self, storage: Storage, out: Array) -> None:
         """Copy the storage into a C-contiguous host array of the same type."""
+
+    def fetch(self, storage: Storage) -> Array:
+        """The content as a new host array."""
+        out = np.empty(storage.type.shape, storage.type.dtype.numpy)
+        self.download(storage, out)
+        return out
 
     @abstractmethod
     def compile(self, plan: Plan) -> Executable:

@@ -133,7 +133,13 @@ class HostExecutable(Executable):
         self._temps = plan.temps
         self._passes = tuple(passes)
 
-    def launch(self, slots: Sequence[Storage | None], params: Sequence[float | int]) -> None:
+    def launch(
+        self,
+        slots: Sequence[Storage | None],
+        params: Sequence[float | int],
+        *,
+        timed: bool = False,
+    ) -> None:
         temps = [spare.take(t) for t in self._temps] if self._temps else ()
         arrays: Sequence[Any] = (*temps, *slots)
         for run in self._passes:

@@ -86,22 +86,19 @@ class Buffer:
         >>> compute.buffer([5, 7], dtype="s32").read()
         array([5, 7], dtype=int32)
         """
-        storage = self.storage()
-        target = self._check_out(out)
-        submit_command(
-            "read",
-            functools.partial(self.engine.device.download, storage, target),
-            [self],
-            reads=(0,),
-            writes=(),
-            stream=None,
-            inline=True,
-        )
-        return target
+        storage, device = self.storage(), self.engine.device
+        target = [] if out is None else [self._check_out(out)]
 
-    def _check_out(self, out: Array | None) -> Array:
-        if out is None:
-            return np.empty(self.shape, self.type.dtype.numpy)
+        def work() -> None:
+            if target:
+                device.download(storage, target[0])
+            else:
+                target.append(device.fetch(storage))
+
+        submit_command("read", work, [self], reads=(0,), writes=(), stream=None, inline=True)
+        return target[0]
+
+    def _check_out(self, out: Array) -> Array:
         if not isinstance(out, np.ndarray):
             raise ArgumentError(f"read: out must be a NumPy array, got {type(out).__name__}")
         if out.shape != self.shape:

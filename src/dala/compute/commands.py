@@ -75,12 +75,13 @@ class Command:
     _fault: BaseException | None = _INTERRUPTED  # until the work has said otherwise
     _origin = ""  # of its failure, if that was somebody else's first
     _done = False
+    _timer: object = None  # what the run returned: a way to ask for the device's own time
 
-    def __init__(self, label: str, run: Callable[[], None]) -> None:
+    def __init__(self, label: str, run: Callable[[], object]) -> None:
         self.id = next(_numbers)
         self.label = label
         self.error: BaseException | None = None
-        self._run: Callable[[], None] | None = run
+        self._run: Callable[[], object] | None = run
         self._callbacks: list[Callable[[], None]] = []
         self._dependents: list[Command] = []
         self._ready: dict[int, Command] = {}  # those of them that can start
@@ -99,6 +100,19 @@ class Command:
         if not self._done:
             return "pending"
         return "completed" if self.error is None else "failed"
+
+    @property
+    def gpu_ms(self) -> float | None:
+        """The milliseconds the GPU itself took, once done; None where a device cannot tell (any more).
+
+        >>> from dala import compute
+        >>> a = compute.buffer([-1.0, 2.0])
+        >>> command = compute.run_kernel_async("relu", [a], a)
+        >>> command.wait()
+        >>> command.gpu_ms is None or command.gpu_ms > 0
+        True
+        """
+        return self._timer() if callable(self._timer) else None
 
     def wait(self, timeout: float | None = None) -> None:
         """Block until the command is done; raises its error if it failed."""
@@ -166,7 +180,7 @@ class Command:
         assert self._run is not None
         handled = sys.exc_info()[1]  # what the caller is dealing with: none of our business
         try:
-            self._run()
+            self._timer = self._run()
         except BaseException as raised:
             self._fault = detached(raised, handled)
         else:
@@ -241,7 +255,7 @@ def _hand_over(command: Command) -> bool:
 
 def submit_command(
     label: str,
-    run: Callable[[], None],
+    run: Callable[[], object],
     touched: Sequence[Any],
     reads: Sequence[int],
     writes: Sequence[int],

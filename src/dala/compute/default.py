@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dala.backends.auto import SPECS, choose_auto, open_device
+from dala.backends.auto import choose_auto, list_devices, open_device
 from dala.backends.base import Device
 from dala.compute.engine import Engine, engine_for
 
@@ -10,7 +10,7 @@ _default: list[Engine] = []  # the process default, once somebody needs or sets 
 
 
 def device(spec: str = "auto") -> Device:
-    """The device of that name: ``"auto"``, ``"cpu"`` or ``"reference"``.
+    """The device of that name: ``"auto"``, ``"cpu"``, ``"webgpu"``, ``"webgpu:1"`` … or ``"reference"``.
 
     >>> import dala
     >>> dala.device("cpu").backend
@@ -27,7 +27,7 @@ def devices() -> list[str]:
     True
     """
     best = choose_auto()[0]
-    return sorted((s for s in SPECS if s != "auto"), key=lambda s: s != best)
+    return sorted(list_devices(), key=lambda s: s != best)
 
 
 def default_engine() -> Engine:

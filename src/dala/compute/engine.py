@@ -17,7 +17,7 @@ from dala.backends.base import Device, Executable, Storage
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command, submit_command
 from dala.compute.stages import TYPE, Stage, parse_stage
-from dala.errors import DeviceError
+from dala.errors import DeviceError, ShaderError
 from dala.ir.arrays import ArrayType
 from dala.ir.graph import Program
 from dala.ir.library import LibraryCall
@@ -136,7 +136,10 @@ class Engine:
             reads |= dict.fromkeys(s for s in real[:-1] if s >= 0 and s not in writes)
             writes |= dict.fromkeys(s for s in real[-1:] if s >= 0)
         slots = [Slot(b.type, isinstance(b, Scratch)) for b in slot_of]
-        executable = self.device.compile(plan_calls(self.calls(stages, slot_of), slots))
+        try:
+            executable = self.device.compile(plan_calls(self.calls(stages, slot_of), slots))
+        except ShaderError as error:
+            raise _with_places(error, stages) from error
         label = " → ".join(s.label for s in stages) if len(stages) < 4 else f"{len(stages)} stages"
         return Recipe(executable, tuple(reads), tuple(writes), label)
 
@@ -171,7 +174,7 @@ class Engine:
             storages.append(buffer.storage() if isinstance(buffer, Buffer) else None)
         return submit_command(
             recipe.label,
-            functools.partial(recipe.executable.launch, storages, numbers),
+            functools.partial(recipe.executable.launch, storages, numbers, timed=not inline),
             buffers,
             recipe.reads,
             recipe.writes,
@@ -218,6 +221,16 @@ class Engine:
             f"a buffer on {buffer.device} cannot be used on {self.device.name}; "
             f"copy it over with compute.from_array(b) under dala.use({self.device.name!r})"
         )
+
+
+def _with_places(error: ShaderError, stages: Sequence[Stage]) -> ShaderError:
+    """The driver's refusal, with where the kernels of the pass stand in the user's own code."""
+    places = []
+    for kernel in dict.fromkeys(s.kernel for s in stages if s.kernel is not None):
+        code = getattr(kernel.function, "__code__", None)
+        where = f'"{code.co_filename}", line {code.co_firstlineno}' if code else "kernel text"
+        places.append(f"kernel {kernel.name!r}: {where}")
+    return ShaderError("\n  ".join([str(error), *places]))
 
 
 _engines: dict[int, Engine] = {}

@@ -48,6 +48,7 @@ class PassArray:
     place: Place
     type: ArrayType
     offset: int = 0  # of the plane, in bytes
+    whole: ArrayType | None = None  # what it is a plane of
     grid: int = 0  # see FusedPass
 
 
@@ -169,7 +170,8 @@ class _Melting:
     def _array(self, number: int) -> PassArray:
         value = self.values[number]
         home = value if value.whole is None else self.values[value.whole]
-        return PassArray(self.place(home), value.type, value.offset, self._grid(number))
+        whole = None if value.whole is None else home.type
+        return PassArray(self.place(home), value.type, value.offset, whole, self._grid(number))
 
     def _choose_held(self) -> dict[int, int]:
         """The values whose rows must be kept, numbered in the order of their bodies."""

@@ -1,0 +1,150 @@
+"""A block of pixels (or elements) computed by one invocation: a body's expressions, once per pixel.
+
+A block is ``columns`` × ``rows`` neighbouring pixels. What two pixels of a block both need is read and
+computed once (code.py names equal expressions alike). Where pixels come from is a Source: an array in
+memory (arrays.py) or a tile of held values in workgroup memory (held.py).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from dala.backends.webgpu.code import Code
+from dala.backends.webgpu.spelling import constant, spell
+from dala.backends.webgpu.uniforms import UniformBlock, uniform_nodes
+from dala.ir.graph import Access, Gather, Node, walk
+
+LEVEL_MAGIC = (
+    "8388608.0f"  # 2²³: adding it rounds a level to nearest even and leaves it in the low bits
+)
+MAGIC_BITS = 0x4B000000
+
+
+class Source(ABC):
+    """Something that a body reads."""
+
+    packed = False  # whether a pixel is one word of four bytes
+
+    @abstractmethod
+    def fetch(self, block: Block, channel: int, dx: int, dy: int) -> str:
+        """The value at an offset from the block's first pixel."""
+
+    def word(self, block: Block, dx: int, dy: int) -> str:
+        """The packed pixel at an offset from the block's first pixel."""
+        raise AssertionError("only packed sources have words")
+
+    def gather(self, block: Block, channel: int, place: Sequence[str]) -> str:
+        """The value at a computed position, slowest axis first."""
+        raise AssertionError("only arrays in memory are read at computed positions")
+
+
+class Block:
+    """The geometry of one block, and the names of its positions."""
+
+    def __init__(self, code: Code, uniforms: UniformBlock, columns: int, rows: int) -> None:
+        self.code = code
+        self.uniforms = uniforms
+        self.columns, self.rows = columns, rows
+        self.x0, self.y0 = "x0", "y0"  # of the first pixel; i32
+        self.tile_x, self.tile_y = "tx", "ty"  # the same, from the tile's first pixel
+        self.linear = False  # a run of elements without rows and columns
+        self.width, self.height = "width", "height"
+        self.shape: tuple[int, ...] = ()  # of the output
+        self.unpack_by_bits = False
+
+    def x(self, dx: int) -> str:
+        return self.code.let(f"{self.x0} + {dx}") if dx else self.x0
+
+    def y(self, dy: int) -> str:
+        return self.code.let(f"{self.y0} + {dy}") if dy else self.y0
+
+    def clamped_x(self, dx: int) -> str:
+        return self.code.let(f"clamp({self.x(dx)}, 0i, {self.width} - 1i)")
+
+    def clamped_y(self, dy: int) -> str:
+        return self.code.let(f"clamp({self.y(dy)}, 0i, {self.height} - 1i)")
+
+    def coord(self, axis: int, dx: int, dy: int) -> str:
+        """The position along an axis of one pixel; tensors override it."""
+        return self.x(dx) if axis == 1 else self.y(dy)
+
+
+class BodyWriter:
+    """Writes expressions for any pixel of a block."""
+
+    def __init__(self, block: Block, sources: Mapping[int, Source], roots: Sequence[Node]) -> None:
+        self.block = block
+        self.code = block.code
+        self.sources = sources
+        self.uniform = uniform_nodes(roots)
+        self._done: dict[tuple[int, int], dict[int, str]] = {}
+
+    def values(self, nodes: Sequence[Node], dx: int, dy: int) -> list[str]:
+        """The names of some nodes at one pixel."""
+        names = self._done.setdefault((dx, dy), {})
+        for node in walk(nodes):
+            if id(node) not in names and id(node) not in self.uniform:
+                names[id(node)] = self._write(node, names, dx, dy)
+        return [self._name(n, names) for n in nodes]
+
+    def _name(self, node: Node, names: dict[int, str]) -> str:
+        if id(node) not in self.uniform:
+            return names[id(node)]
+        if node.op == "const":
+            assert isinstance(node.attr, int | float)
+            return constant(node.dtype, node.attr)
+        return self.block.uniforms.of(node)
+
+    def _write(self, node: Node, names: dict[int, str], dx: int, dy: int) -> str:
+        match node.op, node.attr:
+            case "coord", int(axis):
+                return self.block.coord(axis, dx, dy)
+            case "load", Access(source, channel, move_x, move_y):
+                return self.sources[source].fetch(self.block, channel, dx + move_x, dy + move_y)
+        args = [self._name(a, names) for a in node.args]
+        if node.op == "gather":
+            assert isinstance(node.attr, Gather)
+            return self.sources[node.attr.source].gather(self.block, node.attr.channel, args)
+        return self.code.let(spell(node.op, node.dtype, node.args[0].dtype, args))
+
+    # -- packed bytes --------------------------------------------------------------------------
+
+    def packed(self, nodes: Sequence[Node], dx: int, dy: int) -> str:
+        """Up to four levels as the bytes of one word."""
+        return self._join([self._byte(n, c, dx, dy) for c, n in enumerate(nodes)])
+
+    def packed_run(self, node: Node, dx: int, dy: int) -> str:
+        """One level of each of four neighbouring pixels as the bytes of one word."""
+        return self._join([self._byte(node, k, dx + k, dy) for k in range(4)])
+
+    def _byte(self, node: Node, place: int, dx: int, dy: int) -> tuple[str, bool]:
+        """A level moved to its place in a word, and whether the bits of 2²³ are still in it."""
+        if node.op == "level":
+            passed = self._passed_through(node.args[0], place, dx, dy)
+            if passed:
+                return passed, False
+            if id(node.args[0]) not in self.uniform:
+                (value,) = self.values([node.args[0]], dx, dy)
+                bits = self.code.let(f"bitcast<u32>(saturate({value}) * 255.0f + {LEVEL_MAGIC})")
+                return _moved(bits, place), place == 0
+        (value,) = self.values([node], dx, dy)
+        return _moved(f"u32({value})", place), False
+
+    def _passed_through(self, node: Node, place: int, dx: int, dy: int) -> str:
+        """A byte that only passes through stays a byte."""
+        if not isinstance(node.attr, Access) or not self.sources[node.attr.source].packed:
+            return ""
+        if node.attr.channel != place:
+            return ""
+        word = self.sources[node.attr.source].word(self.block, dx + node.attr.dx, dy + node.attr.dy)
+        return f"({word} & {0xFF << (8 * place):#x}u)"
+
+    def _join(self, parts: Sequence[tuple[str, bool]]) -> str:
+        surplus = sum(MAGIC_BITS for _, magic in parts if magic)
+        text = " + ".join(part for part, _ in parts)
+        return self.code.let(f"({text} - {surplus:#x}u)" if surplus else f"({text})")
+
+
+def _moved(bits: str, place: int) -> str:
+    return f"({bits} << {8 * place}u)" if place else bits

@@ -1,0 +1,186 @@
+"""The WebGPU device: passes as WGSL compute shaders, through wgpu-py."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.base import Device, Storage
+from dala.backends.webgpu.adapters import Adapter
+from dala.backends.webgpu.execute import CopyPass, Dispatch, GpuExecutable, Step
+from dala.backends.webgpu.faults import mapped
+from dala.backends.webgpu.library import emit_library
+from dala.backends.webgpu.memory import GpuArray, MemoryPool, StagingRing
+from dala.backends.webgpu.pipelines import PipelineCache
+from dala.backends.webgpu.prepare import prepare_program
+from dala.backends.webgpu.record import make_recorder
+from dala.backends.webgpu.sizes import passes_of_one_size
+from dala.backends.webgpu.spelling import NEEDS
+from dala.backends.webgpu.split import emit_split
+from dala.backends.webgpu.tiles import Tuning
+from dala.backends.webgpu.timers import TimerRing
+from dala.errors import DeviceError, UnsupportedError
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import BUFFER_DTYPES, DType
+from dala.ir.graph import Program, walk
+from dala.plan.melt import FusedPass, PassArray, Place
+from dala.plan.planner import Plan, WholePass
+from dala.plan.steps import Copy
+
+Array = npt.NDArray[Any]
+VIEWED = 1 << 20  # bytes from which on a read is a view of the staging buffer
+WANTED_FEATURES = ("shader-f64", "shader-int64", "timestamp-query")
+
+
+class WebGpuDevice(Device):
+    """One GPU (or a software stand-in), whatever its vendor."""
+
+    backend = "wgpu"
+
+    def __init__(self, adapter: Adapter, name: str = "webgpu") -> None:
+        self.name = name
+        self.adapter = adapter
+        self.is_gpu = not adapter.is_software
+        has = adapter.handle.features
+        features = [f for f in WANTED_FEATURES if f in has]
+        with mapped(str(adapter)):
+            self.gpu = adapter.handle.request_device_sync(
+                required_features=features, required_limits=_limits(adapter)
+            )
+        self.limits: dict[str, int] = dict(self.gpu.limits)
+        self.dtypes = tuple(d for d in BUFFER_DTYPES if NEEDS.get(d, "") in ("", *features))
+        self.lock = threading.RLock()  # of the queue: what belongs together is submitted together
+        self.pool = MemoryPool(self.gpu, self.limits, str(adapter))
+        self.staging = StagingRing(self.gpu, self.lock)
+        self.pipelines = PipelineCache(self.gpu)
+        self.recorder = make_recorder(self.gpu)
+        self.tuning = Tuning()
+        self.timers = TimerRing(self.gpu, self.lock) if "timestamp-query" in features else None
+        self.process = os.getpid()
+
+    def describe(self) -> dict[str, object]:
+        shown = ("max-buffer-size", "max-storage-buffer-binding-size")
+        return {
+            "name": self.adapter.name,
+            "adapter": str(self.adapter),
+            "driver": self.adapter.driver,
+            "software": self.adapter.is_software,
+            "limits": {k: self.limits[k] for k in (*shown, "max-compute-workgroup-storage-size")},
+        }
+
+    def require_dtype(self, dtype: DType) -> None:
+        if dtype not in self.dtypes:
+            has = " ".join(d.name for d in self.dtypes)
+            raise UnsupportedError(
+                f"{self.name}: {self.adapter} has no {dtype} ({NEEDS[dtype]}); it has {has}"
+            )
+
+    # -- programs ------------------------------------------------------------------------------
+
+    def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
+        for stage in program.stages:
+            for node in walk(stage.body):
+                if node.dtype in NEEDS:
+                    self.require_dtype(node.dtype)
+        return prepare_program(program)
+
+    def compile(self, plan: Plan) -> GpuExecutable:
+        self.check_process()
+        with mapped("compiling", device=self):
+            return self._compile(plan)
+
+    def _compile(self, plan: Plan) -> GpuExecutable:
+        temps = list(plan.temps)
+
+        def new_temp(type_: ArrayType) -> Place:
+            temps.append(type_)
+            return Place("temp", len(temps) - 1)
+
+        steps: list[Step] = []
+        most_bytes = self.limits["max-compute-workgroup-storage-size"]
+        most_arrays = self.limits["max-storage-buffers-per-shader-stage"] // 2  # two forms of each
+        for work in plan.passes:
+            if isinstance(work, FusedPass):
+                for part in passes_of_one_size(work, new_temp):
+                    shaders = emit_split(part, self.tuning, most_bytes, most_arrays, new_temp)
+                    steps += [Dispatch(self, s) for s in shaders]
+            elif isinstance(work.work, Copy):
+                source, target = work.reads[0], work.writes[0]
+                if source.place != target.place:
+                    size = -(-target.type.nbytes // 4) * 4
+                    steps.append(CopyPass(source.place, target.place, size))
+            else:
+                steps += self._library(work, new_temp)
+        return GpuExecutable(self, plan, steps, temps)
+
+    def _library(self, work: WholePass, new_temp: Callable[[ArrayType], Place]) -> list[Step]:
+        """A library op; one that overwrites its input goes through a temporary."""
+        target = work.writes[0]
+        if all(r.place != target.place for r in work.reads):
+            return [Dispatch(self, s) for s in emit_library(work, new_temp)]
+        between = PassArray(new_temp(target.type), target.type)
+        apart = replace(work, writes=(between,))
+        copy = CopyPass(between.place, target.place, -(-target.type.nbytes // 4) * 4)
+        return [*(Dispatch(self, s) for s in emit_library(apart, new_temp)), copy]
+
+    # -- memory --------------------------------------------------------------------------------
+
+    def allocate(self, type_: ArrayType, zero: bool = False) -> GpuArray:
+        self.require_dtype(type_.dtype)
+        self.check_process()
+        with mapped(f"an array of {type_.shape} {type_.dtype}", device=self):
+            return self.pool.array(type_, zero)
+
+    def upload(self, storage: Storage, data: Array) -> None:
+        assert isinstance(storage, GpuArray)
+        self.check_process()
+        with mapped(f"writing an array of {storage.type.shape} {storage.type.dtype}", device=self):
+            self.staging.upload(storage.memory, np.ascontiguousarray(data))
+
+    def download(self, storage: Storage, out: Array) -> None:
+        assert isinstance(storage, GpuArray)
+        self.check_process()
+        with mapped(f"reading an array of {storage.type.shape} {storage.type.dtype}", device=self):
+            if out.flags.c_contiguous:
+                self.staging.download(storage.memory, out)
+            else:
+                np.copyto(out, self.staging.view(storage.memory, storage.type))
+
+    def fetch(self, storage: Storage) -> Array:
+        """The content as a new array; a large one is the mapped memory itself, without a copy."""
+        assert isinstance(storage, GpuArray)
+        if storage.type.nbytes < VIEWED:
+            return super().fetch(storage)
+        self.check_process()
+        with mapped(f"reading an array of {storage.type.shape} {storage.type.dtype}", device=self):
+            return self.staging.view(storage.memory, storage.type)
+
+    def check_process(self) -> None:
+        """Refuse in a forked process: the driver's threads and locks are not there."""
+        if os.getpid() != self.process:
+            raise DeviceError(
+                f"{self.name}: this process was forked from one that had opened the GPU; "
+                "start it with multiprocessing's 'spawn' method instead"
+            )
+
+    def wait(self) -> None:
+        """Block until the GPU has done what was submitted; other threads run meanwhile."""
+        self.gpu._poll_wait()
+
+
+def _limits(adapter: Adapter) -> dict[str, int]:
+    """Ask for as much as the adapter has where it matters here."""
+    wanted = (
+        "max-buffer-size",
+        "max-storage-buffer-binding-size",
+        "max-storage-buffers-per-shader-stage",
+        "max-compute-workgroup-storage-size",
+        "max-compute-invocations-per-workgroup",
+    )
+    return {name: adapter.handle.limits[name] for name in wanted}

@@ -1,0 +1,207 @@
+"""A compiled plan: recorded once, replayed with one submit per run.
+
+    compile   shaders → pipelines; temporaries and copies are known
+    launch    uniform blocks whose values changed, one command buffer, one submit; then wait
+
+Bind groups are kept for the arrays used last. Everything between taking the lock and the submit is in
+order with what other threads do; waiting is not under the lock.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dala.backends.base import Executable, Storage, Timer
+from dala.backends.webgpu.faults import mapped
+from dala.backends.webgpu.memory import GpuArray, Memory
+from dala.backends.webgpu.record import PublicRecorder, Recorder
+from dala.backends.webgpu.shader import Shader
+from dala.backends.webgpu.timers import TimerRing
+from dala.ir.arrays import ArrayType
+from dala.plan.melt import Place
+from dala.plan.planner import Plan
+
+if TYPE_CHECKING:
+    from dala.backends.webgpu.device import WebGpuDevice
+
+KEPT_BIND_GROUPS = 16
+Params = Sequence[float | int]
+
+
+@dataclass(frozen=True, slots=True)
+class CopyPass:
+    """Bytes from one array to another."""
+
+    source: Place
+    target: Place
+    bytes: int
+
+
+class Dispatch:
+    """One shader with its pipeline, its uniform block and its bind groups."""
+
+    def __init__(self, device: WebGpuDevice, shader: Shader) -> None:
+        self.device = device
+        self.shader = shader
+        self.pipeline, self.layout = device.pipelines.get(shader)
+        self._groups: OrderedDict[tuple[int, ...], Any] = OrderedDict()
+        self._values: bytes = b""
+        self._known: tuple[Params, bytes] | None = None
+        self._uniforms: Any = None
+
+    def update(self, params: Params) -> None:
+        """Write the uniform block if its values changed."""
+        if not self.shader.uniforms.fields:
+            return
+        if self._known is None or self._known[0] != params:
+            self._known = (params, self.shader.uniforms.pack(params))
+        values = self._known[1]
+        if values == self._values:
+            return
+        if self._uniforms is None:
+            self._uniforms = self.device.gpu.create_buffer(
+                size=len(values), usage="UNIFORM|COPY_DST"
+            )
+        self.device.gpu.queue.write_buffer(self._uniforms, 0, values)
+        self._values = values
+
+    def record(self, recorder: Recorder, memories: Sequence[Memory]) -> None:
+        """Put the dispatch on these arrays into a command buffer."""
+        recorder.dispatch(self.pipeline, self._bind_group(memories), self.shader.groups)
+
+    def _bind_group(self, memories: Sequence[Memory]) -> Any:
+        key = tuple([m.serial for m in memories])
+        found = self._groups.get(key)
+        if found is not None:
+            self._groups.move_to_end(key)
+            return found
+        resources = [{"buffer": m.buffer, "offset": 0, "size": m.bytes} for m in memories]
+        if self._uniforms is not None:
+            size = len(self._values)
+            resources.append({"buffer": self._uniforms, "offset": 0, "size": size})
+        entries = [{"binding": i, "resource": r} for i, r in enumerate(resources)]
+        group = self.device.gpu.create_bind_group(layout=self.layout, entries=entries)
+        self._groups[key] = group
+        while len(self._groups) > KEPT_BIND_GROUPS:
+            self._groups.popitem(last=False)
+        return group
+
+
+Step = Dispatch | CopyPass
+
+
+class GpuExecutable(Executable):
+    """The steps of a plan."""
+
+    def __init__(
+        self, device: WebGpuDevice, plan: Plan, steps: Sequence[Step], temps: Sequence[ArrayType]
+    ) -> None:
+        self.device = device
+        self.plan = plan
+        self.steps = list(steps)
+        self.groups = _groups(steps)
+        self.passes = sum(isinstance(g, list) for g in self.groups)  # compute passes
+        self.temps = list(temps)
+        self.label = " → ".join(label for p in plan.passes for label in p.labels)
+
+    def launch(
+        self, slots: Sequence[Storage | None], params: Params, *, timed: bool = False
+    ) -> Timer | None:
+        timer = self.submit(slots, params, timed=timed)
+        with mapped(self.label, device=self.device):
+            self.device.wait()
+        return timer
+
+    def submit(
+        self, slots: Sequence[Storage | None], params: Params, *, timed: bool = False
+    ) -> Timer | None:
+        """Hand a run to the GPU without waiting for it; the queue keeps the order."""
+        timers = self.device.timers if timed and self.passes else None
+        run = self._record(slots, params, 1, timers)
+        return functools.partial(timers.read_ms, run) if timers is not None else None
+
+    def repeat(self, slots: Sequence[Storage | None], params: Params, times: int) -> None:
+        """Many runs in one submit, to measure them."""
+        self._record(slots, params, times, None)
+
+    def _record(
+        self,
+        slots: Sequence[Storage | None],
+        params: Params,
+        times: int,
+        timers: TimerRing | None,
+    ) -> int:
+        """Encode and submit; the number under which the run is timed."""
+        device = self.device
+        device.check_process()
+        with mapped(self.label, device=device), device.lock:
+            temps: list[Memory] = []
+            try:
+                for type_ in self.temps:
+                    temps.append(device.pool.take(type_)[0])
+                run = timers.begin() if timers is not None else 0
+                self._encode(slots, temps, params, times, timers, run)
+            finally:
+                for memory in temps:  # whoever gets it comes later in the queue
+                    device.pool.give(memory)
+        return run
+
+    def _encode(
+        self,
+        slots: Sequence[Storage | None],
+        temps: Sequence[Memory],
+        params: Params,
+        times: int,
+        timers: TimerRing | None,
+        run: int,
+    ) -> None:
+        def find(place: Place) -> Memory:
+            if place.kind == "temp":
+                return temps[place.number]
+            array = slots[place.number]
+            assert isinstance(array, GpuArray)
+            return array.memory
+
+        for step in self.steps:
+            if isinstance(step, Dispatch):
+                step.update(params)
+        recorder = self.device.recorder
+        if timers is not None:
+            recorder = public = PublicRecorder(self.device.gpu)
+        done = 0
+        try:
+            recorder.start()
+            for work in self.groups * times:
+                if isinstance(work, CopyPass):
+                    recorder.copy(find(work.source).buffer, find(work.target).buffer, work.bytes)
+                    continue
+                done += 1
+                marks = None
+                if timers is not None:
+                    marks = timers.marks(run, first=done == 1, last=done == self.passes)
+                recorder.begin_pass(marks)
+                for dispatch in work:
+                    dispatch.record(recorder, [find(b.place) for b in dispatch.shader.bindings])
+                recorder.end_pass()
+            if timers is not None:
+                timers.resolve(public.encoder, run)
+            recorder.submit()
+        finally:
+            recorder.abandon()
+
+
+def _groups(steps: Sequence[Step]) -> list[list[Dispatch] | CopyPass]:
+    """Dispatches in a row share a compute pass."""
+    groups: list[list[Dispatch] | CopyPass] = []
+    for step in steps:
+        if isinstance(step, CopyPass):
+            groups.append(step)
+        elif groups and isinstance(groups[-1], list):
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+    return groups

@@ -1,0 +1,221 @@
+"""Each op of the table in WGSL. A spelling takes operand names and returns an expression.
+
+Types on this device: f32 f64 i32 i64 u32 bool; a ``u8`` element is a u32 in 0..255, so whatever may leave
+that range is masked. The corners follow ``ir/ops.py`` as far as WGSL lets them: ``EXCEPTIONS`` lists what a
+WebGPU driver may do otherwise, and is what the tests read.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+
+from dala.ir.dtypes import BOOL, F32, F64, S32, S64, U8, U32, DType
+
+Spelling = Callable[[DType, list[str]], str]
+
+WGSL_TYPES = {F32: "f32", F64: "f64", S32: "i32", S64: "i64", U32: "u32", U8: "u32", BOOL: "bool"}
+NEEDS = {F64: "shader-f64", S64: "shader-int64"}  # element types that an adapter may lack
+
+# Where a driver may differ from the op table, and by how much (relative, f32): WGSL's own accuracy
+# for what is not correctly rounded, and the freedom to flush numbers below 1.2e-38 to zero.
+EXCEPTIONS: dict[str, float] = {
+    "div": 4e-7,  # 2.5 ulp
+    "floordiv": 4e-7,
+    "mod": 4e-7,
+    "sqrt": 4e-7,
+    "exp": 2e-5,  # 3 + 2|x| ulp
+    "log": 4e-6,
+    "sin": 2e-5,
+    "cos": 2e-5,
+    "tanh": 2e-5,
+    "atan2": 1e-3,  # 4096 ulp
+    "pow": 1e-4,
+    "fma": 4e-7,
+    "average": 1e-6,
+}
+EXCEPTIONS_F64 = 1e-12
+FARTHEST_ANGLE = (
+    1e4,
+    4e-7,
+)  # how far sin and cos go, in radians, and how far off they are, absolute
+
+
+def type_name(dtype: DType) -> str:
+    """How WGSL calls values of an element type."""
+    return WGSL_TYPES[dtype]
+
+
+def constant(dtype: DType, value: float | int | bool) -> str:
+    """A literal of exactly that value."""
+    match dtype.name:
+        case "bool":
+            return "true" if value else "false"
+        case "f32":
+            return _f32(float(value))
+        case "f64":
+            return _f64(float(value))
+        case "s32":
+            return f"i32({value})" if value == -(2**31) else f"{value}i"
+        case "s64":
+            return f"(-{2**63 - 1}li - 1li)" if value == -(2**63) else f"{value}li"
+    return f"{value}u"
+
+
+def _f32(value: float) -> str:
+    if math.isfinite(value):
+        return f"{value!r}f"
+    return f"bitcast<f32>({struct.unpack('<I', struct.pack('<f', value))[0]:#010x}u)"
+
+
+def _f64(value: float) -> str:
+    if math.isfinite(value):
+        return f"{value!r}lf"
+    return (
+        "(0.0lf / zero64())"
+        if math.isnan(value)
+        else f"({'-' if value < 0 else ''}1.0lf / zero64())"
+    )
+
+
+def spell(op: str, dtype: DType, operand: DType, args: list[str]) -> str:
+    """The expression of ``op``; ``dtype`` is the result's type, ``operand`` the first argument's."""
+    if op in _COMPARE:
+        return f"({args[0]} {_COMPARE[op]} {args[1]})"
+    if op == "ne":  # WGSL's own is false for NaN on some drivers
+        return f"!({args[0]} == {args[1]})"
+    if op == "cast":
+        return cast(dtype, operand, args[0])
+    return SPELLINGS[op](dtype, args)
+
+
+_COMPARE = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}
+
+
+def _wrap(dtype: DType, text: str) -> str:
+    return f"({text} & 255u)" if dtype == U8 else f"({text})"
+
+
+def _infix(symbol: str) -> Spelling:
+    return lambda t, a: _wrap(
+        t, f"({a[0]} {symbol} {a[1]})" if t == U8 else f"{a[0]} {symbol} {a[1]}"
+    )
+
+
+def _bitwise(symbol: str, logic: str) -> Spelling:
+    def emit(t: DType, a: list[str]) -> str:
+        if t != BOOL:
+            return f"({a[0]} {symbol} {a[1]})"
+        return f"({a[0]} {logic} {a[1]})"
+
+    return emit
+
+
+def _function(name: str) -> Spelling:
+    return lambda t, a: f"{name}({', '.join(a)})"
+
+
+def _mathematics(name: str) -> Spelling:
+    """f32: the driver's own, guarded where it is known to fail; f64: ours, in ``helpers.py``."""
+
+    def emit(t: DType, a: list[str]) -> str:
+        prefix = "f64_" if t == F64 else "safe_"
+        return f"{prefix}{name}({', '.join(a)})"
+
+    return emit
+
+
+def _neg(t: DType, a: list[str]) -> str:
+    if t.kind == "u":
+        return _wrap(t, f"(0u - {a[0]})")
+    return f"(-{a[0]})"
+
+
+def _abs(t: DType, a: list[str]) -> str:
+    return a[0] if t.kind == "u" else f"abs({a[0]})"
+
+
+def _extreme(symbol: str) -> Spelling:
+    return lambda t, a: f"select({a[1]}, {a[0]}, {a[0]} {symbol} {a[1]})"
+
+
+def _floordiv(t: DType, a: list[str]) -> str:
+    if t.is_float:
+        return f"floor({a[0]} / {a[1]})"
+    return f"{_suffix(t)}_floordiv({a[0]}, {a[1]})"
+
+
+def _mod(t: DType, a: list[str]) -> str:
+    if t.is_float:
+        return f"({a[0]} - {a[1]} * floor({a[0]} / {a[1]}))"
+    return f"{_suffix(t)}_mod({a[0]}, {a[1]})"
+
+
+def _suffix(t: DType) -> str:
+    return type_name(t)
+
+
+def _shift(left: bool) -> Spelling:
+    def emit(t: DType, a: list[str]) -> str:
+        bits = t.bytes * 8
+        zero, width = constant(t, 0), constant(t, bits)
+        inside = f"({a[1]} < {width})"
+        if t.kind == "s":
+            inside = f"({a[1]} >= {zero} && {a[1]} < {width})"
+        count = f"select({0 if left or t.kind == 'u' else bits - 1}u, u32({a[1]}), {inside})"
+        if left:
+            return f"select({zero}, {_wrap(t, f'({a[0]} << {count})')}, {inside})"
+        if t.kind == "s":
+            return f"({a[0]} >> {count})"
+        return f"select({zero}, {a[0]} >> {count}, {inside})"
+
+    return emit
+
+
+def _select(t: DType, a: list[str]) -> str:
+    return f"select({a[2]}, {a[1]}, {a[0]})"
+
+
+def cast(target: DType, source: DType, value: str) -> str:
+    """The cast policy: integers wrap, floats truncate and saturate, NaN becomes 0."""
+    name = type_name(target)
+    if source == BOOL:
+        return f"select({constant(target, 0)}, {constant(target, 1)}, {value})"
+    if source.is_float and not target.is_float:
+        return f"{type_name(source)}_to_{target.name}({value})"
+    if target == U8:
+        return f"(u32({value}) & 255u)"
+    if target == S64 and source.kind == "u":
+        return f"u32_to_s64({value})"
+    return f"{name}({value})"
+
+
+SPELLINGS: dict[str, Spelling] = {
+    "add": _infix("+"),
+    "sub": _infix("-"),
+    "mul": _infix("*"),
+    "div": _infix("/"),
+    "floordiv": _floordiv,
+    "mod": _mod,
+    "neg": _neg,
+    "abs": _abs,
+    "min": _extreme("<"),
+    "max": _extreme(">"),
+    "fma": _function("fma"),
+    "and": _bitwise("&", "&&"),
+    "or": _bitwise("|", "||"),
+    "xor": _bitwise("^", "!="),
+    "not": lambda t, a: f"!{a[0]}",
+    "shl": _shift(left=True),
+    "shr": _shift(left=False),
+    "select": _select,
+    "floor": _function("floor"),
+    "ceil": _function("ceil"),
+    "trunc": _function("trunc"),
+    "round": _function("round"),
+    "level": lambda t, a: f"round(saturate({a[0]}) * 255.0f)",
+    "sqrt": _function("sqrt"),
+    **{name: _mathematics(name) for name in ("exp", "log", "sin", "cos", "tanh", "atan2", "pow")},
+}
+SPELLED_APART = frozenset({*_COMPARE, "ne", "cast"})

@@ -1,0 +1,268 @@
+"""How a pass is laid out on the GPU: blocks per invocation, tiles per workgroup, margins of held values.
+
+A pass of one body is a grid of blocks. A pass whose bodies hold values for each other runs tile by
+tile: each workgroup computes the held values of its tile and of the margins that later bodies reach
+into, in workgroup memory, body after body. What would not fit is cut into several passes (split.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dala.ir.dtypes import U8
+from dala.ir.graph import Access, Gather, Node, accesses, gathered_sources, map_nodes, walk
+from dala.plan.melt import Body, FusedPass
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Sizes chosen by measurement; bench/gpu.py varies them."""
+
+    threads: int = 256  # per workgroup
+    grid: tuple[int, int] = (64, 4)  # the shape of a workgroup without held values
+    point_columns: int = 4  # pixels of a block: point-wise, from wide arrays
+    point_rows: int = 1
+    stencil_columns: int = 4  # … reading neighbours, from wide arrays
+    stencil_rows: int = 2
+    strip_rows: int = 4  # … of one column, where rows do not begin on a word
+    held_rows: int = 8  # of a column that fills a tile
+    tile_columns: tuple[int, ...] = (256, 128, 512)  # of a tile with its margins
+    tile_rows: tuple[int, ...] = (8, 4, 16, 2)
+    unpack_by_bits: bool = (
+        False  # bytes to f32 without a conversion: 2²³ in their upper bits, taken off
+    )
+    most_nodes: int = 6000  # of one block, all of its pixels together
+
+
+@dataclass(frozen=True, slots=True)
+class Margins:
+    """How far beyond its tile a body's values are needed."""
+
+    left: int = 0
+    right: int = 0
+    top: int = 0
+    bottom: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TiledBody:
+    """One body of a tiled pass."""
+
+    body: Body
+    margins: Margins
+    columns: int  # of a block
+    rows: int
+    packed: bool  # held as words of four bytes
+    padded: bool  # beyond the left and right border it holds what is at the border
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A workgroup's part of the image, and its bodies."""
+
+    width: int
+    height: int
+    bodies: tuple[TiledBody, ...]
+    bytes: int  # of workgroup memory
+
+
+def merge_bodies(work: FusedPass) -> FusedPass:
+    """Bodies that need no tile between them become one.
+
+    What is not held is computed for the same pixels anyway; what is held for one reader, and read there
+    at its own position alone, is part of that reader.
+    """
+    bodies = list(work.bodies)
+    first = len(work.reads)
+    plain = [i for i, b in enumerate(bodies) if not b.held]
+    if len(plain) > 1:
+        joined = replace(
+            bodies[plain[-1]],
+            stores=tuple(s for i in plain for s in bodies[i].stores),
+            label=" + ".join(bodies[i].label for i in plain),
+        )
+        bodies = [b for i, b in enumerate(bodies) if i not in plain] + [joined]
+        order = [i for i in range(len(work.bodies)) if i not in plain] + [plain[-1]]
+        bodies = _renumber(bodies, {first + old: first + new for new, old in enumerate(order)})
+    while (number := _mergeable(bodies, first)) is not None:
+        bodies = _melt_into_reader(bodies, number, first)
+    return replace(work, bodies=tuple(bodies))
+
+
+def _mergeable(bodies: Sequence[Body], first: int) -> int | None:
+    for number, body in enumerate(bodies):
+        readers = [b for b in bodies if any(a.source == first + number for a in accesses(b.roots))]
+        offsets = {
+            (a.dx, a.dy) for b in readers for a in accesses(b.roots) if a.source == first + number
+        }
+        if body.held and len(readers) == 1 and offsets == {(0, 0)}:
+            return number
+    return None
+
+
+def _melt_into_reader(bodies: Sequence[Body], number: int, first: int) -> list[Body]:
+    gone = bodies[number]
+
+    def change(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+        def swap(node: Node) -> Node:
+            attr = node.attr
+            if isinstance(attr, Access) and attr.source == first + number:
+                return gone.held[attr.channel]
+            return node
+
+        return map_nodes(nodes, swap)
+
+    kept = []
+    for i, body in enumerate(bodies):
+        if i == number:
+            continue
+        if any(a.source == first + number for a in accesses(body.roots)):
+            body = replace(body.map(change), label=f"{gone.label} + {body.label}")
+            body = replace(body, stores=(*gone.stores, *body.stores))
+        kept.append(body)
+    order = [i for i in range(len(bodies)) if i != number]
+    return _renumber(kept, {first + old: first + new for new, old in enumerate(order)})
+
+
+def _renumber(bodies: Sequence[Body], numbers: dict[int, int]) -> list[Body]:
+    def move(node: Node) -> Node:
+        if isinstance(node.attr, Access) and node.attr.source in numbers:
+            return replace(node, attr=node.attr._replace(source=numbers[node.attr.source]))
+        return node
+
+    return [b.map(lambda nodes: map_nodes(nodes, move)) for b in bodies]
+
+
+def reach(body: Body, source: int | None = None) -> Margins:
+    """How far a body reads around a pixel."""
+    found = [a for a in accesses(body.roots) if source is None or a.source == source]
+    return Margins(
+        max((-a.dx for a in found if a.dx < 0), default=0),
+        max((a.dx for a in found if a.dx > 0), default=0),
+        max((-a.dy for a in found if a.dy < 0), default=0),
+        max((a.dy for a in found if a.dy > 0), default=0),
+    )
+
+
+def find_margins(bodies: Sequence[Body], first: int) -> list[Margins]:
+    """For each body, the margins its readers need; left and right in whole groups of four."""
+    found = [Margins() for _ in bodies]
+    for reader in reversed(range(len(bodies))):
+        for number in range(reader):
+            if not any(a.source == first + number for a in accesses(bodies[reader].roots)):
+                continue
+            here, own = reach(bodies[reader], first + number), found[reader]
+            known = found[number]
+            found[number] = Margins(
+                max(known.left, _in_fours(own.left + here.left)),
+                max(known.right, _in_fours(own.right + here.right)),
+                max(known.top, own.top + here.top),
+                max(known.bottom, own.bottom + here.bottom),
+            )
+    return found
+
+
+def _in_fours(n: int) -> int:
+    return -(-n // 4) * 4
+
+
+def choose_tile(work: FusedPass, tuning: Tuning, most_bytes: int) -> Tile | None:
+    """The cheapest tile whose held values fit into workgroup memory; None if none fits."""
+    bodies, first = work.bodies, len(work.reads)
+    margins = find_margins(bodies, first)
+    best: tuple[float, Tile] | None = None
+    for columns in tuning.tile_columns:
+        for height in tuning.tile_rows:
+            around = max(m.left + m.right for m in margins)
+            width = columns - around
+            if width < 32:
+                continue
+            tile = _lay_out(work, margins, width, height, tuning)
+            if tile.bytes > most_bytes:
+                continue
+            cost = _cost(tile, tuning)
+            if best is None or cost < best[0]:
+                best = (cost, tile)
+    return best[1] if best else None
+
+
+def _lay_out(
+    work: FusedPass, margins: Sequence[Margins], width: int, height: int, tuning: Tuning
+) -> Tile:
+    first = len(work.reads)
+    laid = []
+    size = 0
+    for body, margin in zip(work.bodies, margins, strict=True):
+        inside = any(a.source >= first for a in accesses(body.roots))
+        packed = len(body.levels) == 4
+        columns = 4 if inside or not body.held else 1
+        rows = 1 if columns == 4 else _strip_rows(body, height + margin.top + margin.bottom, tuning)
+        laid.append(TiledBody(body, margin, columns, rows, packed, padded=columns == 1))
+        if body.held:
+            area = (width + margin.left + margin.right) * (height + margin.top + margin.bottom)
+            size += area * (4 if packed else 4 * len(body.held))
+    return Tile(width, height, tuple(laid), size)
+
+
+def _strip_rows(body: Body, height: int, tuning: Tuning) -> int:
+    """Rows of a strip: as many as divide the region without making the shader too long."""
+    nodes = count_nodes(body)
+    for rows in range(min(tuning.held_rows, height), 1, -1):
+        if height % rows == 0 and rows * nodes <= tuning.most_nodes:
+            return rows
+    return 1
+
+
+def count_nodes(body: Body) -> int:
+    """The length of a body's code, for one pixel."""
+    return sum(1 for _ in walk(body.roots))
+
+
+def _cost(tile: Tile, tuning: Tuning) -> float:
+    """Work per pixel of the tile: nodes computed, loads repeated between strips, idle invocations."""
+    total = 0.0
+    for laid in tile.bodies:
+        m = laid.margins
+        across, down = tile.width + m.left + m.right, tile.height + m.top + m.bottom
+        items = -(-across // laid.columns) * -(-down // laid.rows)
+        rounds = -(-items // tuning.threads) * tuning.threads
+        own = reach(laid.body)
+        again = (laid.rows + own.top + own.bottom) / laid.rows if laid.columns == 1 else 1.0
+        total += rounds * laid.columns * laid.rows * (count_nodes(laid.body) + 8 * again)
+    return total / (tile.width * tile.height) * (1 + tile.bytes / 400_000)
+
+
+def block_of(work: FusedPass, wide: bool, tuning: Tuning) -> tuple[int, int]:
+    """Columns and rows of a block of a pass with one body."""
+    (body,) = work.bodies
+    around = reach(body)
+    nodes = max(1, count_nodes(body))
+    if gathered_sources(body.roots) or _has_float_pixels(work):
+        columns, rows = 1, 2
+    elif not wide:
+        columns, rows = 1, tuning.strip_rows
+    elif around == Margins():
+        columns, rows = tuning.point_columns, tuning.point_rows
+    else:
+        columns, rows = tuning.stencil_columns, tuning.stencil_rows
+    if wide and any(a.type.dtype == U8 and a.type.channels == 1 for a in work.writes):
+        columns = max(columns, 4)  # bytes of one word belong to one invocation
+    while rows > 1 and nodes * columns * rows > tuning.most_nodes:
+        rows //= 2
+    return columns, rows
+
+
+def _has_float_pixels(work: FusedPass) -> bool:
+    arrays = (*work.reads, *work.writes)
+    return any(a.type.dtype != U8 and a.type.channels == 4 for a in arrays)
+
+
+def is_linear(work: FusedPass) -> bool:
+    """Whether a pass is the same for every element, wherever it stands."""
+    if work.domain == "tensor":
+        return True
+    nodes = [n for b in work.bodies for n in walk(b.roots)]
+    moved = any(isinstance(n.attr, Access) and (n.attr.dx or n.attr.dy) for n in nodes)
+    placed = any(n.op == "coord" or isinstance(n.attr, Gather) for n in nodes)
+    return len(work.bodies) == 1 and not moved and not placed

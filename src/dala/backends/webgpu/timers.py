@@ -1,0 +1,51 @@
+"""How long the GPU took: timestamps at both ends of a run, read only if somebody asks."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+RUNS = 1024  # remembered; older ones are overwritten
+SPACING = 256  # bytes between two results: where the GPU may put them
+
+
+class TimerRing:
+    """Two timestamps for each of the last runs."""
+
+    def __init__(self, gpu: Any, lock: threading.RLock) -> None:
+        self.gpu = gpu
+        self.lock = lock  # of the queue
+        self.queries = gpu.create_query_set(type="timestamp", count=2 * RUNS)
+        self.results = gpu.create_buffer(size=RUNS * SPACING, usage="QUERY_RESOLVE|COPY_SRC")
+        self.newest = 0
+
+    def begin(self) -> int:
+        """The number of a new run."""
+        self.newest += 1
+        return self.newest
+
+    def marks(self, run: int, *, first: bool, last: bool) -> dict[str, Any]:
+        """What a compute pass is told, so that it writes the run's timestamps."""
+        at = 2 * (run % RUNS)
+        marks: dict[str, Any] = {"query_set": self.queries}
+        if first:
+            marks["beginning_of_pass_write_index"] = at
+        if last:
+            marks["end_of_pass_write_index"] = at + 1
+        return marks
+
+    def resolve(self, encoder: Any, run: int) -> None:
+        """Let the GPU put a run's timestamps where they can be read."""
+        slot = run % RUNS
+        encoder.resolve_query_set(self.queries, 2 * slot, 2, self.results, slot * SPACING)
+
+    def read_ms(self, run: int) -> float | None:
+        """Milliseconds of a run; None once so many others came that it is forgotten."""
+        with self.lock:
+            if self.newest - run >= RUNS:
+                return None
+            raw = self.gpu.queue.read_buffer(self.results, (run % RUNS) * SPACING, 16)
+        begin, end = np.frombuffer(raw, np.uint64)
+        return float(int(end) - int(begin)) / 1e6

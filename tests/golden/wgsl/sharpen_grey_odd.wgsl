@@ -1,0 +1,143 @@
+// sharpen
+@group(0) @binding(0) var<storage, read> a0: array<u32>;
+@group(0) @binding(1) var<storage, read_write> a1: array<atomic<u32>>;
+struct Uniforms {
+    u0: i32,
+    u1: i32,
+    u2: f32,
+}
+@group(0) @binding(2) var<uniform> U: Uniforms;
+@compute @workgroup_size(64, 4)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let x0 = i32(id.x) * 1;
+    let y0 = i32(id.y + id.z * 262140u) * 4;
+    let width = U.u0;
+    let height = U.u1;
+    if (x0 >= width || y0 >= height) { return; }
+    let v0 = clamp(y0, 0i, height - 1i);
+    let v1 = v0 * width;
+    let v2 = clamp(x0, 0i, width - 1i);
+    let v3 = v1 + v2;
+    let v4 = a0[v3 >> 2u];
+    let v5 = ((v4 >> (u32(v3 & 3i) * 8u)) & 255u);
+    let v6 = f32(v5) * 0.003921568859368563f;
+    let v7 = (v6 * 4.0f);
+    let v8 = x0 + -1;
+    let v9 = clamp(v8, 0i, width - 1i);
+    let v10 = v1 + v9;
+    let v11 = a0[v10 >> 2u];
+    let v12 = ((v11 >> (u32(v10 & 3i) * 8u)) & 255u);
+    let v13 = f32(v12) * 0.003921568859368563f;
+    let v14 = x0 + 1;
+    let v15 = clamp(v14, 0i, width - 1i);
+    let v16 = v1 + v15;
+    let v17 = a0[v16 >> 2u];
+    let v18 = ((v17 >> (u32(v16 & 3i) * 8u)) & 255u);
+    let v19 = f32(v18) * 0.003921568859368563f;
+    let v20 = (v13 + v19);
+    let v21 = y0 + -1;
+    let v22 = clamp(v21, 0i, height - 1i);
+    let v23 = v22 * width;
+    let v24 = v23 + v2;
+    let v25 = a0[v24 >> 2u];
+    let v26 = ((v25 >> (u32(v24 & 3i) * 8u)) & 255u);
+    let v27 = f32(v26) * 0.003921568859368563f;
+    let v28 = (v20 + v27);
+    let v29 = y0 + 1;
+    let v30 = clamp(v29, 0i, height - 1i);
+    let v31 = v30 * width;
+    let v32 = v31 + v2;
+    let v33 = a0[v32 >> 2u];
+    let v34 = ((v33 >> (u32(v32 & 3i) * 8u)) & 255u);
+    let v35 = f32(v34) * 0.003921568859368563f;
+    let v36 = (v28 + v35);
+    let v37 = (v7 - v36);
+    let v38 = fma(v37, U.u2, v6);
+    let v39 = round(saturate(v38) * 255.0f);
+    let v40 = (v35 * 4.0f);
+    let v41 = v31 + v9;
+    let v42 = a0[v41 >> 2u];
+    let v43 = ((v42 >> (u32(v41 & 3i) * 8u)) & 255u);
+    let v44 = f32(v43) * 0.003921568859368563f;
+    let v45 = v31 + v15;
+    let v46 = a0[v45 >> 2u];
+    let v47 = ((v46 >> (u32(v45 & 3i) * 8u)) & 255u);
+    let v48 = f32(v47) * 0.003921568859368563f;
+    let v49 = (v44 + v48);
+    let v50 = (v49 + v6);
+    let v51 = y0 + 2;
+    let v52 = clamp(v51, 0i, height - 1i);
+    let v53 = v52 * width;
+    let v54 = v53 + v2;
+    let v55 = a0[v54 >> 2u];
+    let v56 = ((v55 >> (u32(v54 & 3i) * 8u)) & 255u);
+    let v57 = f32(v56) * 0.003921568859368563f;
+    let v58 = (v50 + v57);
+    let v59 = (v40 - v58);
+    let v60 = fma(v59, U.u2, v35);
+    let v61 = round(saturate(v60) * 255.0f);
+    let v62 = (v57 * 4.0f);
+    let v63 = v53 + v9;
+    let v64 = a0[v63 >> 2u];
+    let v65 = ((v64 >> (u32(v63 & 3i) * 8u)) & 255u);
+    let v66 = f32(v65) * 0.003921568859368563f;
+    let v67 = v53 + v15;
+    let v68 = a0[v67 >> 2u];
+    let v69 = ((v68 >> (u32(v67 & 3i) * 8u)) & 255u);
+    let v70 = f32(v69) * 0.003921568859368563f;
+    let v71 = (v66 + v70);
+    let v72 = (v71 + v35);
+    let v73 = y0 + 3;
+    let v74 = clamp(v73, 0i, height - 1i);
+    let v75 = v74 * width;
+    let v76 = v75 + v2;
+    let v77 = a0[v76 >> 2u];
+    let v78 = ((v77 >> (u32(v76 & 3i) * 8u)) & 255u);
+    let v79 = f32(v78) * 0.003921568859368563f;
+    let v80 = (v72 + v79);
+    let v81 = (v62 - v80);
+    let v82 = fma(v81, U.u2, v57);
+    let v83 = round(saturate(v82) * 255.0f);
+    let v84 = (v79 * 4.0f);
+    let v85 = v75 + v9;
+    let v86 = a0[v85 >> 2u];
+    let v87 = ((v86 >> (u32(v85 & 3i) * 8u)) & 255u);
+    let v88 = f32(v87) * 0.003921568859368563f;
+    let v89 = v75 + v15;
+    let v90 = a0[v89 >> 2u];
+    let v91 = ((v90 >> (u32(v89 & 3i) * 8u)) & 255u);
+    let v92 = f32(v91) * 0.003921568859368563f;
+    let v93 = (v88 + v92);
+    let v94 = (v93 + v57);
+    let v95 = y0 + 4;
+    let v96 = clamp(v95, 0i, height - 1i);
+    let v97 = v96 * width;
+    let v98 = v97 + v2;
+    let v99 = a0[v98 >> 2u];
+    let v100 = ((v99 >> (u32(v98 & 3i) * 8u)) & 255u);
+    let v101 = f32(v100) * 0.003921568859368563f;
+    let v102 = (v94 + v101);
+    let v103 = (v84 - v102);
+    let v104 = fma(v103, U.u2, v79);
+    let v105 = round(saturate(v104) * 255.0f);
+    let v106 = y0 * width + x0;
+    let v107 = bitcast<u32>(saturate(v38) * 255.0f + 8388608.0f);
+    let v108 = (v107 - 0x4b000000u);
+    let v109 = u32(v106 & 3i) * 8u;
+    atomicAnd(&a1[v106 >> 2u], ~(255u << v109)); atomicOr(&a1[v106 >> 2u], (v108 & 255u) << v109);
+    let v110 = v29 * width + x0;
+    let v111 = bitcast<u32>(saturate(v60) * 255.0f + 8388608.0f);
+    let v112 = (v111 - 0x4b000000u);
+    let v113 = u32(v110 & 3i) * 8u;
+    if (y0 + 1 < height) { atomicAnd(&a1[v110 >> 2u], ~(255u << v113)); atomicOr(&a1[v110 >> 2u], (v112 & 255u) << v113); }
+    let v114 = v51 * width + x0;
+    let v115 = bitcast<u32>(saturate(v82) * 255.0f + 8388608.0f);
+    let v116 = (v115 - 0x4b000000u);
+    let v117 = u32(v114 & 3i) * 8u;
+    if (y0 + 2 < height) { atomicAnd(&a1[v114 >> 2u], ~(255u << v117)); atomicOr(&a1[v114 >> 2u], (v116 & 255u) << v117); }
+    let v118 = v73 * width + x0;
+    let v119 = bitcast<u32>(saturate(v104) * 255.0f + 8388608.0f);
+    let v120 = (v119 - 0x4b000000u);
+    let v121 = u32(v118 & 3i) * 8u;
+    if (y0 + 3 < height) { atomicAnd(&a1[v118 >> 2u], ~(255u << v121)); atomicOr(&a1[v118 >> 2u], (v120 & 255u) << v121); }
+}

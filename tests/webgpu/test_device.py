@@ -1,0 +1,473 @@
+"""What only this device does: memory, limits, timing, failure, and a new device after a lost one."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dala
+from dala import compute
+from dala.backends.auto import open_device
+from dala.backends.webgpu import memory, pipelines
+from dala.backends.webgpu.adapters import find_adapters
+from dala.backends.webgpu.device import WebGpuDevice
+from dala.backends.webgpu.execute import Dispatch
+from dala.backends.webgpu.record import NativeRecorder, PublicRecorder, make_recorder
+from dala.backends.webgpu.shader import Shader
+from dala.compute import Buffer
+from dala.compute.engine import Engine, engine_for
+from dala.errors import (
+    CommandError,
+    DalaError,
+    DeviceLostError,
+    OutOfMemoryError,
+    ShaderError,
+    UnsupportedError,
+)
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import F32, F64, S64, U8
+
+pytestmark = pytest.mark.webgpu
+
+
+@pytest.fixture
+def gpu() -> Iterator[WebGpuDevice]:
+    with dala.use("webgpu") as device:
+        assert isinstance(device, WebGpuDevice)
+        yield device
+        compute.synchronize()
+
+
+@pytest.fixture
+def own() -> WebGpuDevice:
+    """A device of its own, to be broken."""
+    return WebGpuDevice(find_adapters()[0])
+
+
+def image(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
+
+
+# -- memory ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "count", [1, 3, 31, 65_536, 65_537, (8 << 20) - 1, (8 << 20) + 5, 20 << 20]
+)
+def test_every_size_goes_in_and_out(gpu: WebGpuDevice, count: int) -> None:
+    data = image((count,))
+    b = compute.from_array(data)
+    np.testing.assert_array_equal(b.read(), data)
+    out = np.empty_like(data)
+    assert b.read(out) is out
+    np.testing.assert_array_equal(out, data)
+
+
+def test_a_strided_array_can_be_filled(gpu: WebGpuDevice) -> None:
+    data = image((60, 80))
+    wide = np.zeros((60, 160), np.uint8)
+    compute.from_array(data).read(wide[:, ::2])
+    np.testing.assert_array_equal(wide[:, ::2], data)
+    assert not wide[:, 1::2].any()
+
+
+def test_a_large_read_is_a_view_and_its_own(gpu: WebGpuDevice) -> None:
+    """No copy is made; yet what one reader does to it, nobody else sees."""
+    data = image((1 << 21,))
+    b = compute.from_array(data)
+    first, second = b.read(), b.read()
+    assert not first.flags.owndata
+    first[:] = 7
+    np.testing.assert_array_equal(second, data)
+    np.testing.assert_array_equal(b.read(), data)
+    part = first[10:20]
+    del first, second
+    gc.collect()
+    b.read()
+    assert part.tolist() == [7] * 10  # as long as a part of it lives, the memory is not used again
+
+
+@pytest.mark.parametrize("parts", [1, 2, 4, 7])
+@pytest.mark.parametrize("size", [1, 1000, 4096, 4097, 100_003])
+def test_copies_on_several_threads(monkeypatch: pytest.MonkeyPatch, parts: int, size: int) -> None:
+    monkeypatch.setattr(memory, "COPIERS", parts)
+    monkeypatch.setattr(memory, "PART", 1024)
+    source, target = image((size,)), np.zeros(size + 8, np.uint8)
+    memory.copy_bytes(target[:size], source, None)
+    np.testing.assert_array_equal(target[:size], source)
+    assert not target[size:].any()
+
+
+def test_a_copy_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "PART", 1024)
+    monkeypatch.setattr(memory, "COPIERS", 3)
+    target = np.zeros(10_000, np.uint8)
+    target.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        memory.copy_bytes(target, image((10_000,)), None)
+
+
+def test_staging_is_used_again(gpu: WebGpuDevice) -> None:
+    b = compute.from_array(image((3 << 20,)))
+    b.read()
+    made = []
+    original = gpu.gpu.create_buffer
+    gpu.gpu.create_buffer = lambda **kw: made.append(kw) or original(**kw)
+    try:
+        for seed in range(5):
+            b.write(image((3 << 20,), seed))
+            b.read()
+        assert made == []
+    finally:
+        del gpu.gpu.create_buffer
+
+
+def test_memory_is_used_again_and_zeros_are_zeros(gpu: WebGpuDevice) -> None:
+    shape = (123, 457)
+    first = compute.from_array(image(shape))
+    number = first.storage().memory.serial
+    first.free()
+    again = compute.buffer_zeros(shape, "u8")
+    assert again.storage().memory.serial == number
+    assert not again.read().any()
+
+
+def test_the_pool_keeps_to_its_budget(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "SPARE_BYTES", 1 << 20)
+    pool = memory.MemoryPool(gpu.gpu, gpu.limits, "here")
+    held = [pool.array(ArrayType((size,), U8), False) for size in range(100_000, 1_000_000, 50_000)]
+    del held
+    gc.collect()
+    assert pool._spare_bytes <= 1 << 20
+    assert pool._spare_bytes == sum(size * len(m) for size, m in pool._spare.items())
+
+
+def test_a_buffer_over_the_binding_size_is_refused_with_the_numbers(gpu: WebGpuDevice) -> None:
+    most = min(gpu.limits["max-storage-buffer-binding-size"], gpu.limits["max-buffer-size"])
+    if most > 1 << 33:
+        pytest.skip(f"this adapter binds {most / 2**30:.0f} GiB")
+    with pytest.raises(OutOfMemoryError) as caught:
+        compute.buffer_zeros((most // 2**20 + 1, 1 << 20), "u8")
+    assert f"{gpu.adapter} binds {most / 2**20:,.0f} MiB at most" in str(caught.value)
+    assert f"needs {most / 2**20 + 1:,.0f} MiB" in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", [F64, S64], ids=str)
+def test_a_dtype_that_the_adapter_lacks(own: WebGpuDevice, dtype: object) -> None:
+    own.dtypes = tuple(d for d in own.dtypes if d is not dtype)
+    words = f"{own.adapter} has no {dtype} "
+    with pytest.raises(UnsupportedError) as caught:
+        own.allocate(ArrayType((3,), dtype))  # type: ignore[arg-type]
+    assert words in str(caught.value)
+
+
+# -- passes that do not fit --------------------------------------------------------------------
+
+
+def run_chain(device: WebGpuDevice, source: np.ndarray) -> tuple[np.ndarray, int]:
+    engine = Engine(device)
+
+    def buffer(data: np.ndarray) -> Buffer:
+        storage = device.allocate(ArrayType(data.shape, U8))
+        device.upload(storage, data)
+        return Buffer(engine, storage.type, storage)
+
+    a, out = buffer(source), buffer(np.zeros_like(source))
+    p = compute.Pipeline(engine)
+    stages = [("blur", {"radius": 3}), ("sharpen", {}), ("blur", {"radius": 2}), ("invert", {})]
+    last = a
+    for number, (kernel, params) in enumerate(stages):
+        target = out if number == 3 else compute.scratch(source.shape, "u8")
+        p.add({"kernel": kernel, "inputs": [last], "output": target, "params": params})
+        last = target
+    p.run()
+    executable = p._prepared().executable
+    return out.read(), sum(isinstance(s, Dispatch) for s in executable.steps)
+
+
+@pytest.mark.parametrize("shape", [(70, 301, 4), (40, 256, 4), (3, 2, 4)], ids=str)
+def test_less_workgroup_memory_means_more_passes_and_the_same_picture(
+    own: WebGpuDevice, shape: tuple[int, ...]
+) -> None:
+    source = image(shape)
+    whole, few = run_chain(own, source)
+    counts = [few]
+    for most in (16_384, 4_096, 1_024):
+        own.limits["max-compute-workgroup-storage-size"] = most
+        parts, count = run_chain(own, source)
+        counts.append(count)
+        np.testing.assert_allclose(parts.astype(int), whole.astype(int), atol=1)
+        assert np.count_nonzero(parts != whole) <= max(2, whole.size // 1000)
+    assert counts == sorted(counts)
+    assert counts[-1] > counts[0]
+
+
+def test_more_arrays_than_a_shader_may_bind(own: WebGpuDevice) -> None:
+    engine = Engine(own)
+    own.limits["max-storage-buffers-per-shader-stage"] = 8  # four, in two forms each
+    data = image((9, 12, 4))
+    source = own.allocate(ArrayType(data.shape, U8))
+    own.upload(source, data)
+    a = Buffer(engine, source.type, source)
+    outs = [Buffer(engine, source.type, own.allocate(source.type)) for _ in range(9)]
+    p = compute.Pipeline(engine)
+    for number, out in enumerate(outs):
+        params = {"value": number / 20}
+        p.add({"kernel": "brightness", "inputs": [a], "output": out, "params": params})
+    p.run()
+    for number, out in enumerate(outs):
+        want = np.rint(np.clip(data[..., :3] / 255 + number / 20, 0, 1) * 255)
+        assert np.abs(out.read()[..., :3] - want).max() <= 1
+
+
+@pytest.mark.parametrize("shape", [(1_200_000, 1, 4), (2_300_000, 2), (1, 3_000_001)], ids=str)
+@pytest.mark.parametrize("kernel", ["vignette", "blur"])
+def test_images_of_more_rows_than_a_dispatch_has(
+    gpu: WebGpuDevice, kernel: str, shape: tuple[int, ...]
+) -> None:
+    data = image(shape)
+    results = []
+    for device in ("webgpu", "cpu"):
+        with dala.use(device):
+            out = compute.buffer_zeros(shape, "u8")
+            params = {"radius": 2} if kernel == "blur" else {}
+            compute.run_kernel(kernel, [compute.from_array(data)], out, params)
+            results.append(out.read().astype(int))
+    assert np.abs(results[0] - results[1]).max() <= 1
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_another_adapter(number: int) -> None:
+    """Another GPU, or another way to the same one (GL): what it has works, the rest is refused."""
+    if number >= len(find_adapters()):
+        pytest.skip("there is no other")
+    data = image((37, 130, 4))
+    with dala.use(f"webgpu:{number}") as device:
+        out = compute.buffer_zeros(data.shape, "u8")
+        compute.run_kernel("blur", [compute.from_array(data)], out, {"radius": 3})
+        got = out.read()
+        if F64 not in device.dtypes:
+            with pytest.raises(UnsupportedError, match=rf"^webgpu:{number}: .* has no f64 "):
+                compute.buffer_zeros((3,), "f64")
+    with dala.use("webgpu"):
+        out = compute.buffer_zeros(data.shape, "u8")
+        compute.run_kernel("blur", [compute.from_array(data)], out, {"radius": 3})
+        assert np.abs(out.read().astype(int) - got).max() <= 1
+
+
+# -- runs --------------------------------------------------------------------------------------
+
+
+def test_a_run_is_one_submit(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+    a = compute.from_array(image((40, 64, 4)))
+    out = compute.buffer_zeros(a.shape, "u8")
+    total = compute.buffer_zeros((1,))
+    floats = compute.buffer(np.ones(50_000, np.float32))
+    p = compute.pipeline()
+    p.add({"kernel": "blur", "inputs": [a], "output": out, "params": {"radius": 2}})
+    p.add({"kernel": "reduce_sum", "inputs": [floats], "output": total})
+    p.run()
+    submits = []
+    original = gpu.recorder.submit
+    monkeypatch.setattr(gpu.recorder, "submit", lambda: submits.append(1) or original())
+    p.run()
+    assert submits == [1]
+    assert total.read().tolist() == [50_000]
+
+
+def test_both_ways_to_record_are_one(own: WebGpuDevice) -> None:
+    assert isinstance(own.recorder, NativeRecorder)  # or wgpu-py has changed: then this is news
+    source = image((33, 64, 4))
+    quick, _ = run_chain(own, source)
+    own.recorder = PublicRecorder(own.gpu)
+    slow, _ = run_chain(own, source)
+    np.testing.assert_array_equal(quick, slow)
+
+
+def test_without_the_private_parts_the_public_way_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wgpu.backends.wgpu_native import _api
+
+    monkeypatch.delattr(_api, "error_handler")
+    assert isinstance(make_recorder(object()), PublicRecorder)
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("way", [NativeRecorder, PublicRecorder])
+def test_an_error_while_recording_is_raised_before_the_submit(
+    own: WebGpuDevice, gpu: WebGpuDevice, way: type, caplog: pytest.LogCaptureFixture
+) -> None:
+    """wgpu-native ends the process if it is handed a command buffer with an error in it."""
+    own.recorder = way(own.gpu)
+    engine = Engine(own)
+    type_ = ArrayType((4,), F32)
+    a = Buffer(engine, type_, own.allocate(type_))
+    p = compute.Pipeline(engine).add({"kernel": "relu", "inputs": [a], "output": a})
+    p.run()
+    own.gpu.destroy()
+    for _ in range(3):
+        with pytest.raises(DalaError):
+            p.run()
+    assert own.lost
+    b = compute.buffer([-1.0, 2.0])  # another device is none the worse for it
+    compute.relu(b, b)
+    assert compute.read_list(b) == [0, 2]
+    assert "out of sync" not in caplog.text
+
+
+def test_new_values_never_recompile(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+    a = compute.from_array(image((40, 64, 4)))
+    out = compute.buffer_zeros(a.shape, "u8")
+    p = compute.pipeline().add({"kernel": "brightness", "inputs": [a], "output": out})
+    p.run()
+
+    def refuse(self: pipelines.PipelineCache, shader: Shader) -> None:
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(pipelines.PipelineCache, "get", refuse)
+    for value in (0.1, -0.2, 0.3):
+        p.set_params(0, value=value)
+        p.run()
+        want = np.rint(np.clip(a.read()[..., :3] / 255 + value, 0, 1) * 255)
+        assert np.abs(out.read()[..., :3] - want).max() <= 1
+
+
+def test_another_size_reuses_the_shader(gpu: WebGpuDevice) -> None:
+    def blur(shape: tuple[int, ...]) -> None:
+        a = compute.from_array(image(shape))
+        compute.run_kernel("blur", [a], compute.buffer_zeros(shape, "u8"), {"radius": 6})
+
+    blur((40, 64, 4))
+    known = len(gpu.pipelines._pipelines)
+    blur((52, 128, 4))
+    assert len(gpu.pipelines._pipelines) == known
+
+
+def test_gpu_time(gpu: WebGpuDevice) -> None:
+    a = compute.from_array(image((200, 300, 4)))
+    out = compute.buffer_zeros(a.shape, "u8")
+    command = compute.run_kernel_async("blur", [a], out, {"radius": 3})
+    command.wait()
+    if gpu.timers is None:
+        assert command.gpu_ms is None
+        return
+    assert command.gpu_ms is not None
+    assert 0 < command.gpu_ms < 60_000
+    assert command.gpu_ms == command.gpu_ms
+
+
+def test_gpu_time_is_forgotten_after_many_runs(gpu: WebGpuDevice) -> None:
+    if gpu.timers is None:
+        pytest.skip("no timestamps here")
+    a = compute.buffer([1.0])
+    command = compute.run_kernel_async("relu", [a], a)
+    command.wait()
+    gpu.timers.newest += 2000
+    assert command.gpu_ms is None
+
+
+def test_the_cpu_has_no_gpu_time() -> None:
+    with dala.use("cpu"):
+        a = compute.buffer([1.0])
+        command = compute.run_kernel_async("relu", [a], a)
+        command.wait()
+        assert command.gpu_ms is None
+
+
+# -- failure -----------------------------------------------------------------------------------
+
+
+def test_a_bad_shader_names_kernel_wgsl_and_the_users_line(
+    own: WebGpuDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @dala.kernel
+    def doubtful(src):  # type: ignore[no-untyped-def]
+        return src[0, 0]
+
+    original = pipelines.PipelineCache.get
+
+    def spoil(self: pipelines.PipelineCache, shader: Shader) -> object:
+        return original(
+            self, replace(shader, text=shader.text.replace("let x0 =", "let x0 = nope +"))
+        )
+
+    monkeypatch.setattr(pipelines.PipelineCache, "get", spoil)
+    engine = engine_for(own)
+    b = Buffer(engine, ArrayType((4, 4, 4), U8), own.allocate(ArrayType((4, 4, 4), U8)))
+    p = compute.Pipeline(engine).add({"kernel": doubtful, "inputs": [b], "output": b})
+    with pytest.raises(ShaderError) as caught:
+        p.run()
+    text = str(caught.value)
+    assert text.startswith("doubtful: the driver refuses the shader: ")
+    assert "nope" in text
+    assert "let x0 = nope +" in text  # the line of WGSL
+    line = doubtful.function.__code__.co_firstlineno
+    assert f"kernel 'doubtful': \"{__file__}\", line {line}" in text
+
+
+@pytest.fixture
+def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """wgpu logs a lost device by itself."""
+    logging.getLogger("wgpu").setLevel(logging.CRITICAL)
+    yield
+    logging.getLogger("wgpu").setLevel(logging.NOTSET)
+
+
+@pytest.mark.usefixtures("quiet")
+def test_a_lost_device_and_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dala.backends import auto
+
+    monkeypatch.setattr(auto, "_devices", {})
+    with dala.use("webgpu") as first:
+        assert isinstance(first, WebGpuDevice)
+        a = compute.buffer([-1.0, 2.0])
+        compute.relu(a, a)
+        first.gpu.destroy()
+        with pytest.raises(DeviceLostError, match=r"^relu: the GPU was lost; open it again with"):
+            compute.relu(a, a)
+        with pytest.raises(CommandError, match=r"its input was never written: .* the GPU was lost"):
+            a.read()
+        with pytest.raises(DeviceLostError):
+            compute.buffer_zeros((77, 3))
+    with dala.use("webgpu") as second:
+        assert second is not first
+        assert not second.lost
+        b = compute.buffer([-1.0, 2.0])
+        compute.relu(b, b)
+        assert compute.read_list(b) == [0, 2]
+    assert open_device("webgpu") is second
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_is_told_so() -> None:
+    text = """
+        import os, warnings
+        warnings.simplefilter("ignore")
+        import dala
+        from dala import compute
+        dala.use("webgpu")
+        a = compute.buffer([4.0])
+        compute.run_kernel("sqrt", [a], a)
+        child = os.fork()
+        if child == 0:
+            try:
+                compute.run_kernel("sqrt", [a], a)
+            except dala.errors.DeviceError as error:
+                os._exit(0 if "'spawn'" in str(error) else 2)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        print(compute.read_list(a))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "[2.0]\n"), done.stderr

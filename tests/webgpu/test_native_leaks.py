@@ -1,0 +1,92 @@
+"""Nothing grows behind the API: wgpu's own count of its objects is flat."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import dala
+from dala import compute
+from dala.compute import engine
+
+pytestmark = pytest.mark.webgpu
+COUNTED = (
+    "BindGroup", "BindGroupLayout", "Buffer", "CommandBuffer", "CommandEncoder", "ComputePipeline",
+    "PipelineLayout", "QuerySet", "ShaderModule",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _gpu() -> Iterator[None]:
+    with dala.use("webgpu"):
+        yield
+        compute.synchronize()
+
+
+def native_objects() -> dict[str, int]:
+    from wgpu import diagnostics
+
+    compute.synchronize()
+    gc.collect()
+    report = diagnostics.wgpu_native_counts.get_dict()
+    return {name: row["count"] for name, row in report.items() if name in COUNTED}
+
+
+def assert_flat(work: Callable[[int], object], warm: int, rounds: int) -> None:
+    for n in range(warm):
+        work(n)
+    before = native_objects()
+    assert before["ComputePipeline"] > 0  # it does count
+    for n in range(warm, warm + rounds):
+        work(n)
+    assert native_objects() == before
+
+
+def test_ten_thousand_runs() -> None:
+    image = np.full((16, 16, 4), 100, np.uint8)
+    a, out = compute.from_array(image), compute.from_array(image)
+    soft = compute.scratch(a.shape)
+    p = compute.pipeline()
+    p.add({"kernel": "blur", "inputs": [a], "output": soft, "params": {"radius": 1}})
+    p.add({"kernel": "brightness", "inputs": [soft], "output": out, "params": {"value": 0.1}})
+
+    def run(n: int) -> None:
+        p.set_params(1, value=(n % 100) / 100)
+        p.run() if n % 4 else p.submit()
+
+    assert_flat(run, warm=100, rounds=10_000)
+
+
+def test_two_thousand_buffers_in_and_out() -> None:
+    data = np.ones((100, 300), np.float32)
+
+    def run(n: int) -> None:
+        b = compute.from_array(data)
+        compute.relu(b, b)
+        assert b.read()[0, 0] == 1
+
+    assert_flat(run, warm=50, rounds=2_000)
+
+
+def test_reads_that_are_views_give_their_memory_back() -> None:
+    b = compute.from_array(np.zeros(2 << 20, np.uint8))
+
+    def run(n: int) -> None:
+        first, second = b.read(), b.read()
+        assert first.base is not second.base
+
+    assert_flat(run, warm=5, rounds=100)
+
+
+def test_shaders_that_nobody_keeps() -> None:
+    a, out = compute.buffer([1.0, 2.0]), compute.buffer_zeros((2,))
+
+    def run(n: int) -> None:
+        compute.register("fresh", f"def fresh(a): return a * {n}.5")
+        compute.run_kernel("fresh", [a], out)
+        compute.unregister("fresh")
+
+    assert_flat(run, warm=engine.CACHED_PLANS + 20, rounds=200)

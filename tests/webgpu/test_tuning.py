@@ -1,0 +1,73 @@
+"""Whatever sizes a pass is cut into, the picture is the same: what bench/gpu.py may choose from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dala
+from dala import compute
+from dala.backends.auto import open_device
+from dala.backends.webgpu.device import WebGpuDevice
+from dala.backends.webgpu.tiles import Tuning
+from dala.compute import Buffer, Pipeline
+from dala.compute.engine import Engine
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import F32, U8
+
+pytestmark = pytest.mark.webgpu
+TUNINGS = {
+    "bits": Tuning(unpack_by_bits=True),
+    "wide points": Tuning(point_columns=8, point_rows=2),
+    "wide stencils": Tuning(stencil_columns=8, stencil_rows=1),
+    "columns": Tuning(stencil_columns=1, stencil_rows=4, point_columns=1, strip_rows=3),
+    "tall": Tuning(stencil_rows=4, held_rows=4, tile_rows=(16,)),
+    "small tiles": Tuning(threads=64, grid=(16, 4), tile_columns=(64,), tile_rows=(4,)),
+    "flat tiles": Tuning(threads=128, grid=(128, 1), tile_columns=(512, 256), tile_rows=(2,)),
+}
+CHAINS: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "brightness": [("brightness", {"value": 0.2})],
+    "vignette": [("vignette", {})],
+    "sharpen": [("sharpen", {"amount": 0.3})],
+    "median": [("median", {"radius": 1})],
+    "blur": [("blur", {"radius": 5})],
+    "two blurs": [("blur", {"radius": 2}), ("blur", {"radius": 3})],
+    "blur, sharpen": [("blur", {"radius": 2}), ("sharpen", {"amount": 0.3}), ("invert", {})],
+}
+SHAPES = [(1, 1, 4), (3, 5, 4), (37, 130, 4), (37, 132, 4), (21, 140), (21, 143)]
+
+
+def run(engine: Engine, chain: list[tuple[str, dict[str, Any]]], data: np.ndarray) -> np.ndarray:
+    type_ = ArrayType(data.shape, U8 if data.dtype == np.uint8 else F32)
+    a, out = (Buffer(engine, type_, engine.device.allocate(type_)) for _ in range(2))
+    a.write(data)
+    p, last = Pipeline(engine), a
+    for number, (kernel, params) in enumerate(chain):
+        end = number == len(chain) - 1
+        target = out if end else compute.scratch(data.shape, type_.dtype)  # type: ignore[arg-type]
+        p.add({"kernel": kernel, "inputs": [last], "output": target, "params": params})
+        last = target  # type: ignore[assignment]
+    p.run()
+    return out.read()
+
+
+@pytest.mark.parametrize("dtype", ["u8", "f32"])
+@pytest.mark.parametrize("tuning", TUNINGS)
+@pytest.mark.parametrize("chain", CHAINS)
+def test_sizes_change_nothing(chain: str, tuning: str, dtype: str) -> None:
+    device = open_device("webgpu")
+    assert isinstance(device, WebGpuDevice)
+    kept, engine = device.tuning, Engine(device)
+    reference = Engine(dala.device("reference"))
+    device.tuning = TUNINGS[tuning]
+    try:
+        for shape in SHAPES:
+            data = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+            given = data if dtype == "u8" else (data / np.float32(255)).astype(np.float32)
+            got, want = (run(e, CHAINS[chain], given).astype(float) for e in (engine, reference))
+            allowed = len(CHAINS[chain]) if dtype == "u8" else 1e-5
+            assert np.abs(got - want).max() <= allowed, shape
+    finally:
+        device.tuning = kept
