@@ -8,11 +8,11 @@ rounded to its upper 16 bits (one instruction): g · B with f = q + s - 15 binar
 added, and the sum is rounded to a level and clamped. ``s`` follows from the gain, once per pass: small
 gains have up to MAX_PLACES places.
 
-The error, in units of 2⁻ᶠ levels: the scaled gain is off by at most ½, and |B| · 2^q < 2¹⁵, so the product is
-off by less than ½, and by ½ more after rounding: less than 1. The bounds of the gain promise f ≥ 1 (``suits_gain``),
-so this is less than half a level, and for a gain of at most 0.5 in ``sharpen`` less than 1/32. What the
-reference rounds in f32 is below 0.01. Values less than one level apart round to levels at most one apart.
-The sum saturates at 2¹⁵ · 2⁻ᶠ ≥ 256 levels (f ≤ 7), which is clamped to 255 anyway.
+The error, in units of 2⁻ᶠ levels: the scaled gain is off by at most ½, and |B| · 2^q < 2¹⁵, so the product
+is off by less than ½, and by ½ more after rounding: less than 1. The bounds of the gain promise f ≥ 1
+(``suits_gain``), so this is less than half a level; for a gain below 0.5 in ``sharpen``, less than 1/32. What
+the reference rounds in f32 is below 0.01. Values less than one level apart round to levels at most one
+apart. The sum saturates at 2¹⁵ · 2⁻ᶠ ≥ 256 levels (f ≤ 7), which is clamped to 255 anyway.
 
 Every channel must be the same function of its own channel, but for those that pass through, such as alpha:
 a constant mask chooses them.
@@ -210,7 +210,9 @@ class _PixelWriter:
             kept = self._load(passed.attr, small)
             chosen = [functions[i % len(values)] is passed for i in range(self.lanes * self.parts)]
             mask = ", ".join(f"i1 {str(c).lower()}" for c in chosen)
-            result = self.code.op(f"select <{len(chosen)} x i1> <{mask}>, {small} {kept}, {small} {result}")
+            result = self.code.op(
+                f"select <{len(chosen)} x i1> <{mask}>, {small} {kept}, {small} {result}"
+            )
         return f"{small} {result}"
 
     def _factors(self, found: Gain) -> tuple[str, str, str]:
