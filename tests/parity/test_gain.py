@@ -37,7 +37,7 @@ TEXTS = {
     "passing two": "rgba((src[1, 0] * gain - src[0, 0]).r, src[0, 0].g, (src[1, 0] * gain - src[0, 0]).b, "
     "src[1, 0].a)",
     "negative": "-(src[0, 1] * gain) - src[1, 0]",
-    "nothing": "src[0, 0] + (src[1, 0] - src[1, 0]) * gain + src[0, 1] * 0.0",
+    "something less itself": "src[0, 0] + (src[1, 0] - src[1, 0] + src[0, 1]) * gain + src[3, 3] * 0.0",
 }
 KERNELS = {
     name: make_kernel(
@@ -178,6 +178,7 @@ OTHERWISE = {
     "another function": ("src[0, 0] + src[1, 0] * sqrt(gain)", BOUNDED),
     "a product of levels": ("src[0, 0] * src[1, 0] * gain", BOUNDED),
     "crossed channels": ("src[0, 0] + src[1, 0].r * gain", BOUNDED),
+    "no gain": ("src[0, 0] + (src[1, 0] - src[1, 0]) * gain", BOUNDED),
     "a constant channel": ("(src[0, 0] + src[1, 0] * gain).with_alpha(1.0)", BOUNDED),
 }
 

@@ -57,8 +57,10 @@ class BodyEmitter(Sources):
             self.lanes = owner.vector_bytes // self.extrema
         elif self.byte_map is not None:
             self.lanes = owner.vector_bytes // self.byte_map.channels
+        elif body.way == GAIN:
+            self.lanes = owner.vector_bytes // self.channels
         self.vectors = vectors_at_once(body, self.channels) if body.way == FIXED else 1
-        if body.way in (FIXED, GAIN):  # of grey pixels, twice as many fit into 16-bit lanes
+        if body.way == FIXED:  # of grey pixels, twice as many fit into 16-bit lanes
             self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}

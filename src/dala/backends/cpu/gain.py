@@ -5,13 +5,14 @@ add levels of one channel of one image with small whole weights.
 
 B is moved up by ``q`` bits, as far as 16 bits allow, g is scaled by 2ˢ to 15 bits, and their product is
 rounded to its upper 16 bits (one instruction): g · B with f = q + s - 15 binary places. To that A · 2ᶠ is
-added, and the sum is rounded to a level and clamped. ``s`` follows from the gain, once per pass: small
+added, and the sum is rounded to a level and clamped. (All with the signs turned around: a weight of 2⁷ is
+a signed byte only below zero.) ``s`` follows from the gain, once per pass: small
 gains have up to MAX_PLACES places.
 
 The error, in units of 2⁻ᶠ levels: the scaled gain is off by at most ½, and |B| · 2^q < 2¹⁵, so the product
 is off by less than ½, and by ½ more after rounding: less than 1. The bounds of the gain promise f ≥ 1
-(``suits_gain``), so this is less than half a level; for a gain below 0.5 in ``sharpen``, less than 1/32. What
-the reference rounds in f32 is below 0.01. Values less than one level apart round to levels at most one
+(``suits_gain``), so this is less than half a level; for a gain below 0.5 in ``sharpen``, less than 1/32.
+What the reference rounds in f32 is below 0.01. Values less than one level apart round to levels at most one
 apart. The sum saturates at 2¹⁵ · 2⁻ᶠ ≥ 256 levels (f ≤ 7), which is clamped to 255 anyway.
 
 Every channel must be the same function of its own channel, but for those that pass through, such as alpha:
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dala.backends.cpu.code import Type
 from dala.backends.cpu.extrema import interleave
+from dala.backends.cpu.halves import Halves, take_halves
 from dala.backends.cpu.lanes import LaneWriter
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Access, Node, RuntimeParam, accesses, make, walk
@@ -58,10 +60,11 @@ class Gain:
 
 
 def _room(weights: Weights) -> int:
-    """How many bits of 15 are left above the largest sum of levels."""
+    """By how many bits weights may move up: sums of levels stay in 16 bits, -weights are signed bytes."""
     up = sum(w for w in weights.values() if w > 0)
     down = -sum(w for w in weights.values() if w < 0)
-    return 15 - int(255 * max(up, down)).bit_length()
+    room = 15 - int(255 * max(up, down)).bit_length()
+    return room - (min(weights.values(), default=0.0) * 2.0**room == -128)
 
 
 def find_gain(values: Sequence[Node]) -> Gain | None:
@@ -72,12 +75,15 @@ def find_gain(values: Sequence[Node]) -> Gain | None:
     if len(functions) != 1:
         return None
     terms = _find_terms(next(iter(functions)))
-    if terms is None or len(terms) != 1 + (None in terms):
+    if terms is None:
         return None
-    (gain,) = [uniform for uniform in terms if uniform is not None]
-    found = Gain(terms.get(None, {}), terms[gain], gain)
-    whole = all(w.is_integer() for w in (*found.plain.values(), *found.gained.values()))
-    return found if whole else None
+    kept = {u: {a: w for a, w in weights.items() if w} for u, weights in terms.items()}
+    gains = [uniform for uniform, weights in kept.items() if uniform is not None and weights]
+    if len(gains) != 1:
+        return None
+    plain, gained = kept.get(None, {}), kept[gains[0]]
+    whole = all(w.is_integer() for w in (*plain.values(), *gained.values()))
+    return Gain(plain, gained, gains[0]) if whole else None
 
 
 def _find_terms(root: Node) -> Terms | None:
@@ -181,7 +187,7 @@ def write_gain(body: BodyEmitter) -> None:
     row = body.body
     values = row.held if row.ring is not None else row.stores[0].values
     assert all(root.op == "level" for root in values), "a u8 image stores levels"
-    pixels = _PixelWriter(body).write([root.args[0] for root in values])
+    pixels = _pixels(body, [root.args[0] for root in values])
     if row.ring is not None:
         body.lane.line(f"store {pixels}, ptr {body.own_place(0)}, align 1")
     for store in row.stores:
@@ -189,132 +195,52 @@ def write_gain(body: BodyEmitter) -> None:
         body.lane.line(f"store {pixels}, ptr {place}, align 1")
 
 
-class _PixelWriter:
-    """The function of a body on 16-bit lanes: RGBA as (r, b) and (g, a), grey as it is."""
-
-    def __init__(self, body: BodyEmitter) -> None:
-        self.body, self.code = body, body.lane
-        self.parts = 2 if body.channels == 4 else 1
-        self.lanes = body.lanes * body.channels // self.parts
-        self.vector = f"<{self.lanes} x i16>"
-
-    def write(self, values: Sequence[Node]) -> str:
-        """The pixels as they lie in memory, with their type."""
-        found, functions = find_gain(values), interleave(values)
-        assert found is not None
-        factors = self._factors(found)
-        result = self._join([self._level(found, factors, part) for part in range(self.parts)])
-        small = f"<{self.lanes * self.parts} x i8>"
-        for passed in dict.fromkeys(n for n in functions if n.op == "load"):
-            assert isinstance(passed.attr, Access)
-            kept = self._load(passed.attr, small)
-            chosen = [functions[i % len(values)] is passed for i in range(self.lanes * self.parts)]
-            mask = ", ".join(f"i1 {str(c).lower()}" for c in chosen)
-            result = self.code.op(
-                f"select <{len(chosen)} x i1> <{mask}>, {small} {kept}, {small} {result}"
-            )
-        return f"{small} {result}"
-
-    def _factors(self, found: Gain) -> tuple[str, str, str]:
-        """The scaled gain, 2ᶠ and 2¹⁵⁻ᶠ on all lanes, where f is the number of binary places."""
-        code, i32 = self.body.uniform, Type(S32)
-        writer = LaneWriter(self.body, 0, code, self.body.row, self.code)
-        writer.write([found.gain])
-        gain = writer.names[id(found.gain)]
-        bits = code.op(f"and i32 {code.op(f'bitcast float {gain} to i32')}, {0x7FFFFFFF}")
-        # the exponent that it has once it is rounded to 15 bits
-        exponent = code.op(f"lshr i32 {code.op(f'add i32 {bits}, 256')}, 23")
-        wanted = code.op(f"sub i32 {found.rise - 1 + 127}, {exponent}")
-        places = code.intrinsic("smin", i32, [wanted, str(found.most_places)])
-        power = code.op(f"shl i32 {code.op(f'add i32 {places}, {15 - found.rise + 127}')}, 23")
-        scaled = code.op(f"fmul float {gain}, {code.op(f'bitcast i32 {power} to float')}")
-        near = code.intrinsic("roundeven", Type(F32), [scaled])
-        whole = code.op(f"fptosi float {near} to i32")
-        down = code.op(f"sub i32 15, {places}")
-        factors = whole, code.op(f"shl i32 1, {places}"), code.op(f"shl i32 1, {down}")
-        return self._spread(factors[0]), self._spread(factors[1]), self._spread(factors[2])
-
-    def _spread(self, number: str) -> str:
-        code = self.body.uniform
-        small = code.op(f"trunc i32 {number} to i16")
-        single = code.op(f"insertelement {self.vector} poison, i16 {small}, i64 0")
-        zeros = f"<{self.lanes} x i32> zeroinitializer"
-        return code.op(f"shufflevector {self.vector} {single}, {self.vector} poison, {zeros}")
-
-    def _level(self, found: Gain, factors: tuple[str, str, str], part: int) -> str:
-        """One part of the result: whole numbers in 0..255."""
-        gain, up, down = factors
-        total = self._multiply(self._op("shl", self._sum(found.gained, part), found.rise), gain)
-        if found.plain:
-            plain = self.code.op(f"mul {self.vector} {self._sum(found.plain, part)}, {up}")
-            total = self._call("sadd.sat", plain, total)
-        level = self._multiply(total, down)
-        return self._call("smin", self._call("smax", level, _splat(0)), _splat(255))
-
-    def _sum(self, weights: Weights, part: int) -> str:
-        """Levels by their weights; those of one weight are added before they are multiplied."""
-        groups: dict[int, list[Access]] = {}
-        for access, weight in weights.items():
-            groups.setdefault(int(weight), []).append(access)
-        total = ""
-        for weight, taps in sorted(groups.items(), key=lambda group: -group[0]):
-            term = self._tap(taps[0], part)
-            for tap in taps[1:]:
-                term = self.code.op(f"add {self.vector} {term}, {self._tap(tap, part)}")
-            if abs(weight) != 1:
-                term = self._op("mul", term, abs(weight))
-            if not total and weight > 0:
-                total = term
-                continue
-            sign = "add" if weight > 0 else "sub"
-            total = self.code.op(f"{sign} {self.vector} {total or _splat(0)}, {term}")
-        return total
-
-    def _tap(self, tap: Access, part: int) -> str:
-        if self.parts == 1:
-            small = f"<{self.lanes} x i8>"
-            return self.code.op(f"zext {small} {self._load(tap, small)} to {self.vector}")
-        words = self._load(tap, self.vector)
-        return self._op("lshr", words, 8) if part else self._op("and", words, 255)
-
-    def _load(self, tap: Access, vector: str) -> str:
-        return self.code.op(f"load {vector}, ptr {self.body.place_of(tap)}, align 1")
-
-    def _join(self, levels: Sequence[str]) -> str:
-        """The parts as bytes."""
-        small = f"<{self.lanes * self.parts} x i8>"
-        if self.parts == 1:
-            return self.code.op(f"trunc {self.vector} {levels[0]} to {small}")
-        odd = self._op("shl", levels[1], 8)
-        words = self.code.op(f"or {self.vector} {levels[0]}, {odd}")
-        return self.code.op(f"bitcast {self.vector} {words} to {small}")
-
-    def _multiply(self, a: str, b: str) -> str:
-        """a · b / 2¹⁵, rounded."""
-        code, vector = self.code, self.vector
-        if self.body.owner.x86 and self.lanes in _X86_MULTIPLY:
-            name = f"llvm.x86.{_X86_MULTIPLY[self.lanes]}"
-            code.names.declarations[name] = f"declare {vector} @{name}({vector}, {vector})"
-            return code.op(f"call {vector} @{name}({vector} {a}, {vector} {b})")
-        wide = f"<{self.lanes} x i32>"
-        x, y = (code.op(f"sext {vector} {value} to {wide}") for value in (a, b))
-        product = code.op(f"mul nsw {wide} {x}, {y}")
-        half = code.op(f"add {wide} {product}, {_splat(1 << 14, 'i32')}")
-        high = code.op(f"ashr {wide} {half}, {_splat(15, 'i32')}")
-        return code.op(f"trunc {wide} {high} to {vector}")
-
-    def _op(self, op: str, value: str, number: int) -> str:
-        return self.code.op(f"{op} {self.vector} {value}, {_splat(number)}")
-
-    def _call(self, name: str, a: str, b: str) -> str:
-        vector, full = self.vector, f"llvm.{name}.v{self.lanes}i16"
-        self.code.names.declarations[full] = f"declare {vector} @{full}({vector}, {vector})"
-        return self.code.op(f"call {vector} @{full}({vector} {a}, {vector} {b})")
+def _pixels(body: BodyEmitter, values: Sequence[Node]) -> str:
+    """The bytes of all channels, with their type."""
+    found, functions = find_gain(values), interleave(values)
+    assert found is not None
+    halves = take_halves(body, list(dict.fromkeys([*found.plain, *found.gained])))
+    result = halves.join(_levels(body, halves, found))
+    for passed in dict.fromkeys(n for n in functions if n.op == "load"):
+        assert isinstance(passed.attr, Access)
+        size = body.lanes * len(values)
+        chosen = (str(functions[i % len(values)] is passed).lower() for i in range(size))
+        mask = f"<{size} x i1> <{', '.join(f'i1 {c}' for c in chosen)}>"
+        kept = halves.load(passed.attr)
+        result = body.lane.op(f"select {mask}, {halves.bytes} {kept}, {halves.bytes} {result}")
+    return f"{halves.bytes} {result}"
 
 
-# the instruction of 16 bytes is younger than the machines that have no wider one
-_X86_MULTIPLY = {32: "avx512.pmul.hr.sw.512", 16: "avx2.pmul.hr.sw"}
+def _levels(body: BodyEmitter, halves: Halves, found: Gain) -> list[str]:
+    """The result in whole levels, not yet clamped."""
+    gain, up, down = _factors(body, found)
+    risen = {tap: -int(weight) << found.rise for tap, weight in found.gained.items()}
+    totals = [halves.multiply(half, halves.spread(gain)) for half in halves.sum(risen)]
+    if found.plain:
+        weights = {tap: int(weight) for tap, weight in found.plain.items()}
+        plain = halves.scaled_sum(weights, up)
+        totals = [halves.call("llvm.sadd.sat", a, b) for a, b in zip(plain, totals, strict=True)]
+    return [halves.multiply(total, halves.spread(down)) for total in totals]
 
 
-def _splat(value: int, element: str = "i16") -> str:
-    return f"splat ({element} {value})"
+def _factors(body: BodyEmitter, found: Gain) -> tuple[str, str, str]:
+    """The scaled gain, -2ᶠ and -2¹⁵⁻ᶠ as i16, where f is the number of binary places."""
+    code, i32 = body.uniform, Type(S32)
+    writer = LaneWriter(body, 0, code, body.row, body.lane)
+    writer.write([found.gain])
+    gain = writer.names[id(found.gain)]
+    bits = code.op(f"and i32 {code.op(f'bitcast float {gain} to i32')}, {0x7FFFFFFF}")
+    # the exponent that it has once it is rounded to 15 bits
+    exponent = code.op(f"lshr i32 {code.op(f'add i32 {bits}, 256')}, 23")
+    wanted = code.op(f"sub i32 {found.rise - 1 + 127}, {exponent}")
+    places = code.intrinsic("smin", i32, [wanted, str(found.most_places)])
+    power = code.op(f"shl i32 {code.op(f'add i32 {places}, {15 - found.rise + 127}')}, 23")
+    scaled = code.op(f"fmul float {gain}, {code.op(f'bitcast i32 {power} to float')}")
+    near = code.intrinsic("roundeven", Type(F32), [scaled])
+    whole = code.op(f"fptosi float {near} to i32")
+    up = code.op(f"shl i32 -1, {places}")
+    down = code.op(f"shl i32 -1, {code.op(f'sub i32 15, {places}')}")
+    scaled_gain, minus_up, minus_down = (
+        code.op(f"trunc i32 {n} to i16") for n in (whole, up, down)
+    )
+    return scaled_gain, minus_up, minus_down
