@@ -101,7 +101,7 @@ IMAGE_STAGES = st.one_of(
         st.just("blur"),
         st.fixed_dictionaries({"radius": st.integers(1, 4), "sigma": st.floats(0.25, 8)}),
     ),
-    st.tuples(st.just("sharpen"), st.fixed_dictionaries({"amount": st.floats(0, 3)})),
+    st.tuples(st.just("sharpen"), st.fixed_dictionaries({"amount": st.floats(0, 10)})),
     st.tuples(st.just("brightness"), st.fixed_dictionaries({"value": number})),
     st.tuples(st.just("contrast"), st.fixed_dictionaries({"value": st.floats(-1, 3)})),
     st.tuples(st.just("grayscale"), st.just({})),
