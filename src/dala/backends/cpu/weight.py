@@ -23,12 +23,8 @@ WEIGHTS = {
     **dict.fromkeys(("exp", "log", "sin", "cos", "tanh", "atan2", "pow"), 16),
 }  # fmt: skip
 STORE = 2  # per channel
-SHARES = {
-    FIXED: 0.5,
-    GAIN: 0.5,
-    DOT: 0.5,
-    EXTREMA: 0.5,
-}  # narrower numbers: a vector holds more of them
+# narrower numbers: a vector holds more of them
+SHARES = dict.fromkeys((FIXED, GAIN, DOT, EXTREMA), 0.5)
 TRAFFIC = 1.25  # per byte read or written: no pass is faster than memory
 
 
