@@ -7,6 +7,7 @@ components of one image or tensor; a Program is the stages of one kernel in orde
 
 from __future__ import annotations
 
+import math
 from collections.abc import (
     Callable,
     Container,
@@ -131,10 +132,12 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeParam:
-    """A value handed over at launch; changing it never recompiles."""
+    """A value handed over at launch, within its bounds; changing it never recompiles."""
 
     name: str
     dtype: DType
+    low: float = -math.inf
+    high: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)

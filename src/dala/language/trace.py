@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import linecache
+import math
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -190,7 +191,9 @@ def _param_symbol(
     dtype = _param_dtype(param, domain, element)
     names = [f"{param.name}[{i}]" for i in range(param.length)] or [param.name]
     symbols = tuple(Scalar(Node("param", dtype, (), len(slots) + i)) for i in range(len(names)))
-    slots += [RuntimeParam(name, dtype) for name in names]
+    low = -math.inf if param.min is None else param.min
+    high = math.inf if param.max is None else param.max
+    slots += [RuntimeParam(name, dtype, low, high) for name in names]
     return symbols if param.length else symbols[0]
 
 

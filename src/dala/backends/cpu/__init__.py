@@ -8,6 +8,7 @@ lanes.py     expressions on vectors of pixels or elements
 spelling.py  each op of the table in LLVM
 mathlib.py   exp, log, sin, … on f32 vectors
 fixed.py     averages of bytes in 16-bit fixed point
+gain.py      levels plus a gain times differences, in 16 bits
 tables.py    point-wise chains of bytes as one look-up table
 jit.py       text → machine code, cached by content
 launch.py    arguments, bands, threads

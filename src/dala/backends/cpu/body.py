@@ -16,6 +16,7 @@ from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.dot import write_dot
 from dala.backends.cpu.extrema import write_extrema
 from dala.backends.cpu.fixed import vectors_at_once, write_fixed
+from dala.backends.cpu.gain import write_gain
 from dala.backends.cpu.lanes import (
     LANE,
     ROW,
@@ -29,7 +30,7 @@ from dala.backends.cpu.lanes import (
 from dala.backends.cpu.roll import roll_sums
 from dala.backends.cpu.rows import Form, Ring, RowBody
 from dala.backends.cpu.tables import write_byte_map
-from dala.backends.cpu.ways import DOT, FIXED
+from dala.backends.cpu.ways import DOT, FIXED, GAIN
 from dala.backends.cpu.wide import write_averages
 from dala.ir.dtypes import F32, S32, S64, U8, DType
 from dala.ir.graph import Access, Extent, Gather, Node, map_nodes
@@ -56,6 +57,8 @@ class BodyEmitter(Sources):
             self.lanes = owner.vector_bytes // self.extrema
         elif self.byte_map is not None:
             self.lanes = owner.vector_bytes // self.byte_map.channels
+        elif body.way == GAIN:
+            self.lanes = owner.vector_bytes // self.channels
         self.vectors = vectors_at_once(body, self.channels) if body.way == FIXED else 1
         if body.way == FIXED:  # of grey pixels, twice as many fit into 16-bit lanes
             self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
@@ -69,6 +72,9 @@ class BodyEmitter(Sources):
         body = self.body
         if body.way == FIXED:
             write_fixed(self)
+            return
+        if body.way == GAIN:
+            write_gain(self)
             return
         if body.way == DOT:
             write_dot(self)

@@ -1,6 +1,7 @@
 """A kernel's program as the CPU wants to compute it: what changes rounding, before fusion.
 
 * A stage that only averages the levels of a u8 image is left to 16-bit fixed point (fixed.py).
+* So is one that adds differences of levels times a gain that is the same everywhere (gain.py).
 * A stage that weighs levels of u8 images by constants is left to integer dot products (dot.py).
 * So is a stage of minima and maxima of several pixels of a u8 image left alone: bytes (extrema.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
@@ -21,7 +22,8 @@ from dataclasses import replace
 from dala.backends.cpu.dot import suits_dot
 from dala.backends.cpu.extrema import are_extrema
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
-from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, TABLE
+from dala.backends.cpu.gain import suits_gain
+from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, TABLE
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.ir.graph import (
@@ -78,6 +80,8 @@ def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) 
         ways |= dict.fromkeys(_fixed_stages(program, inputs), FIXED)
         if tables and _maps_bytes(program, inputs):
             ways[0] = TABLE
+        if _is_gain(program, inputs):
+            ways[len(program.stages) - 1] = GAIN
     for number in range(program.first_result, len(program.stages)):
         if number not in ways and _is_dot(program, number, inputs):
             ways[number] = DOT
@@ -157,6 +161,17 @@ def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
     if any(inputs[program.source_part(s).array].dtype != U8 for s in sources):
         return False
     return suits_dot(body)
+
+
+def _is_gain(program: Program, inputs: Sequence[ArrayType]) -> bool:
+    """Whether the last stage adds differences of levels of one u8 image, times a gain, to its levels."""
+    body = program.stages[-1].body
+    found = {a.source for a in accesses(body)}
+    if len(found) != 1 or not any(a.dx or a.dy for a in accesses(body)):
+        return False
+    return _reads_levels(program, len(program.stages) - 1, set(), inputs) and suits_gain(
+        body, program.params
+    )
 
 
 def _maps_bytes(program: Program, inputs: Sequence[ArrayType]) -> bool:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from dala.backends.cpu.rows import RowBody
-from dala.backends.cpu.ways import DOT, EXTREMA, FIXED
+from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN
 from dala.ir.graph import walk
 from dala.plan.melt import FusedPass
 
@@ -23,7 +23,8 @@ WEIGHTS = {
     **dict.fromkeys(("exp", "log", "sin", "cos", "tanh", "atan2", "pow"), 16),
 }  # fmt: skip
 STORE = 2  # per channel
-SHARES = {FIXED: 0.5, DOT: 0.5, EXTREMA: 0.5}  # narrower numbers: a vector holds more of them
+# narrower numbers: a vector holds more of them
+SHARES = dict.fromkeys((FIXED, GAIN, DOT, EXTREMA), 0.5)
 TRAFFIC = 1.25  # per byte read or written: no pass is faster than memory
 
 
