@@ -384,6 +384,22 @@ def test_gpu_time(gpu: WebGpuDevice) -> None:
     assert command.gpu_ms == command.gpu_ms
 
 
+def test_gpu_time_counts_ticks_of_any_length(
+    gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tick is 1 ns on some GPUs, 10 or 83 ns on others."""
+    if gpu.timers is None:
+        pytest.skip("no timestamps here")
+    a = compute.from_array(image((200, 300, 4)))
+    command = compute.run_kernel_async("invert", [a], a)
+    command.wait()
+    short = command.gpu_ms
+    assert short is not None
+    assert gpu.timers.tick_ns > 0
+    monkeypatch.setattr(gpu.timers, "tick_ns", gpu.timers.tick_ns * 10)
+    assert command.gpu_ms == pytest.approx(10 * short)
+
+
 def test_gpu_time_is_forgotten_after_many_runs(gpu: WebGpuDevice) -> None:
     if gpu.timers is None:
         pytest.skip("no timestamps here")
