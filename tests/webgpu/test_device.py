@@ -313,6 +313,25 @@ def test_both_ways_to_record_are_one(own: WebGpuDevice) -> None:
     np.testing.assert_array_equal(quick, slow)
 
 
+def test_what_an_interrupted_call_left_behind_is_cleared(
+    own: WebGpuDevice, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C between wgpu-py's two lines leaves an error slot open: ours must still be found."""
+    from wgpu.backends.wgpu_native._api import error_handler
+
+    recorder = NativeRecorder(own.gpu)
+    depth = len(error_handler._get_proxy_stack())
+    recorder.start()
+    error_handler.capture("a call that never came back")
+    recorder.abandon()
+    assert len(error_handler._get_proxy_stack()) == depth
+    recorder.abandon()  # and again, before anything was begun
+    recorder.start()
+    recorder.submit()
+    assert len(error_handler._get_proxy_stack()) == depth
+    assert "out of sync" not in caplog.text + capfd.readouterr().err
+
+
 def test_without_the_private_parts_the_public_way_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     from wgpu.backends.wgpu_native import _api
 
