@@ -931,7 +931,7 @@ def test_a_forked_child_can_submit(device: str) -> None:
 def test_ctrl_c_at_any_moment(device: str, moment: str) -> None:
     """Whatever a signal handler's exception cuts short, nothing crashes, nothing waits forever."""
     shape = (1, 1, 4) if moment == "small kernels" else (600, 800, 4)
-    if device == "reference" and moment == "large kernels":
+    if device != "cpu" and moment == "large kernels":  # or too few fit into a second
         shape = (60, 80, 4)
     out = run_python(
         f"""

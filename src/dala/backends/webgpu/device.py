@@ -24,7 +24,7 @@ from dala.backends.webgpu.sizes import passes_of_one_size
 from dala.backends.webgpu.spelling import NEEDS
 from dala.backends.webgpu.split import emit_split
 from dala.backends.webgpu.tiles import Tuning
-from dala.backends.webgpu.timers import TimerRing
+from dala.backends.webgpu.timers import make_timers
 from dala.errors import DeviceError, UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import BUFFER_DTYPES, DType
@@ -61,7 +61,7 @@ class WebGpuDevice(Device):
         self.pipelines = PipelineCache(self.gpu)
         self.recorder = make_recorder(self.gpu)
         self.tuning = Tuning()
-        self.timers = TimerRing(self.gpu, self.lock) if "timestamp-query" in features else None
+        self.timers = make_timers(self.gpu, self.lock)
         self.process = os.getpid()
 
     def describe(self) -> dict[str, object]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dala.backends.base import Executable, Storage, Timer
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
-from dala.backends.webgpu.record import PublicRecorder, Recorder
+from dala.backends.webgpu.record import PublicRecorder
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
@@ -69,11 +69,7 @@ class Dispatch:
         self.device.gpu.queue.write_buffer(self._uniforms, 0, values)
         self._values = values
 
-    def record(self, recorder: Recorder, memories: Sequence[Memory]) -> None:
-        """Put the dispatch on these arrays into a command buffer."""
-        recorder.dispatch(self.pipeline, self._bind_group(memories), self.shader.groups)
-
-    def _bind_group(self, memories: Sequence[Memory]) -> Any:
+    def bind_group(self, memories: Sequence[Memory]) -> Any:
         key = tuple([m.serial for m in memories])
         found = self._groups.get(key)
         if found is not None:
@@ -166,9 +162,13 @@ class GpuExecutable(Executable):
             assert isinstance(array, GpuArray)
             return array.memory
 
+        bound: dict[
+            Dispatch, Any
+        ] = {}  # all of it before recording: these calls may fail on their own
         for step in self.steps:
             if isinstance(step, Dispatch):
                 step.update(params)
+                bound[step] = step.bind_group([find(b.place) for b in step.shader.bindings])
         recorder = self.device.recorder
         if timers is not None:
             recorder = public = PublicRecorder(self.device.gpu)
@@ -185,7 +185,8 @@ class GpuExecutable(Executable):
                     marks = timers.marks(run, first=done == 1, last=done == self.passes)
                 recorder.begin_pass(marks)
                 for dispatch in work:
-                    dispatch.record(recorder, [find(b.place) for b in dispatch.shader.bindings])
+                    groups = dispatch.shader.groups
+                    recorder.dispatch(dispatch.pipeline, bound[dispatch], groups)
                 recorder.end_pass()
             if timers is not None:
                 timers.resolve(public.encoder, run)

@@ -14,11 +14,12 @@ SPACING = 256  # bytes between two results: where the GPU may put them
 class TimerRing:
     """Two timestamps for each of the last runs."""
 
-    def __init__(self, gpu: Any, lock: threading.RLock) -> None:
+    def __init__(self, gpu: Any, lock: threading.RLock, tick_ns: float) -> None:
         self.gpu = gpu
         self.lock = lock  # of the queue
         self.queries = gpu.create_query_set(type="timestamp", count=2 * RUNS)
         self.results = gpu.create_buffer(size=RUNS * SPACING, usage="QUERY_RESOLVE|COPY_SRC")
+        self.tick_ns = tick_ns
         self.newest = 0
 
     def begin(self) -> int:
@@ -48,4 +49,17 @@ class TimerRing:
                 return None
             raw = self.gpu.queue.read_buffer(self.results, (run % RUNS) * SPACING, 16)
         begin, end = np.frombuffer(raw, np.uint64)
-        return float(int(end) - int(begin)) / 1e6
+        return (int(end) - int(begin)) * self.tick_ns / 1e6
+
+
+def make_timers(gpu: Any, lock: threading.RLock) -> TimerRing | None:
+    """Timers where the GPU has them and says how long its ticks are: no time is better than a wrong one."""
+    if "timestamp-query" not in gpu.features:
+        return None
+    try:
+        from wgpu.backends.wgpu_native import lib
+
+        tick_ns = float(lib.wgpuQueueGetTimestampPeriod(gpu.queue._internal))
+    except (ImportError, AttributeError):
+        return None
+    return TimerRing(gpu, lock, tick_ns) if tick_ns > 0 else None
