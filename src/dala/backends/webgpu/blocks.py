@@ -126,7 +126,9 @@ class BodyWriter:
                 return passed, False
             if id(node.args[0]) not in self.uniform:
                 (value,) = self.values([node.args[0]], dx, dy)
-                bits = self.code.let(f"bitcast<u32>(saturate({value}) * 255.0f + {LEVEL_MAGIC})")
+                # clamped between the product and the sum: no compiler can round the two at once
+                level = f"clamp({value} * 255.0f, 0.0f, 255.0f)"
+                bits = self.code.let(f"bitcast<u32>({level} + {LEVEL_MAGIC})")
                 return _moved(bits, place), place == 0
         (value,) = self.values([node], dx, dy)
         return _moved(f"u32({value})", place), False
