@@ -17,6 +17,7 @@ from dala.backends.cpu.dot import write_dot
 from dala.backends.cpu.extrema import write_extrema
 from dala.backends.cpu.fixed import vectors_at_once, write_fixed
 from dala.backends.cpu.gain import write_gain
+from dala.backends.cpu.gathers import Gatherer
 from dala.backends.cpu.lanes import (
     LANE,
     ROW,
@@ -32,7 +33,7 @@ from dala.backends.cpu.rows import Form, Ring, RowBody
 from dala.backends.cpu.tables import write_byte_map
 from dala.backends.cpu.ways import DOT, FIXED, GAIN
 from dala.backends.cpu.wide import write_averages
-from dala.ir.dtypes import F32, S32, S64, U8, DType
+from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Access, Extent, Gather, Node, map_nodes
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class BodyEmitter(Sources):
             self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
-        self.gathered: dict[tuple[object, ...], list[str]] = {}
+        self.gatherer = Gatherer(owner, self.lanes)
         self.mine: str | None = None
         self.write()
 
@@ -121,29 +122,42 @@ class BodyEmitter(Sources):
         if not packed or len(nodes) != 4:
             writer.write(nodes)
             return [writer.vector(n) for n in nodes]
-        parts = []
+        parts, i32 = [], Type(S32, self.lanes)
+        moved: dict[str, int] = {}  # bytes that only pass through stay bytes: words and masks
         for channel, node in enumerate(nodes):
-            source = self._passed_through(node, channel)
-            if source is None:
+            words = self._passed_through(node, channel, writer)
+            if words is None:
                 writer.write([node])
                 parts.append(pack_level(self.lane, writer.vector(node), channel, self.lanes))
-                continue
-            i32 = Type(S32, self.lanes)  # a byte that only passes through stays a byte
-            pixels = self.lane.op(f"load {i32}, ptr {self.place_of(source)}, align 1")
-            mask = self.lane.constant(i32, _signed(0xFF << (8 * channel)))
-            parts.append(self.lane.op(f"and {i32} {pixels}, {mask}"))
+            else:
+                moved[words] = moved.get(words, 0) | 0xFF << (8 * channel)
+        for words, bits in moved.items():
+            mask = self.lane.constant(i32, _signed(bits))
+            whole = bits == 0xFFFFFFFF
+            parts.append(words if whole else self.lane.op(f"and {i32} {words}, {mask}"))
         return parts
 
-    def _passed_through(self, node: Node, channel: int) -> Access | None:
-        """Where the byte comes from, if ``node`` is the same channel of a packed pixel, unchanged."""
-        if node.op != "level" or not isinstance(node.args[0].attr, Access):
+    def _passed_through(self, node: Node, channel: int, writer: LaneWriter) -> str | None:
+        """The pixels that a byte is taken from, if it is the same channel of them, unchanged."""
+        if node.op != "level" or not isinstance(node.args[0].attr, Access | Gather):
             return None
-        access = node.args[0].attr
-        if access.channel != channel or self.form_of(access.source) != "u8":
+        read, attr = node.args[0], node.args[0].attr
+        assert isinstance(attr, Access | Gather)
+        if attr.channel != channel or self.form_of(attr.source) != "u8":
             return None
-        if self.step_to(access.source):
+        if self._source_format(attr.source).channels != 4:
             return None
-        return access if self._source_format(access.source).channels == 4 else None
+        if isinstance(attr, Gather):
+            writer.write(read.args)
+            return self.gatherer.pixels(writer, read)[0]
+        place, i32 = self.place_of(attr), Type(S32, self.lanes)
+        match self.step_to(attr.source):
+            case 0:
+                return self.lane.op(f"load {i32}, ptr {place}, align 1")
+            case 1:
+                return load_every_second(self.lane, place, i32, attr.dx & 1)
+            case _:
+                return load_twice(self.lane, place, i32)
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -437,40 +451,8 @@ class BodyEmitter(Sources):
             row = code_row.op(f"urem i64 {row}, {owner.word(owner.layout.shape + axis, 'i64')}")
         return code_row.op(f"trunc i64 {row} to i32"), ROW
 
-    def gather(self, code: Code, gather: Gather, indices: Sequence[str]) -> str:
-        key = (gather.source, *indices)
-        if key not in self.gathered:
-            wide = not self.owner.image
-            t = Type(S64 if wide else S32, self.lanes)
-            place = ""
-            for axis, index in enumerate(indices):
-                here = index
-                if wide:
-                    here = code.op(f"sext {Type(S32, self.lanes)} {index} to {t}")
-                here = self._clamp(code, t, here, self._limit(t, gather.source, axis))
-                if axis:
-                    scaled = code.op(f"mul {t} {place}, {self._size(t, gather.source, axis)}")
-                    here = code.op(f"add {t} {scaled}, {here}")
-                place = here
-            base = self.owner.word(self.owner.layout.reads[gather.source], "ptr")
-            form = self._source_format(gather.source)
-            self.gathered[key] = form.gather(code, base, place, wide)
-        return self.gathered[key][gather.channel]
-
-    def _size(self, t: Type, source: int, axis: int) -> str:
-        word = self.extent(Extent(source, axis))
-        narrow = word if t.dtype == S64 else self.uniform.op(f"trunc i64 {word} to i32")
-        return self.uniform.splat(t, narrow)
-
-    def _limit(self, t: Type, source: int, axis: int) -> str:
-        one = self.uniform.constant(t, 1)
-        return self.uniform.op(f"sub {t} {self._size(t, source, axis)}, {one}")
-
-    @staticmethod
-    def _clamp(code: Code, t: Type, index: str, limit: str) -> str:
-        zero = code.constant(t, 0)
-        low = code.select(t, code.op(f"icmp sgt {t} {index}, {zero}"), index, zero)
-        return code.select(t, code.op(f"icmp slt {t} {low}, {limit}"), low, limit)
+    def gather(self, writer: LaneWriter, node: Node) -> str:
+        return self.gatherer.value(writer, node)
 
 
 def _signed(bits: int) -> int:
