@@ -65,7 +65,7 @@ class BodyEmitter(Sources):
             self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
-        self.gatherer = Gatherer(owner, self.lanes)
+        self.gatherer = Gatherer(owner, self.lanes, body.roots)
         self.mine: str | None = None
         self.write()
 

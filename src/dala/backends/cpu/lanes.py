@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Sequence
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.spelling import spell
-from dala.ir.dtypes import F32, S32, U8, DType
+from dala.ir.dtypes import F32, S32, S64, U8, DType
 from dala.ir.graph import Access, Extent, Node, walk
 from dala.ir.rewrite import INVERSE_255
 
@@ -148,6 +148,11 @@ class Format:
         """What pixels are read as: a pixel of bytes is one word, its first channel lowest."""
         return Type(S32 if self.image and self.dtype == U8 else self.dtype, self.lanes)
 
+    @property
+    def is_word(self) -> bool:
+        """Whether a pixel is one word of 32 bits."""
+        return self.image and self.pixel_bytes == 4
+
     def load(self, code: Code, pointer: str) -> list[str]:
         """One vector per channel: f32 in 0..1 for images, the elements themselves for tensors."""
         return self.convert(code, self.load_pixels(code, pointer))
@@ -220,6 +225,14 @@ class Format:
             mask = code.constant(self.word, (1 << 8 * self.channels) - 1)
             words = code.op(f"and {self.word} {words}, {mask}")
         return [words]
+
+    def gather_pairs(self, code: Code, base: str, index: str, number: Type) -> tuple[str, str]:
+        """Pixels of one word at computed places, and the next ones."""
+        i64 = Type(S64, self.lanes)
+        whole = Type(self.word.dtype, self.lanes * 2)
+        found = _gather(code, base, "i32", i64, number, index)
+        block = code.op(f"bitcast {i64} {found} to {whole}")
+        return every(code, block, whole, 2, 0), every(code, block, whole, 2, 1)
 
     def _gather_whole(self, code: Code, base: str, index: str, number: Type) -> list[str]:
         """Pixels of f32 are loaded whole, then transposed: a fourth of the reads."""

@@ -129,10 +129,10 @@ def _function_key(node: Node) -> str:
 class _Level(Sources):
     """The input of a table: the levels 0..255, a vector at a time."""
 
-    def __init__(self, owner: PassEmitter, index: str) -> None:
+    def __init__(self, owner: PassEmitter, index: str, node: Node) -> None:
         self.owner = owner
         self.index = index
-        self.gatherer = Gatherer(owner, owner.lanes)
+        self.gatherer = Gatherer(owner, owner.lanes, [node])
 
     def load(self, code: Code, access: Access) -> str:
         f32, i32 = Type(F32, self.owner.lanes), Type(S32, self.owner.lanes)
@@ -159,7 +159,7 @@ def _fill_table(owner: PassEmitter, node: Node, code: Code, start: str) -> None:
     f32, i32 = Type(F32, owner.lanes), Type(S32, owner.lanes)
 
     def entries(inner: Code, index: str, _: list[str]) -> list[str]:
-        writer = LaneWriter(_Level(owner, index), owner.lanes, owner.uniform, inner, inner)
+        writer = LaneWriter(_Level(owner, index, node), owner.lanes, owner.uniform, inner, inner)
         writer.write([node])
         whole = inner.op(f"fptosi {f32} {writer.vector(node)} to {i32}")
         small = inner.op(f"trunc {i32} {whole} to <{owner.lanes} x i8>")
