@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Read = Callable[[Code], list[str]]
 Position = tuple[int, ...]  # a source and the ids of the indices
+Names = tuple[int | str, ...]  # a source and the names of the indices
 
 
 class Row(NamedTuple):
@@ -44,14 +45,20 @@ class Gatherer:
 
     def __init__(self, owner: PassEmitter, lanes: int, roots: Sequence[Node]) -> None:
         self.owner, self.lanes = owner, lanes
-        self.pairs = _find_pairs(roots) if owner.image else {}
-        self._raw: dict[Position, list[str]] = {}
-        self._values: dict[Position, list[str]] = {}
+        self.pairs: dict[Position, tuple[Node, Node]] = {}
+        self.expect(roots)
+        self._raw: dict[Names, list[str]] = {}
+        self._values: dict[Names, list[str]] = {}
+
+    def expect(self, roots: Sequence[Node]) -> None:
+        """More gathers will come: look which of them belong together."""
+        if self.owner.image:
+            self.pairs |= _find_pairs(roots)
 
     def value(self, writer: LaneWriter, node: Node) -> str:
         """The vector of a gather: f32 in 0..1 (image) or elements (tensor)."""
         assert isinstance(node.attr, Gather)
-        key = _position(node)
+        key = _names(writer, node)
         if key not in self._values:
             form = self._format(node.attr.source)
             self._values[key] = form.convert(writer.lane, self.pixels(writer, node))
@@ -60,16 +67,17 @@ class Gatherer:
     def pixels(self, writer: LaneWriter, node: Node) -> list[str]:
         """What is in memory: packed words of bytes, a vector per channel of f32, or elements."""
         assert isinstance(node.attr, Gather)
-        key, source = _position(node), node.attr.source
+        key, source = _names(writer, node), node.attr.source
         if key not in self._raw:
             if not self.owner.image:
                 self._raw[key] = self._elements(writer, source, node.args)
             elif self._follow_each_other(writer, *node.args):
                 self._raw[key] = self._neighbours(writer, source, *node.args)
-            elif key in self.pairs and self._format(source).is_word:
-                left, right = self.pairs[key]
+            elif _position(node) in self.pairs and self._format(source).is_word:
+                left, right = self.pairs[_position(node)]
                 found = self._pair(writer, source, left.args[0], left.args[1], right.args[1])
-                self._raw[_position(left)], self._raw[_position(right)] = [found[0]], [found[1]]
+                self._raw[_names(writer, left)] = [found[0]]
+                self._raw[_names(writer, right)] = [found[1]]
             else:
                 row = self._row(writer, source, node.args[0])
                 column = writer.vector(node.args[1])
@@ -192,6 +200,11 @@ class Gatherer:
 def _position(node: Node) -> Position:
     assert isinstance(node.attr, Gather)
     return (node.attr.source, *map(id, node.args))
+
+
+def _names(writer: LaneWriter, node: Node) -> Names:
+    assert isinstance(node.attr, Gather)
+    return (node.attr.source, *(writer.names[id(a)] for a in node.args))
 
 
 def _find_pairs(roots: Sequence[Node]) -> dict[Position, tuple[Node, Node]]:
