@@ -8,7 +8,7 @@ converted after that, or not at all if they are only moved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dala.backends.cpu.code import Code, Type
@@ -71,7 +71,7 @@ class Gatherer:
         if key not in self._raw:
             if not self.owner.image:
                 self._raw[key] = self._elements(writer, source, node.args)
-            elif self._follow_each_other(writer, *node.args):
+            elif is_piece_of_row(node, writer.rates):
                 self._raw[key] = self._neighbours(writer, source, *node.args)
             elif _position(node) in self.pairs and self._format(source).is_word:
                 left, right = self.pairs[_position(node)]
@@ -122,14 +122,10 @@ class Gatherer:
         )
         return left, right
 
-    def _follow_each_other(self, writer: LaneWriter, row: Node, column: Node) -> bool:
-        """Whether a vector is a piece of a row, forwards or backwards."""
-        return writer.rates[id(row)] < LANE and _steps(column, writer, LANE) in (1, -1)
-
     def _neighbours(self, writer: LaneWriter, source: int, row: Node, column: Node) -> list[str]:
         """A piece of a row, where all of it lies inside; elsewhere every lane by itself."""
         code, form = writer.lane, self._format(source)
-        forwards = _steps(column, writer, LANE) == 1
+        forwards = _steps(column, writer.rates, LANE) == 1
         start, columns = self._row(writer, source, row), writer.vector(column)
         lane = 0 if forwards else self.lanes - 1
         first = code.op(f"extractelement {Type(S32, self.lanes)} {columns}, i64 {lane}")
@@ -142,7 +138,7 @@ class Gatherer:
             place = code.op(f"sext i32 {first} to i64")
             offset = code.op(f"mul i64 {place}, {form.pixel_bytes}")
             start_here = code.op(f"getelementptr i8, ptr {start.pointer}, i64 {offset}")
-            self._fetch_next(code, start_here, source, _steps(row, writer, ROW))
+            self._fetch_next(code, start_here, source, _steps(row, writer.rates, ROW))
             found = form.load_pixels(code, start_here)
             return found if forwards else [reverse(code, v, form.word) for v in found]
 
@@ -233,12 +229,18 @@ def _base_and_offset(index: Node) -> tuple[Node, int]:
     return index, 0
 
 
-def _steps(node: Node, writer: LaneWriter, rate: int) -> int | None:
+def is_piece_of_row(gather: Node, rates: Mapping[int, int]) -> bool:
+    """Whether a vector of gathered pixels is a piece of a row, forwards or backwards."""
+    row, column = gather.args
+    return rates[id(row)] < LANE and _steps(column, rates, LANE) in (1, -1)
+
+
+def _steps(node: Node, rates: Mapping[int, int], rate: int) -> int | None:
     """By how much an index grows from one pixel of a row to the next (at rate LANE), or from one row to
     the next (ROW), if that is always the same."""
-    if writer.rates[id(node)] < rate:
+    if rates[id(node)] < rate:
         return 0
-    steps = [_steps(a, writer, rate) for a in node.args if a.dtype == S32]
+    steps = [_steps(a, rates, rate) for a in node.args if a.dtype == S32]
     match node.op, steps:
         case "coord", []:
             return 1

@@ -109,6 +109,19 @@ class LaneWriter:
         return spell(self.sections[rate], node.op, result, operand, args), rate
 
 
+def image_rates(roots: Sequence[Node]) -> dict[int, int]:
+    """The rate of every node of an image's expressions, by its id."""
+    rates: dict[int, int] = {}
+    for node in walk(roots):
+        rate = max((rates[id(a)] for a in node.args), default=UNIFORM)
+        if node.op == "coord":
+            rate = ROW if node.attr == 0 else LANE
+        elif node.op in ("load", "gather"):
+            rate = LANE
+        rates[id(node)] = rate
+    return rates
+
+
 def in_exchanges(roots: Sequence[Node], known: Container[int] = ()) -> Iterator[Node]:
     """Every node but the known ones once, arguments first; minimum and maximum of the same two together.
 
