@@ -63,11 +63,11 @@ def enlarge_to_double(
 def enlarge(small: Image) -> Vec:
     """A pixel between those of an image of half the size, bilinear."""
     odd_row, odd_column = (y & 1) == 1, (x & 1) == 1
-    rows = []
-    for dy in (-1, 0, 1):
-        side = where(odd_column, small[1, dy], small[-1, dy])
-        rows.append(small[0, dy] * 0.75 + side * 0.25)
-    return _vec(rows[1] * 0.75 + where(odd_row, rows[2], rows[0]) * 0.25)
+    columns = [
+        small[dx, 0] * 0.75 + where(odd_row, small[dx, 1], small[dx, -1]) * 0.25
+        for dx in (-1, 0, 1)
+    ]
+    return _vec(columns[1] * 0.75 + where(odd_column, columns[2], columns[0]) * 0.25)
 
 
 def _enlarge_by(small: Image, weights: Sequence[Operand]) -> Vec:

@@ -228,8 +228,7 @@ class BodyEmitter(Sources):
 
         Of an image of twice the size: where the pairs of pixels begin that the access is among.
         """
-        inside = access.source - len(self.work.reads)
-        dx = access.dx - (access.dx & 1) if self.step_to(access.source) == 1 else access.dx
+        inside, dx = access.source - len(self.work.reads), self._first_dx(access)
         if inside < 0:
             assert dx == 0, "inputs read at column offsets go through a loader"
             return self._input_place(access.source, access.dy)
@@ -237,6 +236,10 @@ class BodyEmitter(Sources):
         place = self._plane_place(inside, plane, access.dy)
         moved = dx * ring.pixel_bytes
         return self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}") if moved else place
+
+    def _first_dx(self, access: Access) -> int:
+        """The column offset; of an image of twice the size, that of the pair."""
+        return access.dx - (access.dx & 1) if self.step_to(access.source) == 1 else access.dx
 
     def rows_of(self, source: int) -> tuple[str, str, int, int]:
         """Where a source's rows begin and their stride; how many are held (0: all); bytes per pixel."""
@@ -293,7 +296,35 @@ class BodyEmitter(Sources):
         if self._ring(number).blocked:
             place = self._block_place(number, access.channel, access.dy)
             return code.op(f"load {vector}, ptr {place}, align {self._alignment}")
-        place = self.place_of(access, access.channel)
+        return self._load_f32(code, self.place_of(access, access.channel), access)
+
+    def load_either(self, writer: LaneWriter, node: Node) -> str | None:
+        """Held rows are chosen by their address, once per row."""
+        condition, first, second = node.args
+        a, b = first.attr, second.attr
+        if not isinstance(a, Access) or not isinstance(b, Access):
+            return None
+        if writer.sections[ROW] is not self.row or not (self._moves(a) and self._moves(b)):
+            return None
+        if a.dx != b.dx or self.step_to(a.source) != self.step_to(b.source):
+            return None
+        rows = [self._plane(r.source - len(self.work.reads), r.channel, r.dy) for r in (a, b)]
+        chosen = f"select i1 {writer.names[id(condition)]}, ptr {rows[0]}, ptr {rows[1]}"
+        offset = self.lane.op(f"mul i64 {self._column(a.source)}, 4")
+        row = self.row.op(chosen)
+        place = self.lane.opaque(f"getelementptr i8, ptr {row}, i64 {offset}")
+        moved = 4 * self._first_dx(a)
+        if moved:
+            place = self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}")
+        return self._load_f32(self.lane, place, a)
+
+    def _moves(self, access: Access) -> bool:
+        """Whether it reads rows of f32 that lie plane by plane."""
+        inside = access.source - len(self.work.reads)
+        return inside >= 0 and self._ring(inside).form == "f32" and not self._ring(inside).blocked
+
+    def _load_f32(self, code: Code, place: str, access: Access) -> str:
+        vector = Type(F32, self.lanes)
         match self.step_to(access.source):
             case 0:
                 align = 4 if access.dx else self._alignment

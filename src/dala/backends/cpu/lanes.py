@@ -37,6 +37,10 @@ class Sources(ABC):
     def load(self, code: Code, access: Access) -> str:
         """The vector of f32 (image) or elements (tensor) at an offset."""
 
+    def load_either(self, writer: LaneWriter, node: Node) -> str | None:
+        """A ``select`` between two loads as one load, if that is possible."""
+        return None
+
     @abstractmethod
     def gather(self, writer: LaneWriter, node: Node) -> str:
         """The vector at computed positions; ``writer`` knows those."""
@@ -99,6 +103,10 @@ class LaneWriter:
     def _operation(self, node: Node) -> tuple[str, int]:
         if node.op == "gather":
             return self.sources.gather(self, node), LANE
+        if node.op == "select" and self.rates[id(node.args[0])] < LANE:
+            loaded = self.sources.load_either(self, node)
+            if loaded is not None:
+                return loaded, LANE
         rate = max(self.rates[id(a)] for a in node.args)
         lanes = self.lanes if rate == LANE else 0
         if rate == LANE:
