@@ -28,7 +28,7 @@ from dala.backends.cpu.lanes import (
     load_repeated,
     pack_level,
 )
-from dala.backends.cpu.repeats import row_inputs
+from dala.backends.cpu.repeats import compare_rows
 from dala.backends.cpu.roll import roll_sums
 from dala.backends.cpu.rows import Form, Ring, RowBody
 from dala.backends.cpu.tables import write_byte_map
@@ -99,7 +99,7 @@ class BodyEmitter(Sources):
         if body.ring is not None:
             self._hold(body.ring, held)
         if body.way == REPEATED:
-            self.unchanged = self._compare_rows(row_inputs(self.body.roots), writer)
+            self.unchanged = compare_rows(self, writer)
         for store, values in zip(body.stores, results, strict=True):
             form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
             form.store(self.lane, self.store_place(store.write, form.pixel_bytes), values)
@@ -116,20 +116,6 @@ class BodyEmitter(Sources):
 
         stores = tuple(replace(s, values=cut(s.values)) for s in body.stores)
         return replace(body, held=cut(body.held), stores=stores)
-
-    def _compare_rows(self, numbers: Sequence[Node], writer: LaneWriter) -> str:
-        """Whether some numbers of the row are those of the last row that was computed."""
-        code, last = self.row, self.owner.room((len(numbers) + 1) * 4)
-        self.uniform.line(f"store i32 0, ptr {last}, align 4")  # none yet
-        before = code.op(f"load i32, ptr {last}, align 4")
-        same = code.op(f"icmp ne i32 {before}, 0")
-        for index, node in enumerate(numbers, 1):
-            place = code.op(f"getelementptr i32, ptr {last}, i64 {index}")
-            before, now = code.op(f"load i32, ptr {place}, align 4"), writer.names[id(node)]
-            same = code.op(f"and i1 {same}, {code.op(f'icmp eq i32 {before}, {now}')}")
-            code.line(f"store i32 {now}, ptr {place}, align 4")
-        code.line(f"store i32 1, ptr {last}, align 4")
-        return same
 
     @property
     def _holds_bytes(self) -> bool:

@@ -11,12 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from dala.backends.cpu.lanes import LANE, ROW, image_rates
+from dala.backends.cpu.lanes import LANE, ROW, LaneWriter, image_rates
 from dala.backends.cpu.ways import REPEATED
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import PLAIN, Access, Gather, Node, accesses, const, make, walk
 from dala.plan.melt import Body
+
+if TYPE_CHECKING:
+    from dala.backends.cpu.body import BodyEmitter
 
 MIN_READS = 3  # pixels gathered for each one; fewer are read as fast as the held row
 
@@ -51,3 +55,19 @@ def row_inputs(roots: Sequence[Node]) -> list[Node]:
     rates = image_rates(roots)
     along = [n for n in walk(roots) if rates[id(n)] == LANE]
     return list({id(a): a for n in along for a in n.args if rates[id(a)] == ROW}.values())
+
+
+def compare_rows(body: BodyEmitter, writer: LaneWriter) -> str:
+    """Whether what enters from the row is the same as for the last row that was computed."""
+    numbers, code = row_inputs(body.body.roots), body.row
+    last = body.owner.room((len(numbers) + 1) * 4)
+    body.uniform.line(f"store i32 0, ptr {last}, align 4")  # none yet
+    before = code.op(f"load i32, ptr {last}, align 4")
+    same = code.op(f"icmp ne i32 {before}, 0")
+    for index, node in enumerate(numbers, 1):
+        place = code.op(f"getelementptr i32, ptr {last}, i64 {index}")
+        before, now = code.op(f"load i32, ptr {place}, align 4"), writer.names[id(node)]
+        same = code.op(f"and i1 {same}, {code.op(f'icmp eq i32 {before}, {now}')}")
+        code.line(f"store i32 {now}, ptr {place}, align 4")
+    code.line(f"store i32 1, ptr {last}, align 4")
+    return same
