@@ -160,8 +160,8 @@ class BodyEmitter(Sources):
                 return self.lane.op(f"load {i32}, ptr {place}, align 1")
             case 1:
                 return load_every_second(self.lane, place, i32, attr.dx & 1)
-            case _:
-                return load_twice(self.lane, place, i32)
+            case smaller:
+                return load_repeated(self.lane, place, i32, 1 << -smaller)
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -298,7 +298,7 @@ class BodyEmitter(Sources):
         chosen = f"select i1 {writer.names[id(condition)]}, ptr {rows[0]}, ptr {rows[1]}"
         offset = self.lane.op(f"mul i64 {self._column(a.source)}, 4")
         row = self.row.op(chosen)
-        place = self.lane.opaque(f"getelementptr i8, ptr {row}, i64 {offset}")
+        place = self.lane.op(f"getelementptr i8, ptr {row}, i64 {offset}")
         moved = 4 * self._first_dx(a)
         if moved:
             place = self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}")
