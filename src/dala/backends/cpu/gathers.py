@@ -116,7 +116,8 @@ class Gatherer:
         first = code.select(
             t, code.op(f"icmp slt {t} {wanted[0]}, {last_pair}"), wanted[0], last_pair
         )
-        low, high = form.gather_pairs(code, row.pointer, row.place(code, t, first), t)
+        place, far = row.place(code, t, first), bool(row.skipped)
+        low, high = form.gather_pairs(code, row.pointer, place, t, far=far)
         left, right = (
             code.select(form.word, code.op(f"icmp eq {t} {w}, {first}"), low, high) for w in wanted
         )
