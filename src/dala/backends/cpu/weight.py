@@ -40,6 +40,8 @@ def _weigh_body(body: RowBody) -> float:
     for node in walk(body.roots):
         if node.op == "gather" and len(node.args) == 2 and is_piece_of_row(node, rates):
             weight += WEIGHTS["load"]
+        elif node.op == "level" and node.args[0].op in ("load", "gather"):
+            pass  # a byte that only passes through
         elif rates[id(node)] > UNIFORM:
             weight += WEIGHTS.get(node.op, 1)
     return weight * SHARES.get(body.way, 1.0) / (1 << 2 * body.grid)
