@@ -85,6 +85,9 @@ IN_PLACE: dict[str, list[Spec]] = {
     "stencil twice": [("blur", "a", "a", BLUR), ("sharpen", "a", "a", {})],
     "stencil then point-wise": [("blur", "a", "a", BLUR), ("invert", "a", "a", {})],
     "point-wise then stencil": [("invert", "a", "a", {}), ("blur", "a", "a", BLUR)],
+    "computed positions": [("flip", "a", "a", {}), ("pixelate", "a", "a", {"size": 3})],
+    "computed positions, then over another": [("flip", "a", "b", {}), ("invert", "c", "c", {})],
+    "computed positions, then over it": [("flip", "a", "b", {}), ("invert", "c", "a", {})],
     "there and back": [("blur", "a", "b", BLUR), ("sharpen", "b", "a", {})],
     "there and back, point-wise": [("invert", "a", "b", {}), ("contrast", "b", "a", {"value": 1})],
     "round and round": [

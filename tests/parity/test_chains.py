@@ -50,6 +50,19 @@ WARP = """
 def probe_warp(src, shift: float = 1.5):
     return src.sample(x + shift, y - shift * 0.5)
 """
+PIECES = """
+def probe_pieces(src, left: int = 3, up: int = 1):
+    p = src.at(x + left, y - up)
+    q = src.at(width - 1 - x - left, up - y)
+    return rgba(p.r, q.g, p.b * 0.5 + q.b * 0.25, p.a)
+"""
+SCATTERED = """
+def probe_scattered(src, left: int = 3):
+    column = y * 2 + left - (x & 7)
+    p = src.at(column, x - y)
+    q = src.at(column + 1, x - y)
+    return rgba(p.r, q.g, src.at(column - 1, y).b, p.a)
+"""
 COLUMN = """
 def probe_column(src):
     return (src[0, -3] + src[0, -1] + src[0, 0] + src[0, 2]) * 0.25
@@ -82,6 +95,8 @@ def _probe_kernels() -> Iterator[None]:
         "probe_two": TWO_INPUTS,
         "probe_position": POSITION,
         "probe_warp": WARP,
+        "probe_pieces": PIECES,
+        "probe_scattered": SCATTERED,
         "probe_column": COLUMN,
         "probe_pyramid": PYRAMID,
         "probe_sizes": SIZES_INSIDE,
@@ -94,7 +109,9 @@ def _probe_kernels() -> Iterator[None]:
         compute.unregister(name)
 
 
+COLORED = {"lut"}  # makes colours of greys
 number = st.floats(-1, 1, width=32)
+CURVES = [np.array([[1.0, 0, 0.5], [0.25, 1, 0.5]]), np.linspace(0, 1, 27)[:, None] ** [0.5, 1, 2]]
 IMAGE_STAGES = st.one_of(
     st.tuples(st.just("blur"), st.fixed_dictionaries({"radius": st.integers(0, 5)})),
     st.tuples(
@@ -114,6 +131,14 @@ IMAGE_STAGES = st.one_of(
     st.tuples(st.just("probe_sizes"), st.just({})),
     st.tuples(st.just("probe_matrix"), st.just({})),
     st.tuples(st.just("probe_warp"), st.fixed_dictionaries({"shift": st.floats(-4, 4)})),
+    st.tuples(
+        st.just("probe_pieces"),
+        st.fixed_dictionaries({"left": st.integers(-70, 70), "up": st.integers(-3, 40)}),
+    ),
+    st.tuples(st.just("probe_scattered"), st.fixed_dictionaries({"left": st.integers(-5, 70)})),
+    st.tuples(st.just("flip"), st.fixed_dictionaries({"vertical": st.booleans()})),
+    st.tuples(st.just("pixelate"), st.fixed_dictionaries({"size": st.integers(1, 20)})),
+    st.tuples(st.just("lut"), st.fixed_dictionaries({"lut": st.sampled_from(CURVES)})),
     st.tuples(st.just("resize"), st.sampled_from([{}, {"interpolation": "bicubic"}])),
     st.tuples(st.just("generate_gradient"), st.just({})),
 )
@@ -123,9 +148,12 @@ IMAGE_STAGES = st.one_of(
 def image_pipelines(draw: st.DrawFn) -> dict[str, object]:
     count = draw(st.integers(1, 6))
     channels = draw(st.sampled_from([4, 4, 4, 1]))
+    any_stage = (
+        IMAGE_STAGES if channels == 4 else IMAGE_STAGES.filter(lambda s: s[0] not in COLORED)
+    )
     stages = []
     for index in range(count):
-        kernel, params = draw(IMAGE_STAGES)
+        kernel, params = draw(any_stage)
         inputs = INPUTS.get(kernel, 1)
         stages.append(
             {

@@ -48,7 +48,7 @@ def assembly(text: str, triple: str, cpu: str, features: str = "") -> str:
     return str(machine.emit_assembly(module))
 
 
-KERNELS = ["blur", "sharpen", "grayscale", "brightness", "resize", "generate_gradient", "median"]
+KERNELS = ["blur", "sharpen", "grayscale", "brightness", "rotate", "generate_gradient", "median"]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -279,12 +279,25 @@ def test_cut_size() -> None:
 
 def test_cut_computed_positions() -> None:
     a, s, out = image(), scratch(), blank()
-    made = Made().add("invert", a, s).add("resize", s, out, interpolation="nearest")
-    assert made.cuts == ["resize reads invert at computed positions"]
+    made = Made().add("invert", a, s).add("flip", s, out)
+    assert made.cuts == ["flip reads invert at computed positions"]
     check_results(made)
-    blurred = Made().add("blur", a, s, radius=1).add("resize", s, out)
-    assert blurred.cuts == ["resize reads blur.2 at computed positions"]
+    blurred = Made().add("blur", a, s, radius=1).add("pixelate", s, out)
+    assert blurred.cuts == ["pixelate reads blur.2 at computed positions"]
     check_results(blurred)
+
+
+def test_computed_positions_in_place() -> None:
+    a, b, out = image(), image(), blank()
+    made = Made().add("flip", a, a)
+    assert made.passes == ["flip", "copy back"]
+    check_results(made)
+    elsewhere = Made().add("flip", a, out).add("invert", b, b)  # only b is overwritten
+    assert elsewhere.passes == ["flip → invert"]
+    check_results(elsewhere)
+    later = Made().add("flip", a, out).add("invert", b, a)
+    assert later.cuts == ["invert would overwrite a buffer that the pass still reads"]
+    check_results(later)
 
 
 def test_cut_whole_arrays() -> None:

@@ -51,7 +51,11 @@ def test_order() -> None:
     weights = [weight(k) for k in kernels]
     assert weights == sorted(weights)
     assert len(set(weights)) == len(kernels)
-    assert weight("resize") > 3 * weight("sharpen")  # gathers
+    assert weight("rotate") > 3 * weight("sharpen")  # gathers
+
+
+def test_gathers_that_are_loads_weigh_as_much() -> None:
+    assert 2 * max(weight("flip"), weight("crop")) < weight("pixelate") < weight("rotate")
 
 
 def test_a_look_up_costs_the_same_whatever_is_in_it() -> None:

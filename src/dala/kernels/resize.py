@@ -15,28 +15,25 @@ from __future__ import annotations
 
 import builtins
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 
 from dala.errors import KernelError
 from dala.ir.arrays import ArrayType
+from dala.kernels import halves
 from dala.kernels.declare import builtin_with_variants
 from dala.kernels.geometry import given_size
+from dala.kernels.halves import cubic_weights, lanczos_weights
 from dala.language import vocabulary
 from dala.language.kernel import Geometry, Kernel, make_kernel
 from dala.language.parameter import ParamValue, static
 from dala.language.values import Image, Operand, Scalar, Value, Vec
 from dala.language.vocabulary import (
-    average,
     clamp,
-    cos,
     floor,
     max,
     min,
     s32,
-    sin,
     sum,
-    where,
     x,
     y,
 )
@@ -87,36 +84,6 @@ def mix_by_area(
     return mix_taps(src, across, down)
 
 
-def mean_of_blocks(
-    src: Image, width: int | None = static(None), height: int | None = static(None)
-) -> Vec:
-    """Exactly half the size: bilinear and area are both the mean of 2 x 2 pixels."""
-    mean = average([src[0, 0], src[1, 0], src[0, 1], src[1, 1]], [1.0] * 4)
-    assert isinstance(mean, Vec)
-    return mean
-
-
-def between_pixels(
-    src: Image, width: int | None = static(None), height: int | None = static(None)
-) -> Vec:
-    """Exactly twice the size, bilinear: each new pixel is a quarter of a pixel off an old one."""
-    result = enlarge(src)
-    assert isinstance(result, Vec)
-    return result
-
-
-def enlarge(small: Image) -> Vec:
-    """A pixel between those of an image of half the size."""
-    odd_row, odd_column = (y & 1) == 1, (x & 1) == 1
-    rows = []
-    for dy in (-1, 0, 1):
-        side = where(odd_column, small[1, dy], small[-1, dy])
-        rows.append(small[0, dy] * 0.75 + side * 0.25)
-    result = rows[1] * 0.75 + where(odd_row, rows[2], rows[0]) * 0.25
-    assert isinstance(result, Vec)
-    return result
-
-
 def _resized(
     inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
 ) -> tuple[int, ...] | None:
@@ -131,24 +98,26 @@ def _variant(function: Callable[..., object], input_grid: int = 0, output_grid: 
 
 
 _by_area = _variant(mix_by_area)
-_to_half = _variant(mean_of_blocks, output_grid=1)
-_to_double = _variant(between_pixels, input_grid=1)
+_same = _variant(halves.same_pixels)
+_to_half = _variant(halves.shrink_to_half, output_grid=1)
+_to_double = _variant(halves.enlarge_to_double, input_grid=1)
 
 
 def _choose(
     inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
 ) -> tuple[Kernel, Mapping[str, ParamValue]] | None:
     """Sizes that have a way of their own. Arrays that are not images are refused by any of them."""
-    interpolation = values["interpolation"]
     shapes = [a.shape[:2] for a in (*inputs, output)]
     images = len(shapes) == 2 and all(len(s) == 2 for s in shapes)
     old, new = (shapes[0], shapes[1]) if images else ((1, 1), (1, 1))
-    if interpolation in ("bilinear", "area") and images:
+    if images:
+        if old == new:
+            return _same, {}
         if old == tuple(2 * n for n in new):
             return _to_half, {}
         if new == tuple(2 * n for n in old):
             return _to_double, {}
-    if interpolation != "area":
+    if values["interpolation"] != "area":
         return None
     return _by_area, {"rows": count_taps(old[0], new[0]), "columns": count_taps(old[1], new[1])}
 
@@ -177,38 +146,12 @@ def mix_taps(src: Image, columns: Taps, rows: Taps) -> Vec:
     return total
 
 
-def _taps_around(position: Value, weigh: Callable[[Value], Sequence[Value]]) -> Taps:
+def _taps_around(position: Value, weigh: Callable[[Operand], Sequence[Operand]]) -> Taps:
     """Pixels on both sides of a position, with weights by the fraction between the middle ones."""
     left = floor(position)
     weights = weigh(position - left)
     first = s32(left) - (len(weights) // 2 - 1)
     return [(first + k, weight) for k, weight in enumerate(weights)]
-
-
-def cubic_weights(t: Value, a: float = -0.75) -> list[Value]:
-    """The four weights of Keys' cubic at fraction ``t``."""
-    before, after = t + 1.0, 1.0 - t
-    first = ((a * before - 5.0 * a) * before + 8.0 * a) * before - 4.0 * a
-    second = ((a + 2.0) * t - (a + 3.0)) * t * t + 1.0
-    third = ((a + 2.0) * after - (a + 3.0)) * after * after + 1.0
-    return [first, second, third, 1.0 - first - second - third]
-
-
-def lanczos_weights(t: Value) -> list[Value]:
-    """The eight weights of Lanczos' kernel with a = 4, sinc(d) · sinc(d / 4), at fraction ``t``.
-
-    sin(πd) differs between taps in sign alone, and weights are divided by their sum: what is left is
-    ±sin(πd/4) / d². Exactly on a pixel that is 0 / 0; so near to it the other weights are ~0 anyway.
-    """
-    t = clamp(t, 1e-4, 1.0 - 1e-4)
-    sine, cosine = sin(t * (math.pi / 4)), cos(t * (math.pi / 4))
-    weights = []
-    for k in range(-3, 5):  # d = t - k, and sin(a - b) = sin a · cos b - cos a · sin b
-        turn = math.pi / 4 * k
-        height = sine * math.cos(turn) - cosine * math.sin(turn)
-        weights.append(height * (-1.0) ** k / ((t - k) * (t - k)))
-    share = 1.0 / sum(weights)
-    return [weight * share for weight in weights]
 
 
 def _taps_under(position: Scalar, scale: Value, count: int) -> Taps:

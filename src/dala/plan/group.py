@@ -23,6 +23,7 @@ class Group:
     nodes: int = 0
     halo: int = 0
     stencil: bool = False
+    gathered: set[int] = field(default_factory=set)  # values read at computed positions
     reads: set[int] = field(default_factory=set)  # values from memory
     makes: set[int] = field(default_factory=set)  # values computed inside
     grids: dict[int, int] = field(default_factory=dict)  # of all of these; 0 is the first output's
@@ -94,8 +95,10 @@ def _why_not_in_place(group: Group, unit: Sequence[Step], values: list[Value]) -
     reads = {values[v].slot for v in group.reads.union(*(s.inputs for s in unit)) - group.makes}
     writes = {values[v].slot for v in group.makes.union(s.output for s in unit)}
     both = (reads & writes) - {None}
+    gathered = group.gathered.union(*(gathered_sources(_body(s)) for s in unit))
     several_bodies = any(s.way.alone for s in (*group.steps, *unit))
-    if not both or not (group.stencil or several_bodies or any(map(_is_stencil, unit))):
+    stencil = group.stencil or several_bodies or any(map(_is_stencil, unit))
+    if not both or not (stencil or both & {values[v].slot for v in gathered}):
         return ""
     if values[unit[-1].output].slot in both:
         return f"{unit[-1].label} would overwrite a buffer that the pass still reads"
@@ -134,6 +137,7 @@ def _join(group: Group, step: Step, values: list[Value]) -> None:
     group.nodes += _nodes(step)
     group.halo += _reach(step)
     group.stencil = group.stencil or _is_stencil(step)
+    group.gathered |= gathered_sources(_body(step))
     group.reads |= {v for v in step.inputs if v not in group.makes}
     group.makes.add(step.output)
     group.sizes.setdefault(shift, step.picture)
@@ -170,18 +174,27 @@ def _reach(step: Step) -> int:
 
 
 def _is_stencil(step: Step) -> bool:
-    """Whether the step may still read a row after another row has been written."""
-    found = list(accesses(_body(step)))
-    moved = any(a.dx or a.dy or step.grids[a.source] != step.grid for a in found)
-    return moved or bool(gathered_sources(_body(step)))
+    """Whether the step reads other rows than the one it writes, at a fixed distance."""
+    found = accesses(_body(step))
+    return any(a.dx or a.dy or step.grids[a.source] != step.grid for a in found)
 
 
 def works_in_place(group: Group, values: list[Value]) -> bool:
     """Whether a buffer is both read and written."""
-    slots = {values[v].slot for v in group.reads} - {None}
-    return any(values[v].slot in slots for v in group.makes if values[v].stored)
+    return bool(_slots(group.reads, values) & _written(group, values))
 
 
 def overwrites_its_input(group: Group, values: list[Value]) -> bool:
     """One step or unit left alone that still reads, at other positions, the buffer it writes."""
-    return group.stencil and works_in_place(group, values)
+    if group.stencil:
+        return works_in_place(group, values)
+    return bool(_slots(group.gathered, values) & _written(group, values))
+
+
+def _written(group: Group, values: list[Value]) -> set[int]:
+    return _slots({v for v in group.makes if values[v].stored}, values)
+
+
+def _slots(chosen: set[int], values: list[Value]) -> set[int]:
+    """The buffers of some values, of those that have one."""
+    return {slot for v in chosen if (slot := values[v].slot) is not None}

@@ -17,6 +17,7 @@ from dala.backends.cpu.dot import write_dot
 from dala.backends.cpu.extrema import write_extrema
 from dala.backends.cpu.fixed import vectors_at_once, write_fixed
 from dala.backends.cpu.gain import write_gain
+from dala.backends.cpu.gathers import Gatherer
 from dala.backends.cpu.lanes import (
     LANE,
     ROW,
@@ -27,12 +28,13 @@ from dala.backends.cpu.lanes import (
     load_repeated,
     pack_level,
 )
+from dala.backends.cpu.repeats import compare_rows
 from dala.backends.cpu.roll import roll_sums
 from dala.backends.cpu.rows import Form, Ring, RowBody
 from dala.backends.cpu.tables import write_byte_map
-from dala.backends.cpu.ways import DOT, FIXED, GAIN
+from dala.backends.cpu.ways import DOT, FIXED, GAIN, REPEATED
 from dala.backends.cpu.wide import write_averages
-from dala.ir.dtypes import F32, S32, S64, U8, DType
+from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Access, Extent, Gather, Node, map_nodes
 
 if TYPE_CHECKING:
@@ -64,8 +66,9 @@ class BodyEmitter(Sources):
             self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
-        self.gathered: dict[tuple[object, ...], list[str]] = {}
+        self.gatherer = Gatherer(owner, self.lanes, body.roots)
         self.mine: str | None = None
+        self.unchanged = "false"  # whether the row that is held is this one already
         self.write()
 
     def write(self) -> None:
@@ -95,6 +98,8 @@ class BodyEmitter(Sources):
             results.append(self._compute(store.values, writer, packed=packed))
         if body.ring is not None:
             self._hold(body.ring, held)
+        if body.way == REPEATED:
+            self.unchanged = compare_rows(self, writer)
         for store, values in zip(body.stores, results, strict=True):
             form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
             form.store(self.lane, self.store_place(store.write, form.pixel_bytes), values)
@@ -121,29 +126,42 @@ class BodyEmitter(Sources):
         if not packed or len(nodes) != 4:
             writer.write(nodes)
             return [writer.vector(n) for n in nodes]
-        parts = []
+        parts, i32 = [], Type(S32, self.lanes)
+        moved: dict[str, int] = {}  # bytes that only pass through stay bytes: words and masks
         for channel, node in enumerate(nodes):
-            source = self._passed_through(node, channel)
-            if source is None:
+            words = self._passed_through(node, channel, writer)
+            if words is None:
                 writer.write([node])
                 parts.append(pack_level(self.lane, writer.vector(node), channel, self.lanes))
-                continue
-            i32 = Type(S32, self.lanes)  # a byte that only passes through stays a byte
-            pixels = self.lane.op(f"load {i32}, ptr {self.place_of(source)}, align 1")
-            mask = self.lane.constant(i32, _signed(0xFF << (8 * channel)))
-            parts.append(self.lane.op(f"and {i32} {pixels}, {mask}"))
+            else:
+                moved[words] = moved.get(words, 0) | 0xFF << (8 * channel)
+        for words, bits in moved.items():
+            mask = self.lane.constant(i32, _signed(bits))
+            whole = bits == 0xFFFFFFFF
+            parts.append(words if whole else self.lane.op(f"and {i32} {words}, {mask}"))
         return parts
 
-    def _passed_through(self, node: Node, channel: int) -> Access | None:
-        """Where the byte comes from, if ``node`` is the same channel of a packed pixel, unchanged."""
-        if node.op != "level" or not isinstance(node.args[0].attr, Access):
+    def _passed_through(self, node: Node, channel: int, writer: LaneWriter) -> str | None:
+        """The pixels that a byte is taken from, if it is the same channel of them, unchanged."""
+        if node.op != "level" or not isinstance(node.args[0].attr, Access | Gather):
             return None
-        access = node.args[0].attr
-        if access.channel != channel or self.form_of(access.source) != "u8":
+        read, attr = node.args[0], node.args[0].attr
+        assert isinstance(attr, Access | Gather)
+        if attr.channel != channel or self.form_of(attr.source) != "u8":
             return None
-        if self.step_to(access.source):
+        if self._source_format(attr.source).channels != 4:
             return None
-        return access if self._source_format(access.source).channels == 4 else None
+        if isinstance(attr, Gather):
+            writer.write(read.args)
+            return self.gatherer.pixels(writer, read)[0]
+        place, i32 = self.place_of(attr), Type(S32, self.lanes)
+        match self.step_to(attr.source):
+            case 0:
+                return self.lane.op(f"load {i32}, ptr {place}, align 1")
+            case 1:
+                return load_every_second(self.lane, place, i32, attr.dx & 1)
+            case smaller:
+                return load_repeated(self.lane, place, i32, 1 << -smaller)
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -196,8 +214,7 @@ class BodyEmitter(Sources):
 
         Of an image of twice the size: where the pairs of pixels begin that the access is among.
         """
-        inside = access.source - len(self.work.reads)
-        dx = access.dx - (access.dx & 1) if self.step_to(access.source) == 1 else access.dx
+        inside, dx = access.source - len(self.work.reads), self._first_dx(access)
         if inside < 0:
             assert dx == 0, "inputs read at column offsets go through a loader"
             return self._input_place(access.source, access.dy)
@@ -205,6 +222,10 @@ class BodyEmitter(Sources):
         place = self._plane_place(inside, plane, access.dy)
         moved = dx * ring.pixel_bytes
         return self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}") if moved else place
+
+    def _first_dx(self, access: Access) -> int:
+        """The column offset; of an image of twice the size, that of the pair."""
+        return access.dx - (access.dx & 1) if self.step_to(access.source) == 1 else access.dx
 
     def rows_of(self, source: int) -> tuple[str, str, int, int]:
         """Where a source's rows begin and their stride; how many are held (0: all); bytes per pixel."""
@@ -261,7 +282,35 @@ class BodyEmitter(Sources):
         if self._ring(number).blocked:
             place = self._block_place(number, access.channel, access.dy)
             return code.op(f"load {vector}, ptr {place}, align {self._alignment}")
-        place = self.place_of(access, access.channel)
+        return self._load_f32(code, self.place_of(access, access.channel), access)
+
+    def load_either(self, writer: LaneWriter, node: Node) -> str | None:
+        """Held rows are chosen by their address, once per row."""
+        condition, first, second = node.args
+        a, b = first.attr, second.attr
+        if not isinstance(a, Access) or not isinstance(b, Access):
+            return None
+        if writer.sections[ROW] is not self.row or not (self._moves(a) and self._moves(b)):
+            return None
+        if a.dx != b.dx or self.step_to(a.source) != self.step_to(b.source):
+            return None
+        rows = [self._plane(r.source - len(self.work.reads), r.channel, r.dy) for r in (a, b)]
+        chosen = f"select i1 {writer.names[id(condition)]}, ptr {rows[0]}, ptr {rows[1]}"
+        offset = self.lane.op(f"mul i64 {self._column(a.source)}, 4")
+        row = self.row.op(chosen)
+        place = self.lane.op(f"getelementptr i8, ptr {row}, i64 {offset}")
+        moved = 4 * self._first_dx(a)
+        if moved:
+            place = self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}")
+        return self._load_f32(self.lane, place, a)
+
+    def _moves(self, access: Access) -> bool:
+        """Whether it reads rows of f32 that lie plane by plane."""
+        inside = access.source - len(self.work.reads)
+        return inside >= 0 and self._ring(inside).form == "f32" and not self._ring(inside).blocked
+
+    def _load_f32(self, code: Code, place: str, access: Access) -> str:
+        vector = Type(F32, self.lanes)
         match self.step_to(access.source):
             case 0:
                 align = 4 if access.dx else self._alignment
@@ -437,40 +486,8 @@ class BodyEmitter(Sources):
             row = code_row.op(f"urem i64 {row}, {owner.word(owner.layout.shape + axis, 'i64')}")
         return code_row.op(f"trunc i64 {row} to i32"), ROW
 
-    def gather(self, code: Code, gather: Gather, indices: Sequence[str]) -> str:
-        key = (gather.source, *indices)
-        if key not in self.gathered:
-            wide = not self.owner.image
-            t = Type(S64 if wide else S32, self.lanes)
-            place = ""
-            for axis, index in enumerate(indices):
-                here = index
-                if wide:
-                    here = code.op(f"sext {Type(S32, self.lanes)} {index} to {t}")
-                here = self._clamp(code, t, here, self._limit(t, gather.source, axis))
-                if axis:
-                    scaled = code.op(f"mul {t} {place}, {self._size(t, gather.source, axis)}")
-                    here = code.op(f"add {t} {scaled}, {here}")
-                place = here
-            base = self.owner.word(self.owner.layout.reads[gather.source], "ptr")
-            form = self._source_format(gather.source)
-            self.gathered[key] = form.gather(code, base, place, wide)
-        return self.gathered[key][gather.channel]
-
-    def _size(self, t: Type, source: int, axis: int) -> str:
-        word = self.extent(Extent(source, axis))
-        narrow = word if t.dtype == S64 else self.uniform.op(f"trunc i64 {word} to i32")
-        return self.uniform.splat(t, narrow)
-
-    def _limit(self, t: Type, source: int, axis: int) -> str:
-        one = self.uniform.constant(t, 1)
-        return self.uniform.op(f"sub {t} {self._size(t, source, axis)}, {one}")
-
-    @staticmethod
-    def _clamp(code: Code, t: Type, index: str, limit: str) -> str:
-        zero = code.constant(t, 0)
-        low = code.select(t, code.op(f"icmp sgt {t} {index}, {zero}"), index, zero)
-        return code.select(t, code.op(f"icmp slt {t} {low}, {limit}"), low, limit)
+    def gather(self, writer: LaneWriter, node: Node) -> str:
+        return self.gatherer.value(writer, node)
 
 
 def _signed(bits: int) -> int:

@@ -107,7 +107,8 @@ class Code:
         mask = f"<{t.lanes} x i1>" if t.lanes else "i1"
         return self.op(f"select {mask} {condition}, {t} {yes}, {t} {no}")
 
-    def constant(self, t: Type, value: float | int | bool) -> str:
+    @staticmethod
+    def constant(t: Type, value: float | int | bool) -> str:
         """A literal, repeated over the lanes."""
         literal = literal_text(t.dtype, value)
         if not t.lanes:

@@ -203,7 +203,7 @@ class PassEmitter:
         rows.line(f"%{p}.partial = icmp ne i64 %{p}.rest, 0")
         rows.line(f"%{p}.fullend = sub i64 %{p}.W, %{p}.rest")
         rows.lines += inner.row.lines
-        rows.line(f"br label %{p}.loop")
+        rows.line(f"br i1 {inner.unchanged}, label %{p}.done, label %{p}.loop")
         rows.label(f"{p}.loop")
         # a margin to the left is computed with the vector before the first one
         first = -inner.lanes if body.margin else 0

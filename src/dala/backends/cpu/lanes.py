@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator, Sequence
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.spelling import spell
 from dala.ir.dtypes import F32, S32, S64, U8, DType
-from dala.ir.graph import Access, Extent, Gather, Node, walk
+from dala.ir.graph import Access, Extent, Node, walk
 from dala.ir.rewrite import INVERSE_255
 
 UNIFORM, ROW, LANE = 0, 1, 2
@@ -37,9 +37,13 @@ class Sources(ABC):
     def load(self, code: Code, access: Access) -> str:
         """The vector of f32 (image) or elements (tensor) at an offset."""
 
+    def load_either(self, writer: LaneWriter, node: Node) -> str | None:
+        """A ``select`` between two loads as one load, if that is possible."""
+        return None
+
     @abstractmethod
-    def gather(self, code: Code, gather: Gather, indices: Sequence[str]) -> str:
-        """The vector at computed positions, slowest axis first."""
+    def gather(self, writer: LaneWriter, node: Node) -> str:
+        """The vector at computed positions; ``writer`` knows those."""
 
 
 class LaneWriter:
@@ -49,6 +53,7 @@ class LaneWriter:
         self.sources = sources
         self.lanes = lanes
         self.sections = (uniform, row, lane)
+        self.lane = lane
         self.names: dict[int, str] = {}
         self.rates: dict[int, int] = {}
         self.vectors: dict[int, str] = {}
@@ -97,9 +102,11 @@ class LaneWriter:
 
     def _operation(self, node: Node) -> tuple[str, int]:
         if node.op == "gather":
-            assert isinstance(node.attr, Gather)
-            indices = [self.vector(a) for a in node.args]
-            return self.sources.gather(self.sections[LANE], node.attr, indices), LANE
+            return self.sources.gather(self, node), LANE
+        if node.op == "select" and self.rates[id(node.args[0])] < LANE:
+            loaded = self.sources.load_either(self, node)
+            if loaded is not None:
+                return loaded, LANE
         rate = max(self.rates[id(a)] for a in node.args)
         lanes = self.lanes if rate == LANE else 0
         if rate == LANE:
@@ -108,6 +115,19 @@ class LaneWriter:
             args = [self.names[id(a)] for a in node.args]
         result, operand = Type(node.dtype, lanes), Type(node.args[0].dtype, lanes)
         return spell(self.sections[rate], node.op, result, operand, args), rate
+
+
+def image_rates(roots: Sequence[Node]) -> dict[int, int]:
+    """The rate of every node of an image's expressions, by its id."""
+    rates: dict[int, int] = {}
+    for node in walk(roots):
+        rate = max((rates[id(a)] for a in node.args), default=UNIFORM)
+        if node.op == "coord":
+            rate = ROW if node.attr == 0 else LANE
+        elif node.op in ("load", "gather"):
+            rate = LANE
+        rates[id(node)] = rate
+    return rates
 
 
 def in_exchanges(roots: Sequence[Node], known: Container[int] = ()) -> Iterator[Node]:
@@ -144,24 +164,37 @@ class Format:
         self.pixel_bytes = dtype.bytes * channels
         self.bytes = self.pixel_bytes * lanes  # of one whole vector
 
+    @property
+    def word(self) -> Type:
+        """What pixels are read as: a pixel of bytes is one word, its first channel lowest."""
+        return Type(S32 if self.image and self.dtype == U8 else self.dtype, self.lanes)
+
+    @property
+    def is_word(self) -> bool:
+        """Whether a pixel is one word of 32 bits."""
+        return self.image and self.pixel_bytes == 4
+
     def load(self, code: Code, pointer: str) -> list[str]:
         """One vector per channel: f32 in 0..1 for images, the elements themselves for tensors."""
-        f32, i32 = Type(F32, self.lanes), Type(S32, self.lanes)
-        if not self.image or (self.dtype == F32 and self.channels == 1):
-            return [code.op(f"load {Type(self.dtype, self.lanes)}, ptr {pointer}, align 1")]
-        if self.dtype == F32:
-            whole = Type(F32, self.lanes * 4)
+        return self.convert(code, self.load_pixels(code, pointer))
+
+    def convert(self, code: Code, pixels: list[str]) -> list[str]:
+        """Pixels as they lie in memory → one vector per channel."""
+        if self.word.dtype == self.dtype:
+            return pixels
+        return split_pixels(code, pixels[0], self.lanes, self.channels)
+
+    def load_pixels(self, code: Code, pointer: str) -> list[str]:
+        """A vector of words, or for images of f32 one vector per channel."""
+        if self.word.dtype == self.dtype and self.channels == 4:
+            whole = Type(self.dtype, self.lanes * 4)
             block = code.op(f"load {whole}, ptr {pointer}, align 1")
             return [every(code, block, whole, 4, c) for c in range(4)]
-        if self.channels < 4:
-            small = Type(U8, self.lanes * self.channels)
-            levels = code.op(f"load {small}, ptr {pointer}, align 1")
-            parts = [every(code, levels, small, self.channels, c) for c in range(self.channels)]
-            return [
-                _normalize(code, code.op(f"zext {Type(U8, self.lanes)} {part} to {i32}"), f32)
-                for part in parts
-            ]
-        return split_pixels(code, code.op(f"load {i32}, ptr {pointer}, align 1"), self.lanes)
+        if self.word.dtype == self.dtype or self.channels == 4:
+            return [code.op(f"load {self.word}, ptr {pointer}, align 1")]
+        small = f"<{self.lanes} x i{8 * self.channels}>"
+        narrow = code.op(f"load {small}, ptr {pointer}, align 1")
+        return [code.op(f"zext {small} {narrow} to {self.word}")]
 
     def load_every_second(self, code: Code, pointer: str, odd: int) -> list[str]:
         """One vector per channel, of every second pixel."""
@@ -203,35 +236,47 @@ class Format:
                 pixels = code.op(f"or {i32} {pixels}, {part}")
             code.line(f"store {i32} {pixels}, ptr {pointer}, align 1")
 
-    def gather(self, code: Code, base: str, index: str, wide: bool) -> list[str]:
-        """One vector per channel at computed element (pixel) numbers; ``wide`` indices are i64."""
-        f32, i32 = Type(F32, self.lanes), Type(S32, self.lanes)
-        number = Type(S64 if wide else S32, self.lanes)
-        if not self.image or self.channels == 1:
-            element = Type(self.dtype, self.lanes)
-            values = _gather(code, base, element, number, index)
-            if self.image and self.dtype == U8:
-                return [_normalize(code, code.op(f"zext {element} {values} to {i32}"), f32)]
-            return [values]
-        if self.dtype == U8:
-            return split_pixels(code, _gather(code, base, i32, number, index), self.lanes)
-        first = code.op(f"shl {number} {index}, {code.constant(number, 2)}")
-        found = []
-        for channel in range(4):
-            place = code.op(f"add {number} {first}, {code.constant(number, channel)}")
-            found.append(_gather(code, base, f32, number, place))
-        return found
+    def gather(self, code: Code, base: str, index: str, number: Type) -> list[str]:
+        """Pixels as ``load_pixels`` has them, at computed places: indices of type ``number``."""
+        if self.word.dtype == self.dtype and self.channels == 4:
+            return self._gather_whole(code, base, index, number)
+        stride = f"i{8 * self.pixel_bytes}"
+        words = _gather(code, base, stride, self.word, number, index)
+        if self.word.dtype != self.dtype and self.channels < 4:  # its neighbours came along
+            mask = code.constant(self.word, (1 << 8 * self.channels) - 1)
+            words = code.op(f"and {self.word} {words}, {mask}")
+        return [words]
+
+    def gather_pairs(
+        self, code: Code, base: str, index: str, number: Type, *, far: bool
+    ) -> tuple[str, str]:
+        """Pixels of one word at computed places, and the next ones; places may lie ``far`` apart."""
+        whole = Type(self.word.dtype, self.lanes * 2)
+        if far:
+            block = _load_each(code, base, Type(self.word.dtype, 2), "i32", index, number)
+        else:  # as fast, and a third of the text
+            i64 = Type(S64, self.lanes)
+            found = _gather(code, base, "i32", i64, number, index)
+            block = code.op(f"bitcast {i64} {found} to {whole}")
+        return every(code, block, whole, 2, 0), every(code, block, whole, 2, 1)
+
+    def _gather_whole(self, code: Code, base: str, index: str, number: Type) -> list[str]:
+        """Pixels of f32 are loaded whole, then transposed: a fourth of the reads."""
+        pixel = Type(self.dtype, 4)
+        block = _load_each(code, base, pixel, str(pixel), index, number)
+        whole = Type(self.dtype, self.lanes * 4)
+        return [every(code, block, whole, 4, c) for c in range(4)]
 
 
-def split_pixels(code: Code, pixels: str, lanes: int) -> list[str]:
-    """Packed RGBA words → four f32 vectors in 0..1."""
+def split_pixels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[str]:
+    """Packed words of ``count`` bytes → as many f32 vectors in 0..1."""
     f32, i32 = Type(F32, lanes), Type(S32, lanes)
     channels = []
-    for channel in range(4):
+    for channel in range(count):
         part = pixels
         if channel:
             part = code.op(f"lshr {i32} {part}, {code.constant(i32, 8 * channel)}")
-        if channel < 3:
+        if channel < count - 1:
             part = code.op(f"and {i32} {part}, {code.constant(i32, 255)}")
         channels.append(_normalize(code, part, f32))
     return channels
@@ -275,6 +320,23 @@ def repeated(code: Code, block: str, whole: Type, times: int) -> str:
     return _shuffle(code, block, whole, [i // times for i in range(whole.lanes * times)])
 
 
+def reverse(code: Code, block: str, whole: Type) -> str:
+    return _shuffle(code, block, whole, range(whole.lanes - 1, -1, -1))
+
+
+def join(code: Code, parts: Sequence[str], t: Type) -> str:
+    """Vectors of one type, one after the other, as one."""
+    while len(parts) > 1:
+        order = ", ".join(f"i32 {i}" for i in range(t.lanes * 2))
+        shape = f"<{t.lanes * 2} x i32> <{order}>"
+        parts = [
+            code.op(f"shufflevector {t} {a}, {t} {b}, {shape}")
+            for a, b in zip(parts[::2], parts[1::2], strict=True)
+        ]
+        t = Type(t.dtype, t.lanes * 2)
+    return parts[0]
+
+
 def _shuffle(code: Code, block: str, whole: Type, order: Sequence[int]) -> str:
     mask = ", ".join(f"i32 {i}" for i in order)
     return code.op(f"shufflevector {whole} {block}, {whole} poison, <{len(order)} x i32> <{mask}>")
@@ -299,9 +361,19 @@ def _interleave(code: Code, values: Sequence[str], lanes: int) -> str:
     )
 
 
-def _gather(code: Code, base: str, element: Type, number: Type, index: str) -> str:
+def _load_each(code: Code, base: str, part: Type, stride: str, index: str, number: Type) -> str:
+    """Short vectors from computed places, one after the other: a load per lane."""
+    parts = []
+    for lane in range(number.lanes):
+        place = code.op(f"extractelement {number} {index}, i64 {lane}")
+        address = code.op(f"getelementptr {stride}, ptr {base}, {number.element} {place}")
+        parts.append(code.op(f"load {part}, ptr {address}, align 1"))
+    return join(code, parts, part)
+
+
+def _gather(code: Code, base: str, stride: str, element: Type, number: Type, index: str) -> str:
     lanes = element.lanes
-    pointers = code.op(f"getelementptr {element.element}, ptr {base}, {number} {index}")
+    pointers = code.op(f"getelementptr {stride}, ptr {base}, {number} {index}")
     name = f"llvm.masked.gather.{element.suffix}.v{lanes}p0"
     mask = f"<{lanes} x i1>"
     declaration = f"declare {element} @{name}(<{lanes} x ptr>, i32, {mask}, {element})"

@@ -179,7 +179,7 @@ def _maps_bytes(program: Program, inputs: Sequence[ArrayType]) -> bool:
     if len(program.stages) > 1:
         return False
     body = program.stages[0].body
-    if any(n.op in ("gather", "coord") for n in walk(body)):
+    if any(n.op == "coord" for n in walk(body)):
         return False
     found = {(a.source, a.dx, a.dy) for a in accesses(body)}
     if len(found) != 1 or next(iter(found))[1:] != (0, 0):

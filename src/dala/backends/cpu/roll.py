@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
-from dala.backends.cpu.lanes import LANE, LaneWriter
+from dala.backends.cpu.lanes import LANE, ROW, LaneWriter
 from dala.backends.cpu.spelling import spell
 from dala.ir.dtypes import F32
 from dala.ir.graph import Node, walk
@@ -138,14 +138,16 @@ def _write_loop(
         merged.append([o for o in operands if o is not None])
     writer.write(merging.shared)
     columns = [(leaf, _store_column(body, writer, n)) for leaf, n in merging.columns.values()]
+    body.gatherer.expect([o for operands in merged for o in operands])
     vector = Type(F32, body.lanes)
 
     def add_terms(code: Code, index: str, totals: list[str]) -> list[str]:
-        inner = LaneWriter(body, body.lanes, body.uniform, body.row, code)
+        inner = LaneWriter(body, body.lanes, body.uniform, code, code)
         inner.names, inner.rates = dict(writer.names), dict(writer.rates)
         for leaf, (start, rate) in columns:
-            inner.names[id(leaf)] = _load_column(code, leaf, start, index, body.lanes, rate)
-            inner.rates[id(leaf)] = LANE
+            element = Type(leaf.dtype, body.lanes if rate == LANE else 0)
+            inner.names[id(leaf)] = _load_column(code, element, start, index)
+            inner.rates[id(leaf)] = max(rate, ROW)  # it changes in this loop, if not along a row
         results = []
         for found, operands, total in zip(sums, merged, totals, strict=True):
             inner.write(operands)
@@ -172,9 +174,6 @@ def _store_column(body: BodyEmitter, writer: LaneWriter, nodes: Sequence[Node]) 
     return start, rate
 
 
-def _load_column(code: Code, leaf: Node, start: str, index: str, lanes: int, rate: int) -> str:
-    vector = Type(leaf.dtype, lanes)
-    element = vector if rate == LANE else Type(leaf.dtype)
+def _load_column(code: Code, element: Type, start: str, index: str) -> str:
     place = code.op(f"getelementptr {element}, ptr {start}, i64 {index}")
-    value = code.op(f"load {element}, ptr {place}, align {leaf.dtype.bytes}")
-    return value if rate == LANE else code.splat(vector, value)
+    return code.op(f"load {element}, ptr {place}, align {element.dtype.bytes}")

@@ -16,7 +16,8 @@ from typing import Literal
 
 from dala.backends.cpu.columns import share_columns
 from dala.backends.cpu.extrema import interleave
-from dala.backends.cpu.ways import EXTREMA, FIXED, TABLE
+from dala.backends.cpu.repeats import hold_repeated
+from dala.backends.cpu.ways import EXTREMA, FIXED, REPEATED, TABLE
 from dala.ir.dtypes import F32
 from dala.ir.graph import PLAIN, Access, Node, Way, accesses, make, map_nodes, walk
 from dala.ir.rewrite import normalized_level
@@ -82,7 +83,7 @@ def schedule_rows(work: FusedPass) -> Sweep:
     inputs = len(work.reads)
     bodies = [b.map(interleave) if b.way == EXTREMA else b for b in work.bodies]
     bodies, forms = _choose_forms(bodies, inputs)
-    bodies, forms = _share_columns(work, bodies, forms)
+    bodies, forms = _share_parts(work, bodies, forms)
     bodies, forms = _add_loaders(work, bodies, forms)
     bodies = _drop_unused_channels(bodies, forms, inputs)
     finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
@@ -118,10 +119,10 @@ def _levels(body: Body) -> tuple[Node, ...]:
     return body.levels or tuple(make("level", n) for n in body.held)
 
 
-def _share_columns(
+def _share_parts(
     work: FusedPass, bodies: list[Body], forms: list[Form]
 ) -> tuple[list[Body], list[Form]]:
-    """Before a body that computes the same of several columns, one that does it once."""
+    """Before a body that computes the same of several columns or rows, one that does it once."""
     inputs = len(work.reads)
     renumbered: dict[int, int] = {}
     made: list[Body] = []
@@ -137,8 +138,11 @@ def _share_columns(
         parts: tuple[Body, ...] = (moved,)
         if grids == {body.grid}:
             parts = share_columns(moved, inputs + len(made), channels) or parts
+        if parts == (moved,):
+            parts = hold_repeated(moved, inputs + len(made)) or parts
+        in_bytes = channels or parts[0].way == REPEATED
         made += parts
-        made_forms += ["u8" if channels else "f32", forms[number]][-len(parts) :]
+        made_forms += ["u8" if in_bytes else "f32", forms[number]][-len(parts) :]
         renumbered[inputs + number] = inputs + len(made) - 1
     return made, made_forms
 

@@ -2,8 +2,9 @@
 
 If every channel a body writes is a function of the same channel of one pixel of bytes, there are only
 256 inputs: the expressions, however long, are evaluated once for each, and the pass becomes a look-up of
-64 bytes at a time. The table is filled by the same instructions that would have run per pixel, so the
-result is the same to the last bit. Needs a machine that permutes bytes across a whole vector.
+64 bytes at a time. What they read at computed positions (a curve) does not change during a pass. The table
+is filled by the same instructions that would have run per pixel, so the result is the same to the last
+bit. Needs a machine that permutes bytes across a whole vector.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
+from dala.backends.cpu.gathers import Gatherer
 from dala.backends.cpu.lanes import LaneWriter, Sources
 from dala.backends.cpu.rows import RowBody
 from dala.ir.dtypes import F32, S32, DType
-from dala.ir.graph import Access, Extent, Gather, Node, accesses, map_nodes, walk
+from dala.ir.graph import Access, Extent, Node, accesses, map_nodes, walk
 from dala.ir.printer import print_body
 from dala.ir.rewrite import INVERSE_255
 
@@ -41,7 +43,7 @@ def find_byte_map(body: RowBody, channels_of_bytes: dict[int, int]) -> ByteMap |
     if body.way.alone or (body.ring is not None and body.ring.form != "u8"):
         return None
     results = [s.values for s in body.stores] + ([body.held] if body.ring is not None else [])
-    if any(n.op in ("coord", "gather") for n in walk(body.roots)):
+    if any(n.op == "coord" for n in walk(body.roots)):
         return None
     if any(n.op not in ("level", "const") for values in results for n in values):
         return None
@@ -127,9 +129,10 @@ def _function_key(node: Node) -> str:
 class _Level(Sources):
     """The input of a table: the levels 0..255, a vector at a time."""
 
-    def __init__(self, owner: PassEmitter, index: str) -> None:
+    def __init__(self, owner: PassEmitter, index: str, node: Node) -> None:
         self.owner = owner
         self.index = index
+        self.gatherer = Gatherer(owner, owner.lanes, [node])
 
     def load(self, code: Code, access: Access) -> str:
         f32, i32 = Type(F32, self.owner.lanes), Type(S32, self.owner.lanes)
@@ -147,8 +150,8 @@ class _Level(Sources):
     def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
         raise AssertionError("a table does not depend on the position")
 
-    def gather(self, code: Code, gather: Gather, indices: Sequence[str]) -> str:
-        raise AssertionError("a table reads nothing else")
+    def gather(self, writer: LaneWriter, node: Node) -> str:
+        return self.gatherer.value(writer, node)
 
 
 def _fill_table(owner: PassEmitter, node: Node, code: Code, start: str) -> None:
@@ -156,7 +159,7 @@ def _fill_table(owner: PassEmitter, node: Node, code: Code, start: str) -> None:
     f32, i32 = Type(F32, owner.lanes), Type(S32, owner.lanes)
 
     def entries(inner: Code, index: str, _: list[str]) -> list[str]:
-        writer = LaneWriter(_Level(owner, index), owner.lanes, owner.uniform, inner, inner)
+        writer = LaneWriter(_Level(owner, index, node), owner.lanes, owner.uniform, inner, inner)
         writer.write([node])
         whole = inner.op(f"fptosi {f32} {writer.vector(node)} to {i32}")
         small = inner.op(f"trunc {i32} {whole} to <{owner.lanes} x i8>")

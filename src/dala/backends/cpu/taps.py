@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LaneWriter, Sources
 from dala.ir.dtypes import F32, S64, DType
-from dala.ir.graph import Access, Extent, Gather, Node, const, make
+from dala.ir.graph import Access, Extent, Node, const, make
 from dala.ir.printer import print_body
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class _Columns(Sources):
     def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
         raise AssertionError("weights do not depend on the position")
 
-    def gather(self, code: Code, gather: Gather, indices: Sequence[str]) -> str:
+    def gather(self, writer: LaneWriter, node: Node) -> str:
         raise AssertionError("weights do not depend on pixels")
 
 

@@ -9,22 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from dala.backends.cpu.gathers import is_piece_of_row
+from dala.backends.cpu.lanes import UNIFORM, image_rates
 from dala.backends.cpu.rows import RowBody
-from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN
+from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, REPEATED
 from dala.ir.graph import walk
 from dala.plan.melt import FusedPass
 
-UNIFORM = frozenset(
-    {"const", "param", "extent"}
-)  # the same for all elements, as what is made of them
 WEIGHTS = {
     "load": 3, "gather": 24, "level": 2,
     **dict.fromkeys(("div", "sqrt", "mod", "floordiv"), 4),
     **dict.fromkeys(("exp", "log", "sin", "cos", "tanh", "atan2", "pow"), 16),
 }  # fmt: skip
 STORE = 2  # per channel
-# narrower numbers: a vector holds more of them
-SHARES = dict.fromkeys((FIXED, GAIN, DOT, EXTREMA), 0.5)
+# narrower numbers: a vector holds more of them; rows that are those of the row before cost nothing
+SHARES = {**dict.fromkeys((FIXED, GAIN, DOT, EXTREMA), 0.5), REPEATED: 0.25}
 TRAFFIC = 1.25  # per byte read or written: no pass is faster than memory
 
 
@@ -36,11 +35,13 @@ def weigh_pass(work: FusedPass, computed: Sequence[RowBody], lanes: int) -> floa
 
 
 def _weigh_body(body: RowBody) -> float:
-    uniform: set[int] = set()
     weight = float(STORE * sum(len(s.values) for s in body.stores))
+    rates = image_rates(body.roots)
     for node in walk(body.roots):
-        if node.op in UNIFORM or (node.args and all(id(a) in uniform for a in node.args)):
-            uniform.add(id(node))
-        else:
+        if node.op == "gather" and len(node.args) == 2 and is_piece_of_row(node, rates):
+            weight += WEIGHTS["load"]
+        elif node.op == "level" and node.args[0].op in ("load", "gather"):
+            pass  # a byte that only passes through
+        elif rates[id(node)] > UNIFORM:
             weight += WEIGHTS.get(node.op, 1)
     return weight * SHARES.get(body.way, 1.0) / (1 << 2 * body.grid)
