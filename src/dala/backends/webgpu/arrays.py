@@ -33,7 +33,8 @@ class ArrayVar(Source):
         self.wide = wide and not (image and type_.dtype != U8 and self.channels == 4)
         self.written = False
         self.atomic = False
-        self.packed = image and type_.dtype == U8 and self.channels == 4
+        self.bytes = image and type_.dtype == U8
+        self.packed = self.bytes and self.channels == 4
 
     # -- declaration ---------------------------------------------------------------------------
 

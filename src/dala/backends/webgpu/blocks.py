@@ -25,6 +25,7 @@ class Source(ABC):
     """Something that a body reads."""
 
     packed = False  # whether a pixel is one word of four bytes
+    bytes = False  # whether its values are levels of a u8 image
 
     @abstractmethod
     def fetch(self, block: Block, channel: int, dx: int, dy: int) -> str:
@@ -106,7 +107,17 @@ class BodyWriter:
         if node.op == "gather":
             assert isinstance(node.attr, Gather)
             return self.sources[node.attr.source].gather(self.block, node.attr.channel, args)
+        if node.op == "pow" and self._is_level(node.args[0]):
+            return self.code.let(f"unit_pow({', '.join(args)})")
         return self.code.let(spell(node.op, node.dtype, node.args[0].dtype, args))
+
+    def _is_level(self, node: Node) -> bool:
+        """Whether a value is surely within 0..1: read from bytes, or held as levels."""
+        if node.op == "max" and node.args[1].op == "const" and node.args[1].attr == 0.0:
+            node = node.args[0]
+        if isinstance(node.attr, Access):
+            return self.sources[node.attr.source].bytes
+        return node.op == "mul" and node.args[0].op == "level" and node.args[1].op == "const"
 
     # -- packed bytes --------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ class HeldTile(Source):
     def __init__(self, number: int, tile: Tile, body: TiledBody, whole_groups: bool) -> None:
         self.name = f"held{number}"
         self.body = body
-        self.packed = body.packed
+        self.packed = self.bytes = body.packed
         self.whole_groups = whole_groups  # rows of the image are groups of four
         self.channels = 1 if body.packed else len(body.body.held)
         margins = body.margins

@@ -165,6 +165,11 @@ fn safe_atan2(y: f32, x: f32) -> f32 {
     return select(t, -t, (bitcast<u32>(y) >> 31u) == 1u);
 }
 """,
+    "unit_pow": """\
+fn unit_pow(a: f32, b: f32) -> f32 {  // of a within 0..1, where no place is lost
+    return select(exp2(b * log2(a)), select(0.0f, 1.0f, b == 0.0f), a == 0.0f);
+}
+""",
     "safe_pow": """\
 fn safe_pow(a: f32, b: f32) -> f32 {
     if (b == 0.0f || a == 1.0f) { return 1.0f; }

@@ -26,7 +26,7 @@ class Tuning:
     stencil_columns: int = 4  # … reading neighbours, from wide arrays
     stencil_rows: int = 2
     strip_rows: int = 4  # … of one column, where rows do not begin on a word
-    held_rows: int = 8  # of a column that fills a tile
+    held_rows: int = 4  # of a column that fills a tile
     tile_columns: tuple[int, ...] = (256, 128, 512)  # of a tile with its margins
     tile_rows: tuple[int, ...] = (8, 4, 16, 2)
     unpack_by_bits: bool = (
