@@ -53,6 +53,8 @@ class Block:
         self.width, self.height = "width", "height"
         self.shape: tuple[int, ...] = ()  # of the output
         self.unpack_by_bits = False
+        self.inside = False  # nothing that the block reads lies beyond a border
+        self.only_bytes = False  # u8 images in, u8 images out
 
     def x(self, dx: int) -> str:
         return self.code.let(f"{self.x0} + {dx}") if dx else self.x0
@@ -61,9 +63,13 @@ class Block:
         return self.code.let(f"{self.y0} + {dy}") if dy else self.y0
 
     def clamped_x(self, dx: int) -> str:
+        if self.inside:
+            return self.x(dx)
         return self.code.let(f"clamp({self.x(dx)}, 0i, {self.width} - 1i)")
 
     def clamped_y(self, dy: int) -> str:
+        if self.inside:
+            return self.y(dy)
         return self.code.let(f"clamp({self.y(dy)}, 0i, {self.height} - 1i)")
 
     def coord(self, axis: int, dx: int, dy: int) -> str:
@@ -107,6 +113,8 @@ class BodyWriter:
         if node.op == "gather":
             assert isinstance(node.attr, Gather)
             return self.sources[node.attr.source].gather(self.block, node.attr.channel, args)
+        if node.op == "exp" and self.block.only_bytes:  # the driver's own will do
+            return self.code.let(f"exp({args[0]})")
         if node.op == "pow" and self._is_level(node.args[0]):
             return self.code.let(f"unit_pow({', '.join(args)})")
         return self.code.let(spell(node.op, node.dtype, node.args[0].dtype, args))
