@@ -112,7 +112,7 @@ class ArrayVar(Source):
         quarter = code.let(f"{block.width} >> 2u")
         row = code.let(f"{block.clamped_y(dy)} * {quarter}")
         here = code.let(f"({block.x0} >> 2u) + {group}")
-        if group and not block.inside:
+        if group:
             here = code.let(f"clamp({here}, 0i, {quarter} - 1i)")
         return code.let(f"{row} + {here}")
 
@@ -254,8 +254,6 @@ def unpack(block: Block, word: str, channel: int) -> str:
 def edge_select(block: Block, vector: str, group: int, place: int) -> str:
     """A pixel of a group that may lie beyond a border: then the pixel at the border."""
     code = block.code
-    if block.inside:
-        return f"{vector}.{'xyzw'[place]}"
     first = block.x(4 * group)
     if group < 0:
         return code.let(f"select({vector}.{'xyzw'[place]}, {vector}.x, {first} < 0i)")

@@ -53,7 +53,6 @@ class Block:
         self.width, self.height = "width", "height"
         self.shape: tuple[int, ...] = ()  # of the output
         self.unpack_by_bits = False
-        self.inside = False  # nothing that the block reads lies beyond a border
         self.only_bytes = False  # u8 images in, u8 images out
 
     def x(self, dx: int) -> str:
@@ -63,13 +62,9 @@ class Block:
         return self.code.let(f"{self.y0} + {dy}") if dy else self.y0
 
     def clamped_x(self, dx: int) -> str:
-        if self.inside:
-            return self.x(dx)
         return self.code.let(f"clamp({self.x(dx)}, 0i, {self.width} - 1i)")
 
     def clamped_y(self, dy: int) -> str:
-        if self.inside:
-            return self.y(dy)
         return self.code.let(f"clamp({self.y(dy)}, 0i, {self.height} - 1i)")
 
     def coord(self, axis: int, dx: int, dy: int) -> str:

@@ -48,7 +48,7 @@ class HeldTile(Source):
     def _component(self, block: Block, plane: int, dx: int, dy: int) -> str:
         group, place = divmod(dx, 4)
         own = 0 <= group < block.columns // 4
-        if self.body.padded or (self.whole_groups and (own or block.inside)):
+        if self.body.padded or (own and self.whole_groups):
             here = block.code.let(f"({block.tile_x} >> 2u) + {group}")
             return f"{self._group(block, plane, here, dy)}.{'xyzw'[place]}"
         if not self.whole_groups:

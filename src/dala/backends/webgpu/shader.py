@@ -19,14 +19,12 @@ from dala.backends.webgpu.code import Code
 from dala.backends.webgpu.held import HeldTile
 from dala.backends.webgpu.helpers import helpers_for
 from dala.backends.webgpu.tiles import (
-    Margins,
     Tile,
     TiledBody,
     Tuning,
     block_of,
     choose_tile,
     is_linear,
-    reach,
 )
 from dala.backends.webgpu.uniforms import UniformBlock
 from dala.errors import UnsupportedError
@@ -156,29 +154,14 @@ class _Emitter:
         code.line(f"let y0 = i32(id.y + id.z * {MOST_GROUPS * down}u) * {rows};")
         self._sizes()
         code.line("if (x0 >= width || y0 >= height) { return; }")
-        around = reach(self.work.bodies[0])
-        guards = [f"y0 + {r} < height" if r else "" for r in range(rows)]
-        if around == Margins():
-            self._grid_block(columns, rows, guards, inside=False)
-        else:  # the same twice: away from the borders nothing has to be clamped
-            left, right = (-(-n // 4) * 4 for n in (around.left, around.right))
-            with code.block(
-                f"if (x0 >= {left} && x0 + {columns + right} <= width"
-                f" && y0 >= {around.top} && y0 + {rows + around.bottom} <= height)"
-            ):
-                self._grid_block(columns, rows, [""] * rows, inside=True)
-            with code.block("else"):
-                self._grid_block(columns, rows, guards, inside=False)
+        block = Block(code, self.uniforms, columns, rows)
+        block.shape = self.work.shape
+        self._write_stores(block, [f"y0 + {r} < height" if r else "" for r in range(rows)])
         head = (
             f"@compute @workgroup_size({across}, {down})\n"
             "fn main(@builtin(global_invocation_id) id: vec3<u32>) {\n"
         )
         return self._shader(head, self._groups(across * columns, down * rows))
-
-    def _grid_block(self, columns: int, rows: int, guards: Sequence[str], *, inside: bool) -> None:
-        block = Block(self.code, self.uniforms, columns, rows)
-        block.shape, block.inside = self.work.shape, inside
-        self._write_stores(block, guards)
 
     def tiled(self, tile: Tile) -> Shader:
         code = self.code
@@ -189,36 +172,16 @@ class _Emitter:
         self._sizes()
         code.line(f"let tile_x0 = i32(group.x) * {tile.width};")
         code.line(f"let tile_y0 = i32(group.y + group.z * {MOST_GROUPS}u) * {tile.height};")
-        with code.block(f"if ({self._inside(tile)})"):
-            self._tiled_bodies(tile, held, inside=True)
-        with code.block("else"):  # the same again, clamped
-            self._tiled_bodies(tile, held, inside=False)
+        for number, laid in enumerate(tile.bodies):
+            self._tiled_body(tile, laid, held, number)
+            if laid.body.held:
+                code.line("workgroupBarrier();")
         head = "".join(h.declare() for h in held if h is not None) + (
             f"@compute @workgroup_size({self.tuning.threads})\n"
             "fn main(@builtin(workgroup_id) group: vec3<u32>, "
             "@builtin(local_invocation_index) lane: u32) {\n"
         )
         return self._shader(head, self._groups(tile.width, tile.height))
-
-    def _inside(self, tile: Tile) -> str:
-        """Whether a tile and all that its bodies read lie inside the image."""
-        reaches = [(b.margins, reach(b.body)) for b in tile.bodies]
-        left, right, top, bottom = (
-            max(getattr(m, side) + getattr(r, side) for m, r in reaches)
-            for side in ("left", "right", "top", "bottom")
-        )
-        left, right = -(-left // 4) * 4, -(-right // 4) * 4
-        rows = max(-(-tile.height // b.rows) * b.rows for b in tile.bodies)
-        return (
-            f"tile_x0 >= {left} && tile_x0 + {tile.width + right} <= width"
-            f" && tile_y0 >= {top} && tile_y0 + {rows + bottom} <= height"
-        )
-
-    def _tiled_bodies(self, tile: Tile, held: Sequence[HeldTile | None], *, inside: bool) -> None:
-        for number, laid in enumerate(tile.bodies):
-            self._tiled_body(tile, laid, held, number, inside)
-            if laid.body.held:
-                self.code.line("workgroupBarrier();")
 
     # -- parts ---------------------------------------------------------------------------------
 
@@ -238,12 +201,7 @@ class _Emitter:
         return across, min(down, MOST_GROUPS), -(-down // MOST_GROUPS)
 
     def _tiled_body(
-        self,
-        tile: Tile,
-        laid: TiledBody,
-        held: Sequence[HeldTile | None],
-        number: int,
-        inside: bool,
+        self, tile: Tile, laid: TiledBody, held: Sequence[HeldTile | None], number: int
     ) -> None:
         code, m = self.code, laid.margins
         across = -(-(tile.width + m.left + m.right) // laid.columns)
@@ -259,24 +217,20 @@ class _Emitter:
             code.line(f"let tx = (item % {across}i) * {laid.columns}i - {m.left}i;")
             code.line(f"let ty = (item / {across}i) * {laid.rows}i - {m.top}i;")
             own_x = "tile_x0 + tx"
-            clamped = laid.padded and not inside
-            code.line(f"let x0 = {f'clamp({own_x}, 0i, width - 1i)' if clamped else own_x};")
+            code.line(f"let x0 = {f'clamp({own_x}, 0i, width - 1i)' if laid.padded else own_x};")
             code.line("let y0 = tile_y0 + ty;")
             block = Block(code, self.uniforms, laid.columns, laid.rows)
-            block.shape, block.inside = self.work.shape, inside
+            block.shape = self.work.shape
             writer = self._writer(block, (*laid.body.roots, *laid.body.levels), held)
             tile_of_own = held[number]
             if tile_of_own is not None:
                 values = laid.body.levels if laid.packed else laid.body.held
                 tile_of_own.keep(writer, values)
-            guards = [self._own(tile, laid, r, inside) for r in range(laid.rows)]
-            self._stores(writer, laid.body, guards)
+            self._stores(writer, laid.body, [self._own(tile, laid, r) for r in range(laid.rows)])
 
-    def _own(self, tile: Tile, laid: TiledBody, row: int, inside: bool) -> str:
+    def _own(self, tile: Tile, laid: TiledBody, row: int) -> str:
         """Whether a row of a block is this tile's own to write."""
         tests = [f"{'tile_x0 + tx' if laid.padded else 'x0'} < width", f"y0 + {row} < height"]
-        if inside:
-            tests = []
         m = laid.margins
         if m.left or m.right:
             tests += ["tx >= 0", f"tx < {tile.width}"]
@@ -321,7 +275,7 @@ class _Emitter:
             var.compute(writer, store.values, dx, row)
         for var, store, dx, row, guard in writes:
             tests = [guard] if guard else []
-            if dx and not block.linear and not block.inside:
+            if dx and not block.linear:
                 tests.append(f"x0 + {dx} < width")
             var.store(writer, store.values, dx, row, " && ".join(tests))
 
