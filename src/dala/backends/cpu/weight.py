@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from dala.backends.cpu.rows import RowBody
 from dala.backends.cpu.ways import DOT, EXTREMA, FIXED
-from dala.ir.graph import walk
 from dala.plan.melt import FusedPass
 
 UNIFORM = frozenset(
@@ -37,7 +36,7 @@ def weigh_pass(work: FusedPass, computed: Sequence[RowBody], lanes: int) -> floa
 def _weigh_body(body: RowBody) -> float:
     uniform: set[int] = set()
     weight = float(STORE * sum(len(s.values) for s in body.stores))
-    for node in walk(body.roots):
+    for node in body.nodes:
         if node.op in UNIFORM or (node.args and all(id(a) in uniform for a in node.args)):
             uniform.add(id(node))
         else:
