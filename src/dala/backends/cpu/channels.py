@@ -75,12 +75,17 @@ def roll_channels(body: BodyEmitter, writer: LaneWriter) -> dict[int, Node]:
 def _find_alike(body: BodyEmitter) -> Alike | None:
     """The largest functions that several channels have, if nobody else needs what is inside of them."""
     nodes = body.body.nodes
+    sizes = _sizes(body, nodes)
+    if max(sizes.values()) < LARGE:
+        return None
     groups, varying = _same_shapes(nodes), _varying(nodes)
     found: list[Alike] = []
     inside: set[int] = set()
     for node in reversed(nodes):
         group = groups[id(node)]
-        if id(node) in inside or node.dtype != F32 or not 2 <= len(group) <= MOST_CHANNELS:
+        if id(node) in inside or sizes[id(node)] < LARGE or node.dtype != F32:
+            continue
+        if not 2 <= len(group) <= MOST_CHANNELS:
             continue
         channels = sorted(group, key=_first_channel)
         alike = _match(body, [[root] for root in channels], varying)
@@ -98,6 +103,28 @@ def _find_alike(body: BodyEmitter) -> Alike | None:
     results = {id(root) for roots in together.roots for root in roots}
     outside = walk(body.body.roots, results)
     return None if any(id(n) in together.operations for n in outside) else together
+
+
+def _sizes(body: BodyEmitter, nodes: Sequence[Node]) -> dict[int, int]:
+    """At most how many operations each node needs; 0 if also what no loop over channels can read."""
+    sizes: dict[int, int] = {}
+    for node in nodes:
+        size = 1
+        if isinstance(node.attr, Access):
+            size = int(_is_held(body, node.attr.source))
+        elif node.op in ("coord", "gather"):
+            size = 0
+        elif node.args:
+            parts = [sizes[id(a)] for a in node.args]
+            size = min(sum(parts) + 1, LARGE) if all(parts) else 0
+        sizes[id(node)] = size
+    return sizes
+
+
+def _is_held(body: BodyEmitter, source: int) -> bool:
+    """Whether a source is rows of f32 planes of the body's own size."""
+    in_rows = source >= len(body.work.reads) and body.form_of(source) == "f32"
+    return in_rows and not body.step_to(source)
 
 
 def _first_channel(node: Node) -> int:
@@ -168,9 +195,7 @@ def _leaves_match(body: BodyEmitter, nodes: Sequence[Node], steps: dict[Access, 
     first, second = nodes[0].attr, nodes[1].attr
     if not isinstance(first, Access) or not isinstance(second, Access):
         return nodes[0].op != "coord" and all(node is nodes[0] for node in nodes)
-    if body.form_of(first.source) != "f32" or first.source < len(body.work.reads):
-        return False
-    if body.step_to(first.source):
+    if not _is_held(body, first.source):
         return False
     step = second.channel - first.channel
     expected = [first._replace(channel=first.channel + i * step) for i in range(len(nodes))]
