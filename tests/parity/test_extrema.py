@@ -1,4 +1,7 @@
-"""Minima and maxima on bytes: the reference's bytes exactly, whatever the size, the chain, the machine."""
+"""Minima and maxima: the reference's bits exactly, whatever the size, the chain, the machine.
+
+On bytes they are computed on bytes; on f32, large networks are a loop over the channels.
+"""
 
 from __future__ import annotations
 
@@ -98,12 +101,18 @@ SIZES = [(1, 1), (1, 2), (1, 67), (45, 1), (2, 3), (7, 17), (9, 64), (45, 67)]
 HOSTS = [(64, 1), (32, 3), (16, 8)]
 
 
+SPECIAL = np.array([np.nan, -np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-42, -1e-42], np.float32)
+
+
 def picture(size: tuple[int, int], channels: int, dtype: str, seed: int = 5) -> np.ndarray:
     shape = (*size, 4) if channels == 4 else size
     rng = np.random.default_rng(seed)
     if dtype == "u8":
         return rng.integers(0, 256, shape, dtype=np.uint8)
-    return rng.normal(0.5, 0.5, shape).astype(np.float32)
+    values = rng.normal(0.5, 0.5, shape).astype(np.float32)
+    if dtype == "special":  # every third one
+        return np.where(rng.random(shape) < 0.3, rng.choice(SPECIAL, shape), values)
+    return values
 
 
 def run(
@@ -115,7 +124,7 @@ def run(
         return out.read()
 
 
-@pytest.mark.parametrize("dtype", ["u8", "f32"])
+@pytest.mark.parametrize("dtype", ["u8", "f32", "special"])
 @pytest.mark.parametrize("channels", [4, 1])
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_medians_are_the_reference_to_the_bit(
@@ -181,15 +190,25 @@ CHAINS: dict[str, Stages] = {
 
 
 def run_chain(
-    stages: Stages, image: np.ndarray, *, fused: bool, in_place: bool = False
+    stages: Stages,
+    image: np.ndarray,
+    *,
+    fused: bool,
+    in_place: bool = False,
+    dtypes: tuple[str, ...] = (),
 ) -> np.ndarray:
-    """All stages, in one pipeline or one by one; in place the last one writes what the first one reads."""
+    """All stages, in one pipeline or one by one; in place the last one writes what the first one reads.
+
+    What the stages write, in turn, may be of other types than the image.
+    """
+    own = "u8" if image.dtype == np.uint8 else "f32"
     first = current = compute.from_array(image)
     pipeline = compute.pipeline()
     for number, (kernel, params) in enumerate(stages):
         last = number == len(stages) - 1
-        output = compute.buffer_zeros(image.shape, "u8") if last or not fused else None
-        output = first if last and in_place else output or compute.scratch(image.shape, "u8")
+        dtype = dtypes[number % len(dtypes)] if dtypes else own
+        output = compute.buffer_zeros(image.shape, dtype) if last or not fused else None
+        output = first if last and in_place else output or compute.scratch(image.shape, dtype)
         stage = {"kernel": kernel, "inputs": [current], "output": output, "params": params}
         if fused:
             pipeline.add(stage)
@@ -202,12 +221,13 @@ def run_chain(
 
 
 @pytest.mark.parametrize(("vector_bytes", "rows"), [(0, 0), *HOSTS])
+@pytest.mark.parametrize("dtype", ["u8", "f32"])
 @pytest.mark.parametrize("chain", CHAINS)
-def test_chains_are_their_stages(chain: str, vector_bytes: int, rows: int) -> None:
+def test_chains_are_their_stages(chain: str, dtype: str, vector_bytes: int, rows: int) -> None:
     """Fused, in place, on narrow vectors and in bands of a few rows: the same bytes."""
     stages, real = CHAINS[chain], detect_host()
     for size, channels in [((45, 67), 4), ((7, 17), 4), ((33, 130), 1), ((1, 1), 4)]:
-        image = picture(size, channels, "u8")
+        image = picture(size, channels, dtype)
         with dala.use("cpu"):
             want = run_chain(stages, image, fused=False)
         with pytest.MonkeyPatch.context() as patch:
@@ -219,6 +239,16 @@ def test_chains_are_their_stages(chain: str, vector_bytes: int, rows: int) -> No
             patch.setattr(default, "_default", [Engine(CpuDevice())])
             assert same(run_chain(stages, image, fused=True), want)
             assert same(run_chain(stages, image, fused=True, in_place=True), want)
+
+
+@pytest.mark.parametrize("dtypes", [("f32",), ("u8", "f32"), ("f32", "u8")], ids=str)
+@pytest.mark.parametrize("own", ["u8", "f32"])
+def test_chains_of_several_types_are_their_stages(own: str, dtypes: tuple[str, ...]) -> None:
+    image = picture((45, 67), 4, own)
+    with dala.use("cpu"):
+        for stages in CHAINS.values():
+            want = run_chain(stages, image, fused=False, dtypes=dtypes)
+            assert same(run_chain(stages, image, fused=True, dtypes=dtypes), want)
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:
@@ -270,12 +300,70 @@ def test_columns_of_any_arithmetic_are_shared() -> None:
     )  # p's four channels; the conditions
 
 
-@pytest.mark.parametrize(("radius", "operations"), [(1, 30), (2, 124), (3, 360)])
-def test_networks_are_written_once_for_all_colours(radius: int, operations: int) -> None:
-    """Sorted columns are shared between neighbours from radius 2 on."""
+@pytest.mark.parametrize(
+    ("radius", "operations", "in_floats"), [(1, 30, 3 * 30), (2, 124, 3 * 18 + 106), (3, 360, 360)]
+)
+def test_networks_are_written_once_for_all_colours(
+    radius: int, operations: int, in_floats: int
+) -> None:
+    """Sorted columns are shared between neighbours from radius 2 on; small networks of f32 are written
+    for each colour."""
     host = Host("", "", 64, fma=True)
     median = find_kernel("median")
     text = text_of(median, ArrayType((64, 64, 4), U8), host, {"radius": radius})
     assert len(re.findall(r"= call .*@llvm\.u(?:min|max)\.v64i8", text)) == operations
     floats = text_of(median, ArrayType((64, 64, 4), F32), host, {"radius": radius})
-    assert len(re.findall(r"= fcmp o[lg]t <16 x float>", floats)) == 3 * operations
+    assert len(re.findall(r"= fcmp o[lg]t <16 x float>", floats)) == in_floats
+
+
+# --- loops over channels --------------------------------------------------------------------------
+
+
+def sorting(use: str) -> Kernel:
+    """A kernel that sorts much of a window, and makes something of two of its values."""
+    window = [f"src[{dx}, {dy}]" for dy in (-1, 0, 1) for dx in (-2, -1, 0, 1, 2)]
+    lines = [f"v{k} = {value}" for k, value in enumerate(window)]
+    for last in (14, 13, 12, 11, 10):
+        for k in range(last):
+            lines += [f"low, high = min(v{k}, v{k + 1}), max(v{k}, v{k + 1})"]
+            lines += [f"v{k}, v{k + 1} = low, high"]
+    body = "\n    ".join([*lines, "p, q = v11, v13", f"return {use}"])
+    return make_kernel(f"def sorting(src, amount = 0.75):\n    {body}\n")
+
+
+P, Q = 86, 40  # operations for one channel of p, of q; but for its last, all of q's are in p
+USES = {  # what is made of them → operations written
+    "p": P,
+    "(p * amount + 0.125).with_alpha(src[0, 0].a)": P,
+    "p.with_alpha(1.0)": P,
+    "rgba(p.r, p.g, p.g, 1.0)": P,
+    "rgba(p.b, p.g, p.r, 1.0)": P,
+    "p * (p.r * 0.5 + p.g * 0.25 + p.b * 0.125)": P,  # what channels share is not repeated
+    "p * (x * 0.01)": P,
+    "rgba(p.r, p.g * -0.0, p.b * 0.0, p.r)": P,
+    "where(src[0, 0].a > 0.5, p, src[0, 0])": P + 1,
+    "rgba(p.r, p.r, p.r, 1.0)": P,
+    "rgba(p.a, p.r, p.g, 1.0)": P,  # blue has no plane
+    "rgba(p.a, p.r, p.g, src[0, 0].b)": 3 * P,  # it has one: their distances are not equal
+    "rgba(q.r - p.r, q.g - p.g, q.b - p.b, q.a)": P + 1 + Q,
+    "rgba(p.r, q.r - p.b, p.g, 1.0)": 3 * P + 1,  # q is needed from inside
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_uses_of_networks_are_the_reference(use: str) -> None:
+    kernel = sorting(use)
+    for size in [(1, 1), (7, 17), (45, 67)]:
+        for dtype in ("f32", "special", "u8"):
+            image = picture(size, 4, dtype)
+            want, got = run(kernel, image, "reference"), run(kernel, image, "cpu")
+            if " + " in use and dtype != "u8":  # multiplied and added in one step
+                np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6)
+            else:
+                np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_networks_are_written_once_for_channels_that_are_alike(use: str) -> None:
+    text = text_of(sorting(use), ArrayType((64, 64, 4), F32), Host("", "", 64, fma=True))
+    assert len(re.findall(r"= fcmp o[lg]t <16 x float>", text)) == USES[use]

@@ -192,22 +192,25 @@ def walk(roots: Iterable[Node], known: Container[int] = ()) -> Iterator[Node]:
     Iterative: graphs may be deeper than Python's stack.
     """
     seen: set[int] = set()
-    begun: set[int] = set()  # seen, and on the stack a second time: below its arguments
-    stack = list(roots)[::-1]
+    stack: list[Node | None] = [*reversed([*roots])]
     while stack:
         node = stack.pop()
+        if node is None:  # the node below it is through with its arguments
+            done = stack.pop()
+            assert done is not None
+            yield done
+            continue
         key = id(node)
-        if key in begun:
-            begun.remove(key)
-            yield node
-        elif key not in seen and key not in known:
+        if key not in seen and key not in known:
             seen.add(key)
             if not node.args:  # most nodes of a wide stencil
                 yield node
                 continue
-            begun.add(key)
             stack.append(node)
-            stack += [arg for arg in node.args[::-1] if id(arg) not in seen]
+            stack.append(None)
+            for arg in node.args[::-1]:
+                if id(arg) not in seen:
+                    stack.append(arg)
 
 
 def map_nodes(

@@ -6,6 +6,7 @@ emit.py      the native function of a pass: bands, rows, arguments
 body.py      one body: where its rows are read, held and stored
 lanes.py     expressions on vectors of pixels or elements
 spelling.py  each op of the table in LLVM
+channels.py  large functions that channels have in common, as a loop over the channels
 mathlib.py   exp, log, sin, … on f32 vectors
 fixed.py     averages of bytes in 16-bit fixed point
 gain.py      levels plus a gain times differences, in 16 bits

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dala.backends.cpu.channels import hold_channels, roll_channels
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.dot import write_dot
 from dala.backends.cpu.extrema import write_extrema
@@ -88,6 +89,8 @@ class BodyEmitter(Sources):
         if self.byte_map is not None:
             write_byte_map(self, self.byte_map)
             return
+        if hold_channels(self):
+            return
         writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
         body = self._with_loops(writer)
         # everything is computed before anything is written: an output may be an input, too
@@ -107,8 +110,10 @@ class BodyEmitter(Sources):
     def _with_loops(self, writer: LaneWriter) -> RowBody:
         """The body less what is computed by loops over many terms: those are written first."""
         body = self.body
-        leaves = write_averages(self, body.roots, writer) or roll_sums(self, body.roots, writer)
-        if not leaves:
+        for write_loops in (write_averages, roll_sums, roll_channels):
+            if leaves := write_loops(self, writer):
+                break
+        else:
             return body
 
         def cut(roots: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -248,8 +253,19 @@ class BodyEmitter(Sources):
         step = self.lane.op(f"mul i64 %b{self.number}.x, {self.rows_of(source)[3]}")
         if plane == 0:
             return step
-        stride = self.owner.word(self.owner.layout.rings[inside] + 2, "i64")
-        return self.lane.op(f"add i64 {step}, {self.uniform.op(f'mul i64 {stride}, {plane}')}")
+        moved = self.uniform.op(f"mul i64 {self.plane_stride(source)}, {plane}")
+        return self.lane.op(f"add i64 {step}, {moved}")
+
+    def plane_stride(self, source: int) -> str:
+        """From one channel of held f32 rows to the next, in bytes."""
+        inside = source - len(self.work.reads)
+        if self._ring(inside).blocked:
+            return str(self.lanes * 4)
+        return self.owner.word(self.owner.layout.rings[inside] + 2, "i64")
+
+    def row_of(self, source: int, dy: int) -> str:
+        """Where the held row begins that belongs to this row, or is ``dy`` further."""
+        return self._ring_row(source - len(self.work.reads), dy)
 
     def _ring(self, number: int) -> Ring:
         ring = self.owner.bodies[number].ring
@@ -407,9 +423,18 @@ class BodyEmitter(Sources):
 
     def pad_row(self, rows: Code) -> None:
         """Repeat the first and the last pixel beyond the ends of a held row."""
-        ring = self._ring(self.number)
-        for plane in range(ring.planes):
-            self._pad(rows, ring, self._plane(self.number, plane, 0))
+        ring, row = self._ring(self.number), self._ring_row(self.number, 0)
+        if ring.planes == 1:
+            self._pad(rows, ring, row)
+            return
+        stride = self.owner.word(self.owner.layout.rings[self.number] + 2, "i64")
+
+        def pad_plane(code: Code, index: str, done: list[str]) -> list[str]:
+            offset = code.op(f"mul i64 {stride}, {index}")
+            self._pad(code, ring, code.op(f"getelementptr i8, ptr {row}, i64 {offset}"))
+            return done
+
+        rows.repeat(ring.planes, 1, [], pad_plane)
 
     def _pad(self, rows: Code, ring: Ring, start: str) -> None:
         lanes = self.owner.vector_bytes // ring.pixel_bytes

@@ -40,8 +40,9 @@ LoopBody: TypeAlias = "Callable[[Code, str, list[str]], list[str]]"  # code, ind
 class Names:
     """Fresh names and the declarations a module needs, shared by all of its sections."""
 
-    def __init__(self, fma: bool = False) -> None:
+    def __init__(self, fma: bool = False, x86: bool = False) -> None:
         self.fma = fma  # whether the machine multiplies and adds in one instruction
+        self.x86 = x86
         self.count = 0
         self.declarations: dict[str, str] = {}
         self.functions: dict[str, str] = {}

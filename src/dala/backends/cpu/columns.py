@@ -43,7 +43,7 @@ def share_columns(body: Body, source: int, channels: int = 0) -> tuple[Body, Bod
         held = tuple(level for n in held for level in [make("level", n)] * channels)
     images = len(shared) if channels else 1
     holder = Body(f"columns of {body.label}", held, (), way=body.way, grid=body.grid, images=images)
-    return holder, body.map(lambda roots: _put_in(roots, loads))
+    return holder, body.map(lambda roots: map_nodes(roots, lambda node: node, loads))
 
 
 def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
@@ -55,12 +55,15 @@ def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
     occurs: dict[int, dict[int, Node]] = {}  # function → where, by offset
     joined: dict[int, None] = {}  # functions of which several columns are joined
     for node in nodes:
-        attr: Hashable = node.attr
-        if isinstance(node.attr, Access):
-            offset[id(node)] = node.attr.dx
-            attr = node.attr._replace(dx=0)
+        attr: Hashable = None
+        if not node.args:
+            attr = node.attr
+            if isinstance(node.attr, Access):
+                offset[id(node)] = node.attr.dx
+                attr = node.attr._replace(dx=0)
+            attr = repr(attr)
         columns = {offset[id(a)] for a in node.args if id(a) in offset}
-        if None in columns or len(columns) > 1:
+        if len(columns) > 1 or None in columns:
             offset[id(node)] = None
             for arg in node.args:
                 if offset.get(id(arg)) is not None and arg.op != "load":
@@ -68,7 +71,7 @@ def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
             continue
         if columns:
             (offset[id(node)],) = columns
-        key = (node.op, node.dtype.name, repr(attr), *(number[id(a)] for a in node.args))
+        key = (node.op, node.dtype.name, attr, *[number[id(a)] for a in node.args])
         own = number[id(node)] = known.setdefault(key, len(known))
         if own not in parts:
             inside = frozenset[int]().union(*(parts[number[id(a)]] for a in node.args))
@@ -92,17 +95,3 @@ def _at_home(values: Sequence[Node]) -> tuple[Node, ...]:
         return Node(node.op, node.dtype, (), node.attr._replace(dx=0))
 
     return map_nodes(values, move)
-
-
-def _put_in(roots: Sequence[Node], loads: dict[int, Node]) -> tuple[Node, ...]:
-    """The expressions with some nodes (by id) replaced."""
-    done: dict[int, Node] = {}
-    for node in walk(roots):
-        args = tuple([done[id(a)] for a in node.args])
-        if id(node) in loads:
-            done[id(node)] = loads[id(node)]
-        elif any(new is not old for new, old in zip(args, node.args, strict=True)):
-            done[id(node)] = Node(node.op, node.dtype, args, node.attr)
-        else:
-            done[id(node)] = node
-    return tuple(done[id(root)] for root in roots)

@@ -22,7 +22,7 @@ from dala.backends.cpu.rows import RowBody, Sweep, schedule_rows
 from dala.backends.cpu.tables import ByteMap, find_byte_map
 from dala.backends.cpu.weight import weigh_pass
 from dala.ir.dtypes import U8
-from dala.ir.graph import OUTPUT, Extent, walk
+from dala.ir.graph import OUTPUT, Extent
 from dala.plan.melt import FusedPass, PassArray
 
 TAIL_BYTES = 1024  # room for one vector of the widest pixel
@@ -81,13 +81,12 @@ class PassEmitter:
         self.sweep = schedule_rows(work)
         self.bodies = self.sweep.bodies
         self.lanes = self._choose_lanes()
-        self.names = Names(host.fma)
+        self.names = Names(host.fma, host.x86)
         self.uniform = Code(self.names)
         self.prelude = Code(self.names)  # fills the tables, after the uniform values
         self.tables: dict[Hashable, str] = {}  # what it holds → where it is
         self.layout = self._lay_out()
-        nodes = [n for b in self.bodies for n in walk(b.roots)]
-        self.by_rows = self.image or any(n.op == "coord" for n in nodes)
+        self.by_rows = self.image or any(n.op == "coord" for b in self.bodies for n in b.nodes)
         self.tails = 0
 
     def emit(self) -> NativePass:
@@ -179,7 +178,7 @@ class PassEmitter:
         following = f"b{number + 1}.check" if number + 1 < len(self.bodies) else "row.next"
         inner = BodyEmitter(self, number, body)
         padded = body.ring is not None and body.ring.pad_left + body.ring.pad_right > 0
-        padding = Code(self.names)
+        padding = Code(self.names, f"{p}.after" if body.stores else f"{p}.done")
         if padded:
             inner.pad_row(padding)
         rows.label(f"{p}.check")
@@ -327,7 +326,7 @@ class PassEmitter:
     def _choose_lanes(self) -> int:
         if self.image:
             return self.vector_bytes // 4
-        nodes = [n for b in self.bodies for n in walk(b.roots)]
+        nodes = [n for b in self.bodies for n in b.nodes]
         widest = max((n.dtype.bytes for n in nodes if n.dtype.kind != "b"), default=1)
         if any(n.op == "gather" for n in nodes):
             widest = 8  # positions are computed in 64 bits

@@ -16,7 +16,7 @@ from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LANE, ROW, LaneWriter
 from dala.backends.cpu.spelling import spell
 from dala.ir.dtypes import F32
-from dala.ir.graph import Node, walk
+from dala.ir.graph import Node
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
@@ -70,10 +70,9 @@ class Merging:
         return Node(first.op, first.dtype, known, first.attr) if len(known) == len(args) else None
 
 
-def roll_sums(body: BodyEmitter, roots: Sequence[Node], writer: LaneWriter) -> dict[int, Node]:
-    """Write the long sums below ``roots`` as loops: the leaves, already written, that stand for them."""
-    nodes = list(walk(roots))
-    leaves: dict[int, Node] = {}
+def roll_sums(body: BodyEmitter, writer: LaneWriter) -> dict[int, Node]:
+    """Write the long sums of a body as loops: the leaves, already written, that stand for them."""
+    nodes, leaves = body.body.nodes, dict[int, Node]()
     if len(nodes) < LONG_BODY or all(n.op != "gather" for n in nodes):
         return leaves
     gathering: set[int] = set()
@@ -81,7 +80,7 @@ def roll_sums(body: BodyEmitter, roots: Sequence[Node], writer: LaneWriter) -> d
         if node.op == "gather" or any(id(a) in gathering for a in node.args):
             gathering.add(id(node))
     by_length: dict[tuple[str, int], list[Sum]] = {}
-    for found in _find_sums(roots, gathering):
+    for found in _find_sums(body.body.roots, gathering):
         by_length.setdefault((found.op, len(found.terms)), []).append(found)
     for sums in by_length.values():
         for found, total in zip(sums, _write_loop(body, writer, sums, gathering), strict=False):

@@ -10,7 +10,7 @@ are in those rows: a body of grid g computes one row in 2ᵍ steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -61,6 +61,7 @@ class RowBody:
     ring: Ring | None
     way: Way
     channels: int  # of one pixel that it computes
+    nodes: tuple[Node, ...]  # everything it computes, in the order of ``walk``
     grid: int = 0
     margin: int = 0  # held pixels beyond each border, see Stage
 
@@ -98,14 +99,13 @@ def schedule_rows(work: FusedPass) -> Sweep:
 def _choose_forms(bodies: list[Body], inputs: int) -> tuple[list[Body], list[Form]]:
     """Fixed-point bodies, extrema and tables read and hold bytes (or fixed point); the rest, f32."""
     forms: list[Form] = []
-    sources = [_sources(b) for b in bodies]
+    wanted = {source for b in bodies if b.way != PLAIN for source in _sources(b)}
     for number, body in enumerate(bodies):
-        readers = [b for b, s in zip(bodies, sources, strict=True) if inputs + number in s]
         if body.way.alone:
             unrounded = body.way == FIXED and not body.levels
             forms.append("u16" if unrounded else "u8")
         else:
-            bytes_wanted = body.way == TABLE or any(r.way != PLAIN for r in readers)
+            bytes_wanted = body.way == TABLE or inputs + number in wanted
             forms.append("u8" if body.levels and bytes_wanted else "f32")
     chosen = [
         replace(b, held=_levels(b) if form == "u8" else b.held, levels=())
@@ -131,12 +131,12 @@ def _share_parts(
     def grid_of(source: int) -> int:
         return work.reads[source].grid if source < inputs else bodies[source - inputs].grid
 
+    one_grid = len({a.grid for a in work.reads} | {b.grid for b in bodies}) == 1
     for number, body in enumerate(bodies):
         moved = body.map(_redirect(renumbered))
         channels = _channels(body) if body.way == EXTREMA else 0
-        grids = {grid_of(source) for source in _sources(body)}
         parts: tuple[Body, ...] = (moved,)
-        if grids == {body.grid}:
+        if one_grid or {grid_of(source) for source in _sources(body)} == {body.grid}:
             parts = share_columns(moved, inputs + len(made), channels) or parts
         if parts == (moved,):
             parts = hold_repeated(moved, inputs + len(made)) or parts
@@ -152,6 +152,10 @@ def average_of(node: Node) -> Node:
     while node.op != "average":
         node = node.args[0]
     return node
+
+
+def _reads(nodes: Iterable[Node]) -> set[Access]:
+    return {n.attr for n in nodes if n.op == "load" and isinstance(n.attr, Access)}
 
 
 def _sources(body: Body) -> set[int]:
@@ -191,10 +195,12 @@ def _add_loaders(
 
     for number, body in enumerate(bodies):
         targets: dict[int, int] = {}
-        averages = [n for n in walk(body.roots) if n.op == "average"]
+        nodes = list(walk(body.roots))
+        averages = [n for n in nodes if n.op == "average"]
         averaged = {a.source for a in accesses(averages)}  # loops over taps read held rows
-        for source in sorted(_sources(body)):
-            offsets = {(a.dx, a.dy) for a in accesses(body.roots) if a.source == source}
+        reads = _reads(nodes)
+        for source in sorted({a.source for a in reads}):
+            offsets = {(a.dx, a.dy) for a in reads if a.source == source}
             inside = _columns_inside(work, source, body.grid - grid_of(source))
             sideways = body.margin > 0 or any(dx not in inside for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
@@ -278,7 +284,8 @@ def _lead_and_depth(
     lead = [0] * len(bodies)
     first = [0] * len(bodies)
     rings: list[Ring | None] = [None] * len(bodies)
-    all_reads = [(reader, a) for reader, b in enumerate(bodies) for a in accesses(b.roots)]
+    nodes = [tuple(walk(b.roots)) for b in bodies]
+    all_reads = [(reader, a) for reader, listed in enumerate(nodes) for a in _reads(listed)]
     for number in reversed(range(len(bodies))):
         reads = [(reader, a) for reader, a in all_reads if a.source == inputs + number]
         if not reads:
@@ -326,6 +333,7 @@ def _lead_and_depth(
             rings[i],
             b.way,
             _channels(b),
+            nodes[i],
             b.grid,
             b.margin,
         )

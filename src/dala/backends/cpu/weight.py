@@ -13,7 +13,6 @@ from dala.backends.cpu.gathers import is_piece_of_row
 from dala.backends.cpu.lanes import UNIFORM, image_rates
 from dala.backends.cpu.rows import RowBody
 from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, REPEATED
-from dala.ir.graph import walk
 from dala.plan.melt import FusedPass
 
 WEIGHTS = {
@@ -37,7 +36,7 @@ def weigh_pass(work: FusedPass, computed: Sequence[RowBody], lanes: int) -> floa
 def _weigh_body(body: RowBody) -> float:
     weight = float(STORE * sum(len(s.values) for s in body.stores))
     rates = image_rates(body.roots)
-    for node in walk(body.roots):
+    for node in body.nodes:
         if node.op == "gather" and len(node.args) == 2 and is_piece_of_row(node, rates):
             weight += WEIGHTS["load"]
         elif node.op == "level" and node.args[0].op in ("load", "gather"):

@@ -13,19 +13,19 @@ from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LANE, LaneWriter
 from dala.backends.cpu.taps import share_table, tap_places
 from dala.ir.dtypes import F32
-from dala.ir.graph import Access, Node, walk
+from dala.ir.graph import Access, Node
 from dala.ir.ops import split_average
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
 
 
-def write_averages(body: BodyEmitter, roots: Sequence[Node], writer: LaneWriter) -> dict[int, Node]:
-    """Sum up the averages below ``roots``: the leaves, already written, that stand for them."""
+def write_averages(body: BodyEmitter, writer: LaneWriter) -> dict[int, Node]:
+    """Sum up the averages of a body: the leaves, already written, that stand for them."""
     alike: dict[
         tuple[object, ...], list[Node]
     ] = {}  # averages with the same taps: channels of an image
-    for node in walk(roots):
+    for node in body.body.nodes:
         if node.op == "average":
             values, weights = split_average(node.args)
             places = [v.attr._replace(channel=0) for v in values if isinstance(v.attr, Access)]

@@ -1,0 +1,273 @@
+"""Large functions that are the same for several channels: one text, in a loop over the channels.
+
+A median of f32 pixels is a network of hundreds of minima and maxima for each colour. The networks differ
+only in the planes they read, and those lie at equal distances: the loop adds a distance to every address.
+The operations stay, so the result is the same to the last bit. (Rejected: interleaved channels, as
+extrema.py has them for bytes: alpha would be a quarter of the work, for nothing.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dala.backends.cpu.code import Code, Type
+from dala.backends.cpu.lanes import LANE, LaneWriter, Sources
+from dala.ir.dtypes import F32, DType
+from dala.ir.graph import Access, Extent, Gather, Node, accesses, walk
+
+if TYPE_CHECKING:
+    from dala.backends.cpu.body import BodyEmitter
+
+LARGE = 64  # operations of a function; with fewer, the text compiles fast enough
+LARGE_HELD = 24  # the same where results go straight into memory
+MOST_CHANNELS = 4
+UNIFORM = frozenset({"const", "param", "extent"})
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The same functions of each of several channels."""
+
+    roots: Sequence[Sequence[Node]]  # for each channel, the functions
+    steps: dict[
+        Access, int
+    ]  # what the first channel loads → planes from there to the next channel's
+    operations: frozenset[int]  # on pixels, of all channels
+
+    @property
+    def size(self) -> int:
+        return len(self.operations) // len(self.roots)
+
+
+def hold_channels(body: BodyEmitter) -> bool:
+    """Write a body that only holds the same functions of each channel as a loop, if it is one."""
+    held, ring = body.body.held, body.body.ring
+    if ring is None or body.body.stores or ring.form != "f32" or body.body.margin:
+        return False
+    nodes = body.body.nodes
+    for channels in range(MOST_CHANNELS, 1, -1):
+        count, rest = divmod(len(held), channels)
+        if rest or len(nodes) < LARGE_HELD * channels:
+            continue
+        roots = [held[i * count : (i + 1) * count] for i in range(channels)]
+        alike = _match(body, roots, _varying(nodes))
+        if alike is not None and alike.size >= LARGE_HELD:
+            _hold_in_loop(body, alike)
+            return True
+    return False
+
+
+def roll_channels(body: BodyEmitter, writer: LaneWriter) -> dict[int, Node]:
+    """Write large functions of channels as a loop: the leaves, already written, that stand for them."""
+    alike = _find_alike(body) if len(body.body.nodes) > 2 * LARGE else None
+    if alike is None:
+        return {}
+    leaves: dict[int, Node] = {}
+    results = [root for roots in alike.roots for root in roots]
+    for node, name in zip(results, _write_loop(body, alike), strict=True):
+        leaf = leaves[id(node)] = Node("channel", F32)
+        writer.names[id(leaf)], writer.rates[id(leaf)] = name, LANE
+    return leaves
+
+
+def _find_alike(body: BodyEmitter) -> Alike | None:
+    """The largest functions that several channels have, if nobody else needs what is inside of them."""
+    nodes = body.body.nodes
+    sizes = _sizes(body, nodes)
+    if max(sizes.values()) < LARGE:
+        return None
+    groups, varying = _same_shapes(nodes), _varying(nodes)
+    found: list[Alike] = []
+    inside: set[int] = set()
+    for node in reversed(nodes):
+        group = groups[id(node)]
+        if id(node) in inside or sizes[id(node)] < LARGE or node.dtype != F32:
+            continue
+        if not 2 <= len(group) <= MOST_CHANNELS:
+            continue
+        channels = sorted(group, key=_first_channel)
+        alike = _match(body, [[root] for root in channels], varying)
+        if alike is not None and alike.size >= LARGE:
+            found.append(alike)
+            inside |= alike.operations
+    if not found or len({len(alike.roots) for alike in found}) > 1:
+        return None
+    together: Alike | None = found[0]
+    if len(found) > 1:  # one loop, so that they share what they have in common
+        parts = zip(*(alike.roots for alike in found), strict=True)
+        together = _match(body, [[r for roots in part for r in roots] for part in parts], varying)
+    if together is None or together.size < LARGE * len(found):
+        return None
+    results = {id(root) for roots in together.roots for root in roots}
+    outside = walk(body.body.roots, results)
+    return None if any(id(n) in together.operations for n in outside) else together
+
+
+def _sizes(body: BodyEmitter, nodes: Sequence[Node]) -> dict[int, int]:
+    """At most how many operations each node needs; 0 if also what no loop over channels can read."""
+    sizes: dict[int, int] = {}
+    for node in nodes:
+        size = 1
+        if isinstance(node.attr, Access):
+            size = int(_is_held(body, node.attr.source))
+        elif node.op in ("coord", "gather"):
+            size = 0
+        elif node.args:
+            parts = [sizes[id(a)] for a in node.args]
+            size = min(sum(parts) + 1, LARGE) if all(parts) else 0
+        sizes[id(node)] = size
+    return sizes
+
+
+def _is_held(body: BodyEmitter, source: int) -> bool:
+    """Whether a source is rows of f32 planes of the body's own size."""
+    in_rows = source >= len(body.work.reads) and body.form_of(source) == "f32"
+    return in_rows and not body.step_to(source)
+
+
+def _first_channel(node: Node) -> int:
+    return next((access.channel for access in accesses([node])), 0)
+
+
+def _same_shapes(nodes: Sequence[Node]) -> dict[int, list[Node]]:
+    """For each node those that are the same but for the planes they read."""
+    number: dict[int, int] = {}
+    known: dict[tuple[Hashable, ...], int] = {}
+    groups: list[list[Node]] = []
+    for node in nodes:
+        attr: Hashable = None
+        if not node.args:  # equal constants are one node
+            attr = node.attr._replace(channel=0) if isinstance(node.attr, Access) else id(node)
+        key = (node.op, node.dtype.name, attr, *[number[id(a)] for a in node.args])
+        own = number[id(node)] = known.setdefault(key, len(groups))
+        if own == len(groups):
+            groups.append([])
+        groups[own].append(node)
+    return {key: groups[own] for key, own in number.items()}
+
+
+def _varying(nodes: Sequence[Node]) -> set[int]:
+    """The operations on pixels: the others are done once for all."""
+    varying: set[int] = set()
+    for node in nodes:
+        for arg in node.args:
+            if id(arg) in varying or (not arg.args and arg.op not in UNIFORM):
+                varying.add(id(node))
+                break
+    return varying
+
+
+def _match(
+    body: BodyEmitter, channels: Sequence[Sequence[Node]], varying: set[int]
+) -> Alike | None:
+    """Functions of several channels, if they are the same but for planes at equal distances."""
+    order: list[dict[int, int]] = [{} for _ in channels]  # node → its place in a walk
+    operations: set[int] = set()
+    steps: dict[Access, int] = {}
+    count = 0
+    for nodes in zip(*map(walk, channels), strict=False):
+        first = nodes[0]
+        if not first.args and not _leaves_match(body, nodes, steps):
+            return None
+        place, args = len(order[0]), [order[0][id(a)] for a in first.args]
+        for node, at in zip(nodes, order, strict=True):
+            if node.op != first.op or node.op == "gather" or node.dtype is not first.dtype:
+                return None
+            if [at[id(a)] for a in node.args] != args:
+                return None
+            at[id(node)] = place
+        if id(first) in varying:
+            operations.update(map(id, nodes))
+            count += 1
+    places = [
+        [at.get(id(root)) for root in roots] for at, roots in zip(order, channels, strict=True)
+    ]
+    # what channels share would be computed again for each of them
+    if places.count(places[0]) < len(places) or len(operations) < count * len(channels):
+        return None
+    return Alike(channels, steps, frozenset(operations))
+
+
+def _leaves_match(body: BodyEmitter, nodes: Sequence[Node], steps: dict[Access, int]) -> bool:
+    """Whether channels read the same value, or planes of held rows at one distance, added to ``steps``."""
+    first, second = nodes[0].attr, nodes[1].attr
+    if not isinstance(first, Access) or not isinstance(second, Access):
+        return nodes[0].op != "coord" and all(node is nodes[0] for node in nodes)
+    if not _is_held(body, first.source):
+        return False
+    step = second.channel - first.channel
+    expected = [first._replace(channel=first.channel + i * step) for i in range(len(nodes))]
+    return [n.attr for n in nodes] == expected and steps.setdefault(first, step) == step
+
+
+def _write_loop(body: BodyEmitter, alike: Alike) -> list[str]:
+    """The vectors of all functions, channel by channel."""
+    vector, count = Type(F32, body.lanes), len(alike.roots[0])
+
+    def write_channel(code: Code, index: str, done: list[str]) -> list[str]:
+        # each round moves the results up by one channel: after the last one all are in their places
+        return [*done[count:], *_Planes(body, index, alike).write(code)]
+
+    nothing = [(str(vector), "poison")] * (len(alike.roots) * count)
+    return body.lane.repeat(len(alike.roots), 1, nothing, write_channel)
+
+
+def _hold_in_loop(body: BodyEmitter, alike: Alike) -> None:
+    """Compute and hold the functions of one channel after the other."""
+    vector, count = Type(F32, body.lanes), len(alike.roots[0])
+    own = len(body.work.reads) + body.number
+
+    def write_channel(code: Code, index: str, done: list[str]) -> list[str]:
+        planes = _Planes(body, index, alike)
+        for number, value in enumerate(planes.write(code)):
+            place = planes.place(code, Access(own, number), count)
+            code.line(f"store {vector} {value}, ptr {place}, align 4")
+        return done
+
+    body.lane.repeat(len(alike.roots), 1, [], write_channel)
+
+
+class _Planes(Sources):
+    """What the function of one channel reads: the planes of the first one, moved by ``index`` steps."""
+
+    def __init__(self, body: BodyEmitter, index: str, alike: Alike) -> None:
+        self.body, self.index, self.alike = body, index, alike
+
+    def write(self, code: Code) -> list[str]:
+        """The functions of this channel."""
+        writer = LaneWriter(self, self.body.lanes, self.body.uniform, self.body.row, code)
+        roots = self.alike.roots[0]
+        writer.write(roots)
+        return [writer.vector(root) for root in roots]
+
+    def load(self, code: Code, access: Access) -> str:
+        place = self.place(code, access, self.alike.steps[access])
+        return code.op(f"load {Type(F32, self.body.lanes)}, ptr {place}, align 4")
+
+    def place(self, code: Code, access: Access, step: int) -> str:
+        """The address of a vector in held rows, so many planes further with each channel."""
+        offset = self.body.offset_in_row(access.source, access.channel)
+        if step:
+            stride = self.body.plane_stride(access.source)
+            distance = self.body.uniform.op(f"mul i64 {stride}, {step}")
+            moved = code.op(f"mul i64 {self.index}, {distance}")
+            offset = code.op(f"add i64 {offset}, {moved}")
+        row = self.body.row_of(access.source, access.dy)
+        place = code.op(f"getelementptr i8, ptr {row}, i64 {offset}")
+        if not access.dx:
+            return place
+        return code.op(f"getelementptr float, ptr {place}, i64 {access.dx}")
+
+    def param(self, index: int, dtype: DType) -> str:
+        return self.body.param(index, dtype)
+
+    def extent(self, extent: Extent) -> str:
+        return self.body.extent(extent)
+
+    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
+        raise AssertionError("no function of channels alone")
+
+    def gather(self, code: Code, gather: Gather, indices: Sequence[str]) -> str:
+        raise AssertionError("no function of held rows alone")
