@@ -7,6 +7,7 @@ components of one image or tensor; a Program is the stages of one kernel in orde
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import (
     Callable,
@@ -191,6 +192,15 @@ def walk(roots: Iterable[Node], known: Container[int] = ()) -> Iterator[Node]:
 
     Iterative: graphs may be deeper than Python's stack.
     """
+    return _walk(roots, known) if known else iter(_in_order(tuple(roots)))
+
+
+@functools.lru_cache(32)  # many steps walk over the same graph; a node is its own key
+def _in_order(roots: tuple[Node, ...]) -> tuple[Node, ...]:
+    return tuple(_walk(roots, ()))
+
+
+def _walk(roots: Iterable[Node], known: Container[int]) -> Iterator[Node]:
     seen: set[int] = set()
     stack: list[Node | None] = [*reversed([*roots])]
     while stack:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LANE, LaneWriter, Sources
 from dala.ir.dtypes import F32, DType
-from dala.ir.graph import Access, Extent, Gather, Node, accesses, walk
+from dala.ir.graph import Access, Extent, Node, accesses, walk
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
@@ -269,5 +269,5 @@ class _Planes(Sources):
     def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
         raise AssertionError("no function of channels alone")
 
-    def gather(self, code: Code, gather: Gather, indices: Sequence[str]) -> str:
+    def gather(self, writer: LaneWriter, node: Node) -> str:
         raise AssertionError("no function of held rows alone")

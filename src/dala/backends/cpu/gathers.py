@@ -25,6 +25,7 @@ from dala.ir.graph import Extent, Gather, Node, walk
 if TYPE_CHECKING:
     from dala.backends.cpu.emit import PassEmitter
 
+FEW = 3  # positions of a body that may take long text each
 Read = Callable[[Code], list[str]]
 Position = tuple[int, ...]  # a source and the ids of the indices
 Names = tuple[int | str, ...]  # a source and the names of the indices
@@ -46,6 +47,7 @@ class Gatherer:
     def __init__(self, owner: PassEmitter, lanes: int, roots: Sequence[Node]) -> None:
         self.owner, self.lanes = owner, lanes
         self.pairs: dict[Position, tuple[Node, Node]] = {}
+        self.positions: set[Position] = set()
         self.expect(roots)
         self._raw: dict[Names, list[str]] = {}
         self._values: dict[Names, list[str]] = {}
@@ -54,6 +56,7 @@ class Gatherer:
         """More gathers will come: look which of them belong together."""
         if self.owner.image:
             self.pairs |= _find_pairs(roots)
+            self.positions |= {_position(n) for n in walk(roots) if n.op == "gather"}
 
     def value(self, writer: LaneWriter, node: Node) -> str:
         """The vector of a gather: f32 in 0..1 (image) or elements (tensor)."""
@@ -100,7 +103,9 @@ class Gatherer:
         """Every lane by itself."""
         t = Type(S32, self.lanes)
         inside = _clamp(code, t, column, self._limit(t, source, 1))
-        return self._format(source).gather(code, row.pointer, row.place(code, t, inside), t)
+        briefly = len(self.positions) > FEW
+        place = row.place(code, t, inside)
+        return self._format(source).gather(code, row.pointer, place, t, briefly=briefly)
 
     def _pair(
         self, writer: LaneWriter, source: int, row_node: Node, *columns: Node

@@ -6,6 +6,7 @@ same along a row) or lane (a vector). Only lane values are in the inner loop.
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Sequence
 
@@ -117,15 +118,20 @@ class LaneWriter:
         return spell(self.sections[rate], node.op, result, operand, args), rate
 
 
-def image_rates(roots: Sequence[Node]) -> dict[int, int]:
+@functools.lru_cache(8)  # several steps ask for the same body; a node is its own key
+def image_rates(roots: tuple[Node, ...]) -> dict[int, int]:
     """The rate of every node of an image's expressions, by its id."""
     rates: dict[int, int] = {}
     for node in walk(roots):
-        rate = max((rates[id(a)] for a in node.args), default=UNIFORM)
         if node.op == "coord":
             rate = ROW if node.attr == 0 else LANE
         elif node.op in ("load", "gather"):
             rate = LANE
+        else:
+            rate = UNIFORM
+            for arg in node.args:
+                if rates[id(arg)] > rate:
+                    rate = rates[id(arg)]
         rates[id(node)] = rate
     return rates
 
@@ -236,10 +242,13 @@ class Format:
                 pixels = code.op(f"or {i32} {pixels}, {part}")
             code.line(f"store {i32} {pixels}, ptr {pointer}, align 1")
 
-    def gather(self, code: Code, base: str, index: str, number: Type) -> list[str]:
+    def gather(
+        self, code: Code, base: str, index: str, number: Type, *, briefly: bool = False
+    ) -> list[str]:
         """Pixels as ``load_pixels`` has them, at computed places: indices of type ``number``."""
         if self.word.dtype == self.dtype and self.channels == 4:
-            return self._gather_whole(code, base, index, number)
+            gather = self._gather_channels if briefly else self._gather_whole
+            return gather(code, base, index, number)
         stride = f"i{8 * self.pixel_bytes}"
         words = _gather(code, base, stride, self.word, number, index)
         if self.word.dtype != self.dtype and self.channels < 4:  # its neighbours came along
@@ -266,6 +275,13 @@ class Format:
         block = _load_each(code, base, pixel, str(pixel), index, number)
         whole = Type(self.dtype, self.lanes * 4)
         return [every(code, block, whole, 4, c) for c in range(4)]
+
+    def _gather_channels(self, code: Code, base: str, index: str, number: Type) -> list[str]:
+        """A gather per channel: slower, but a tenth of the text."""
+        first = code.op(f"shl {number} {index}, {code.constant(number, 2)}")
+        places = [code.op(f"add {number} {first}, {code.constant(number, c)}") for c in range(4)]
+        element = Type(self.dtype, self.lanes)
+        return [_gather(code, base, element.element, element, number, p) for p in places]
 
 
 def split_pixels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[str]:

@@ -52,7 +52,7 @@ def hold_repeated(body: Body, source: int) -> tuple[Body, Body] | None:
 
 def row_inputs(roots: Sequence[Node]) -> list[Node]:
     """What changes from row to row and enters something that changes along the row."""
-    rates = image_rates(roots)
+    rates = image_rates(tuple(roots))
     along = [n for n in walk(roots) if rates[id(n)] == LANE]
     return list({id(a): a for n in along for a in n.args if rates[id(a)] == ROW}.values())
 
