@@ -1,11 +1,7 @@
 """What wgpu raises, as dala's own errors.
 
 One thing cannot be caught here: an error inside wgpuQueueSubmit itself (a GPU that is lost in that very
-<<<<<<< HEAD
-call) is fatal in wgpu-native and ends the process. Errors of recording are raised before it; see record.py.
-=======
 call) is fatal in wgpu-native and ends the process. Errors of recording are raised before it: record.py.
->>>>>>> webgpu
 """
 
 from __future__ import annotations
