@@ -52,7 +52,7 @@ CASES = {
     "blur_radius_1": Case((("blur", {"radius": 1}),)),
     "blur_radius_1_sigma": Case((("blur", {"radius": 1, "sigma": 0.5}),)),
     "blur_radius_1_no_room": Case((("blur", {"radius": 1}),), most_bytes=1024, shaders=2),
-    "blur_sharpen": Case((("blur", {"radius": 1}), ("sharpen", {}))),
+    "blur_sharpen": Case((("blur", {"radius": 1}), ("sharpen", {})), shaders=2),
     "resize_bilinear": Case((("resize", {}),), output=ArrayType((20, 30, 4), U8)),
     "relu_f32": Case((("relu", {}),), (ArrayType((8, 3), F32),), ArrayType((8, 3), F32)),
     "add_u8": Case((("elementwise_add", {}),), (ArrayType((7,), U8),) * 2, ArrayType((7,), U8)),

@@ -17,6 +17,7 @@ from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Access, Extent, Gather, Node, accesses, gathered_sources, map_nodes, walk
 from dala.plan.melt import Body, FusedPass, PassArray, Place, Store
 
+CHEAP_CUT = 4  # bytes of a pixel
 NewTemp = Callable[[ArrayType], Place]
 
 
@@ -25,7 +26,7 @@ def emit_split(
 ) -> list[Shader]:
     """The shaders of a pass, in order."""
     merged = merge_bodies(work)
-    if len(set(_places(merged))) <= most_arrays:
+    if len(set(_places(merged))) <= most_arrays and not _worth_cutting(merged):
         shader = emit_pass(merged, tuning, most_bytes)
         if shader is not None:
             return [shader]
@@ -47,11 +48,12 @@ def cut_pass(work: FusedPass, new_temp: NewTemp) -> tuple[FusedPass, FusedPass] 
     bodies = list(work.bodies)
     if len(bodies) == 1:
         return _cut_stores(work)
-    at = max(1, len(bodies) // 2)
     first = len(work.reads)
-    crossing = sorted(
-        {a.source - first for b in bodies[at:] for a in accesses(b.roots)} & set(range(at))
+    at = min(
+        range(1, len(bodies)),
+        key=lambda k: (_bytes_across(work, k), abs(2 * k - len(bodies))),
     )
+    crossing = _crossing(work, at)
     temps = {number: _temp_of(work, bodies[number], new_temp) for number in crossing}
     upper = [_stored(work, bodies, i, temps, at) for i in range(at)]
     head = _compact(replace(work, bodies=tuple(upper), writes=(*work.writes, *temps.values())))
@@ -60,6 +62,30 @@ def cut_pass(work: FusedPass, new_temp: NewTemp) -> tuple[FusedPass, FusedPass] 
     moved |= {first + n: len(reads) + n - at for n in range(at, len(bodies))}
     tail = _compact(replace(work, reads=reads, bodies=tuple(_moved(b, moved) for b in bodies[at:])))
     return head, tail
+
+
+def _crossing(work: FusedPass, at: int) -> list[int]:
+    """The bodies before a cut that are read behind it."""
+    first = len(work.reads)
+    read = {a.source - first for b in work.bodies[at:] for a in accesses(b.roots)}
+    return sorted(read & set(range(at)))
+
+
+def _bytes_across(work: FusedPass, at: int) -> int:
+    """What a pixel costs in memory if the pass is cut there."""
+    bodies = [work.bodies[n] for n in _crossing(work, at)]
+    return sum(len(b.held) * (1 if len(b.levels) == len(b.held) else 4) for b in bodies)
+
+
+def _worth_cutting(work: FusedPass) -> bool:
+    """Whether two passes through an image of bytes beat one in which tiles hold values twice.
+
+    A tile that is filled twice before it is read has margins around margins and little room; on an H200
+    the way through memory is the shorter one.
+    """
+    if sum(1 for b in work.bodies if b.held) < 2:
+        return False
+    return min(_bytes_across(work, k) for k in range(1, len(work.bodies))) <= CHEAP_CUT
 
 
 def _cut_stores(work: FusedPass) -> tuple[FusedPass, FusedPass] | None:
