@@ -24,7 +24,7 @@ class Tuning:
     point_columns: int = 4  # pixels of a block: point-wise, from wide arrays
     point_rows: int = 1
     stencil_columns: int = 4  # … reading neighbours, from wide arrays
-    stencil_rows: int = 2  # … if they reach farther than one row
+    stencil_rows: int = 2
     strip_rows: int = 4  # … of one column, where rows do not begin on a word
     held_rows: int = 4  # of a column that fills a tile
     tile_columns: tuple[int, ...] = (256, 128, 512)  # of a tile with its margins
@@ -245,8 +245,7 @@ def block_of(work: FusedPass, wide: bool, tuning: Tuning) -> tuple[int, int]:
     elif around == Margins():
         columns, rows = tuning.point_columns, tuning.point_rows
     else:
-        columns = tuning.stencil_columns
-        rows = tuning.stencil_rows if around.top + around.bottom > 2 else 1
+        columns, rows = tuning.stencil_columns, tuning.stencil_rows
     if wide and any(a.type.dtype == U8 and a.type.channels == 1 for a in work.writes):
         columns = max(columns, 4)  # bytes of one word belong to one invocation
     while rows > 1 and nodes * columns * rows > tuning.most_nodes:
