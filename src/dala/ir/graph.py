@@ -192,15 +192,6 @@ def walk(roots: Iterable[Node], known: Container[int] = ()) -> Iterator[Node]:
 
     Iterative: graphs may be deeper than Python's stack.
     """
-    return _walk(roots, known) if known else iter(_in_order(tuple(roots)))
-
-
-@functools.lru_cache(32)  # many steps walk over the same graph; a node is its own key
-def _in_order(roots: tuple[Node, ...]) -> tuple[Node, ...]:
-    return tuple(_walk(roots, ()))
-
-
-def _walk(roots: Iterable[Node], known: Container[int]) -> Iterator[Node]:
     seen: set[int] = set()
     stack: list[Node | None] = [*reversed([*roots])]
     while stack:
@@ -223,6 +214,12 @@ def _walk(roots: Iterable[Node], known: Container[int]) -> Iterator[Node]:
                     stack.append(arg)
 
 
+@functools.lru_cache(32)  # many steps ask for the whole of the same graph; a node is its own key
+def in_order(roots: tuple[Node, ...]) -> tuple[Node, ...]:
+    """All that ``walk`` meets."""
+    return tuple(walk(roots))
+
+
 def map_nodes(
     roots: Sequence[Node], change: Callable[[Node], Node], known: Mapping[int, Node] | None = None
 ) -> tuple[Node, ...]:
@@ -231,7 +228,7 @@ def map_nodes(
     What nodes become may be ``known`` by their ids: those and what is below them are left alone.
     """
     done: dict[int, Node] = dict(known or {})
-    for node in walk(roots, known or ()):
+    for node in walk(roots, known) if known else in_order(tuple(roots)):
         args = tuple([done[id(a)] for a in node.args])
         if args != node.args:  # by identity: nodes have no other equality
             done[id(node)] = change(Node(node.op, node.dtype, args, node.attr))
@@ -243,7 +240,7 @@ def map_nodes(
 def accesses(roots: Iterable[Node]) -> Iterator[Access]:
     """Every distinct load of the graph."""
     seen: set[Access] = set()
-    for node in walk(roots):
+    for node in in_order(tuple(roots)):
         if node.op == "load":
             access = node.attr
             assert isinstance(access, Access)
@@ -254,4 +251,8 @@ def accesses(roots: Iterable[Node]) -> Iterator[Access]:
 
 def gathered_sources(roots: Iterable[Node]) -> set[int]:
     """The sources read at computed positions."""
-    return {n.attr.source for n in walk(roots) if n.op == "gather" and isinstance(n.attr, Gather)}
+    return {
+        n.attr.source
+        for n in in_order(tuple(roots))
+        if n.op == "gather" and isinstance(n.attr, Gather)
+    }

@@ -19,7 +19,7 @@ from dala.kernels.declare import builtin_with_variants
 from dala.language.kernel import Kernel, make_kernel
 from dala.language.parameter import ParamValue, param, static
 from dala.language.values import Image, Operand, Value, intermediate
-from dala.language.vocabulary import average, exp, f32, max, sqrt, x, y
+from dala.language.vocabulary import average, exp, f32, max, sqrt, where, x, y
 
 
 def gaussian_blur(
@@ -88,19 +88,20 @@ def shrink(src: Image) -> Value:
 
 def enlarge(small: Image, step: int) -> Value:
     """A pixel between those of an image of 1/step of the size: bilinear."""
-    left, middle, right = _shares(x & (step - 1), step)
-    above, centre, below = _shares(y & (step - 1), step)
-    rows = [
-        small[-1, dy] * left + small[0, dy] * middle + small[1, dy] * right for dy in (-1, 0, 1)
-    ]
-    return rows[0] * above + rows[1] * centre + rows[2] * below
+    left, right, across = _shares(x & (step - 1), step)
+    above, below, down = _shares(y & (step - 1), step)
+    # of the rows above and below only one counts; which one is known for a whole row
+    beside = [where((y & (step - 1)) < step // 2, small[dx, -1], small[dx, 1]) for dx in (-1, 0, 1)]
+    here = small[-1, 0] * left + small[0, 0] * across + small[1, 0] * right
+    there = beside[0] * left + beside[1] * across + beside[2] * right
+    return here * down + there * (above + below)
 
 
 def _shares(place: Value, step: int) -> tuple[Value, Value, Value]:
-    """How much of the pixel before, of its own and of the next belongs to a place inside a small pixel."""
+    """How much of the pixel before, of the next and of its own belongs to a place inside a small pixel."""
     off = (f32(place) + 0.5) / step - 0.5
     before, after = max(-off, 0.0), max(off, 0.0)
-    return before, 1.0 - before - after, after
+    return before, after, 1.0 - before - after
 
 
 _wide = make_kernel(wide_blur, name="blur", domain="image")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LANE, LaneWriter, Sources
 from dala.ir.dtypes import F32, DType
-from dala.ir.graph import Access, Extent, Node, accesses, walk
+from dala.ir.graph import Access, Extent, Node, walk
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
@@ -128,7 +128,8 @@ def _is_held(body: BodyEmitter, source: int) -> bool:
 
 
 def _first_channel(node: Node) -> int:
-    return next((access.channel for access in accesses([node])), 0)
+    loads = (n.attr.channel for n in walk([node]) if isinstance(n.attr, Access))
+    return next(loads, 0)
 
 
 def _same_shapes(nodes: Sequence[Node]) -> dict[int, list[Node]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from dala.ir.dtypes import F32
-from dala.ir.graph import Access, Node, make, map_nodes, walk
+from dala.ir.graph import Access, Node, in_order, make, map_nodes
 from dala.ir.rewrite import share_common
 from dala.plan.melt import Body
 
@@ -27,7 +27,7 @@ def share_columns(body: Body, source: int, channels: int = 0) -> tuple[Body, Bod
     """
     if body.margin:
         return None
-    nodes = list(walk(body.roots))
+    nodes = in_order(body.roots)
     if any(n.op in ("coord", "gather") for n in nodes):
         return None
     shared = _worth_sharing(nodes)

@@ -20,7 +20,7 @@ from dala.backends.cpu.lanes import (
     reverse,
 )
 from dala.ir.dtypes import S32, S64
-from dala.ir.graph import Extent, Gather, Node, walk
+from dala.ir.graph import Extent, Gather, Node, in_order
 
 if TYPE_CHECKING:
     from dala.backends.cpu.emit import PassEmitter
@@ -56,7 +56,7 @@ class Gatherer:
         """More gathers will come: look which of them belong together."""
         if self.owner.image:
             self.pairs |= _find_pairs(roots)
-            self.positions |= {_position(n) for n in walk(roots) if n.op == "gather"}
+            self.positions |= {_position(n) for n in in_order(tuple(roots)) if n.op == "gather"}
 
     def value(self, writer: LaneWriter, node: Node) -> str:
         """The vector of a gather: f32 in 0..1 (image) or elements (tensor)."""
@@ -212,7 +212,7 @@ def _names(writer: LaneWriter, node: Node) -> Names:
 def _find_pairs(roots: Sequence[Node]) -> dict[Position, tuple[Node, Node]]:
     """Gathers of one row whose columns are one apart."""
     rows: dict[tuple[int, int, int], dict[int, Node]] = {}
-    for node in walk(roots):
+    for node in in_order(tuple(roots)):
         if node.op == "gather":
             source, row, _ = _position(node)
             base, offset = _base_and_offset(node.args[1])

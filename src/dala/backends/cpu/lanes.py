@@ -13,7 +13,7 @@ from collections.abc import Container, Iterator, Sequence
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.spelling import spell
 from dala.ir.dtypes import F32, S32, S64, U8, DType
-from dala.ir.graph import Access, Extent, Node, walk
+from dala.ir.graph import Access, Extent, Node, in_order, walk
 from dala.ir.rewrite import INVERSE_255
 
 UNIFORM, ROW, LANE = 0, 1, 2
@@ -122,7 +122,7 @@ class LaneWriter:
 def image_rates(roots: tuple[Node, ...]) -> dict[int, int]:
     """The rate of every node of an image's expressions, by its id."""
     rates: dict[int, int] = {}
-    for node in walk(roots):
+    for node in in_order(roots):
         if node.op == "coord":
             rate = ROW if node.attr == 0 else LANE
         elif node.op in ("load", "gather"):

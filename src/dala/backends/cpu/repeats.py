@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from dala.backends.cpu.lanes import LANE, ROW, LaneWriter, image_rates
 from dala.backends.cpu.ways import REPEATED
 from dala.ir.dtypes import F32, S32
-from dala.ir.graph import PLAIN, Access, Gather, Node, accesses, const, make, walk
+from dala.ir.graph import PLAIN, Access, Gather, Node, accesses, const, in_order, make
 from dala.plan.melt import Body
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def hold_repeated(body: Body, source: int) -> tuple[Body, Body] | None:
     roots = [n for n, take in zip(store.values, chosen, strict=True) if take]
     positions = {
         (n.attr.source, n.args)
-        for n in walk(roots)
+        for n in in_order(tuple(roots))
         if n.op == "gather" and isinstance(n.attr, Gather)
     }
     if len(positions) < MIN_READS or any(n.dtype != S32 for n in row_inputs(roots)):
@@ -53,7 +53,7 @@ def hold_repeated(body: Body, source: int) -> tuple[Body, Body] | None:
 def row_inputs(roots: Sequence[Node]) -> list[Node]:
     """What changes from row to row and enters something that changes along the row."""
     rates = image_rates(tuple(roots))
-    along = [n for n in walk(roots) if rates[id(n)] == LANE]
+    along = [n for n in in_order(tuple(roots)) if rates[id(n)] == LANE]
     return list({id(a): a for n in along for a in n.args if rates[id(a)] == ROW}.values())
 
 

@@ -19,7 +19,7 @@ from dala.backends.cpu.extrema import interleave
 from dala.backends.cpu.repeats import hold_repeated
 from dala.backends.cpu.ways import EXTREMA, FIXED, REPEATED, TABLE
 from dala.ir.dtypes import F32
-from dala.ir.graph import PLAIN, Access, Node, Way, accesses, make, map_nodes, walk
+from dala.ir.graph import PLAIN, Access, Node, Way, accesses, in_order, make, map_nodes
 from dala.ir.rewrite import normalized_level
 from dala.plan.melt import Body, FusedPass, Store
 
@@ -195,7 +195,7 @@ def _add_loaders(
 
     for number, body in enumerate(bodies):
         targets: dict[int, int] = {}
-        nodes = list(walk(body.roots))
+        nodes = in_order(body.roots)
         averages = [n for n in nodes if n.op == "average"]
         averaged = {a.source for a in accesses(averages)}  # loops over taps read held rows
         reads = _reads(nodes)
@@ -284,7 +284,7 @@ def _lead_and_depth(
     lead = [0] * len(bodies)
     first = [0] * len(bodies)
     rings: list[Ring | None] = [None] * len(bodies)
-    nodes = [tuple(walk(b.roots)) for b in bodies]
+    nodes = [in_order(b.roots) for b in bodies]
     all_reads = [(reader, a) for reader, listed in enumerate(nodes) for a in _reads(listed)]
     for number in reversed(range(len(bodies))):
         reads = [(reader, a) for reader, a in all_reads if a.source == inputs + number]
