@@ -1,0 +1,320 @@
+"""A surface: what a user draws on, and looks at."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.base import Device
+from dala.backends.host import HostArray
+from dala.compute.buffers import Buffer
+from dala.compute.default import default_engine
+from dala.compute.default import device as find_device
+from dala.errors import ArgumentError, ParameterError, ShapeError, SurfaceDestroyedError
+from dala.gpu import command
+from dala.gpu.canvas import new_frame, no_compute
+from dala.gpu.check import check_commands
+from dala.gpu.decode import as_bytes
+from dala.gpu.drawing import Drawing, Recorder
+from dala.gpu.picture_file import encode_png, save_picture
+from dala.gpu.pixels import Pixels, as_pixel_array
+from dala.gpu.receipt import Receipt
+from dala.gpu.renderer import Renderer
+
+if TYPE_CHECKING:
+    from dala.gpu.window import Window
+
+Array = npt.NDArray[np.uint8]
+_numbers = itertools.count(1)
+
+
+class Surface(Drawing):
+    """Pixels to draw on: RGBA, straight alpha, with a render thread of its own.
+
+    Calls are queued and return at once; ``present`` shows what was drawn so far, and that stays as the
+    start of the next frame. A surface is a context manager: leaving it destroys it.
+
+    >>> from dala import gpu
+    >>> with gpu.create_surface(64, 48) as surface:
+    ...     surface.clear("navy")
+    ...     surface.fill_circle(32, 24, 10, "gold")
+    ...     surface.present().wait()
+    ...     len(surface.get_pixels())
+    12288
+    """
+
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        *,
+        blend: Literal["over", "replace"] = "over",
+        device: str | None = None,
+    ) -> None:
+        command.check_size(width, height, "create_surface")
+        if blend not in ("over", "replace"):
+            raise ParameterError(f"create_surface: blend is 'over' or 'replace', got {blend!r}")
+        self.device: Device = default_engine().device if device is None else find_device(device)
+        self._size = (int(width), int(height))
+        self._renderer = Renderer(
+            *self._size,
+            replace=blend == "replace",
+            shaders=None,
+            name=f"dala-surface-{next(_numbers)}",
+        )
+        super().__init__(self._renderer.record)
+        self._last: Receipt | None = None  # of the newest present
+        self._end = weakref.finalize(self, self._renderer.close, wait=False)
+        self._end.atexit = False  # then the renderers are closed together, and waited for
+
+    def __repr__(self) -> str:
+        state = ", destroyed" if self.destroyed else ""
+        return f"<dala surface {self.width} × {self.height}{state}>"
+
+    def __enter__(self) -> Surface:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.destroy()
+
+    @property
+    def width(self) -> int:
+        """Pixels in a row."""
+        return self._size[0]
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+        return self._size[1]
+
+    @property
+    def destroyed(self) -> bool:
+        """Whether destroy() was called."""
+        return self._renderer.closed
+
+    def destroy(self) -> None:
+        """Finish what is queued, then give everything back; destroying twice does nothing.
+
+        >>> from dala import gpu
+        >>> surface = gpu.create_surface(8, 8)
+        >>> surface.destroy(); surface.destroy()
+        >>> surface.destroyed
+        True
+        """
+        self._record = self._refuse
+        self._renderer.close(wait=True)
+        self._end.detach()
+
+    def _refuse(self, data: bytes) -> None:
+        raise SurfaceDestroyedError(f"{self._renderer.name} has been destroyed")
+
+    # -- commands ----------------------------------------------------------------------------------
+
+    def submit(self, data: bytes | bytearray | memoryview) -> Receipt:
+        """Queue protocol bytes, from another process or language, say. They are checked first, and
+        refused as a whole if one command is malformed.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(2, 2) as surface:
+        ...     receipt = surface.submit(bytes.fromhex("01ff0000ff 0a 00000000 00000000 01000000 01000000"))
+        ...     receipt.wait()
+        ...     receipt.reads[0].tolist()
+        [[[255, 0, 0, 255]]]
+        """
+        return self._submit(as_bytes(data))
+
+    def batch(self, commands: Iterable[bytes] | Recorder) -> Receipt:
+        """Queue several commands as one that is applied whole or not at all.
+
+        >>> from dala import gpu
+        >>> from dala.gpu import command
+        >>> with gpu.create_surface(8, 8) as surface:
+        ...     surface.batch([command.encode_clear("red"), command.encode_present()]).wait()
+        ...     surface.get_pixels()[:4]
+        b'\\xff\\x00\\x00\\xff'
+        """
+        parts = commands.commands if isinstance(commands, Recorder) else commands
+        return self._submit(command.encode_batch([as_bytes(p) for p in parts]))
+
+    def _submit(self, data: bytes) -> Receipt:
+        found = check_commands(data)
+        if found.computes and not self.supports_compute:
+            raise no_compute()
+        receipt = self._renderer.submit(data, presents=found.presents)
+        if found.presents:
+            self._last = receipt
+        if found.resizes:  # seldom; then the new size is known when this returns
+            receipt.await_done()
+            self._size = self._renderer.canvas.size
+        return receipt
+
+    def present(self) -> Receipt:
+        """Show what was drawn so far.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(8, 8) as surface:
+        ...     surface.present().frame, surface.present().frame
+        (1, 2)
+        """
+        self._last = receipt = self._renderer.submit(command.encode_present(), presents=1)
+        return receipt
+
+    def resize(self, width: int, height: int) -> None:
+        """Another size: the left top part stays, what is new is transparent.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(8, 8) as surface:
+        ...     surface.resize(20, 10)
+        ...     surface.width, surface.height
+        (20, 10)
+        """
+        self._submit(command.encode_resize(width, height)).wait()
+
+    # -- pixels ------------------------------------------------------------------------------------
+
+    def get_pixels(self) -> bytes:
+        """The last presented frame as RGBA bytes, row by row."""
+        return self._shown().array.tobytes()
+
+    def _shown(self) -> HostArray:
+        if self._last is not None:
+            self._last.await_done()
+        return self._renderer.canvas.shown
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
+        """The last presented frame, (height, width, 4): a read-only view that stays as it is."""
+        view = self._shown().array.view()
+        view.flags.writeable = False
+        if dtype is not None and np.dtype(dtype) != view.dtype:  # type: ignore[call-overload]
+            return view.astype(np.dtype(dtype))  # type: ignore[call-overload, no-any-return]
+        return view.copy() if copy else view
+
+    def read_pixels(self, x: int, y: int, w: int, h: int) -> Array:
+        """A region (h, w, 4) as it is after every command queued so far, presented or not;
+        transparent outside of the surface."""
+        left, top = max(-x, 0), max(-y, 0)
+        command.check_size(w, h, "read_pixels")
+        if left >= w or top >= h:
+            return np.zeros((h, w, 4), np.uint8)
+        asked = command.encode_read_pixels(x + left, y + top, w - left, h - top)
+        receipt = self._renderer.submit(asked)
+        receipt.wait()
+        if not left and not top:
+            return receipt.reads[0]
+        result = np.zeros((h, w, 4), np.uint8)
+        result[top:, left:] = receipt.reads[0]
+        return result
+
+    def set_pixels(self, pixels: Pixels | Buffer) -> None:
+        """Replace the whole content: RGBA bytes, an array, a PIL image, or a compute buffer.
+
+        >>> import numpy as np
+        >>> from dala import gpu
+        >>> with gpu.create_surface(2, 1) as surface:
+        ...     surface.set_pixels(np.full((1, 2, 4), 7, np.uint8))
+        ...     surface.read_pixels(1, 0, 1, 1).tolist()
+        [[[7, 7, 7, 7]]]
+        """
+        width, height = self._size
+        frame = new_frame(width, height)
+        if isinstance(pixels, Buffer):
+            self._check_buffer(pixels)
+            pixels.read(frame.array)
+        else:
+            np.copyto(frame.array, as_pixel_array(pixels, width, height, "set_pixels"))
+        self._renderer.adopt(frame)
+
+    def take_buffer(self, buffer: Buffer) -> None:
+        """Replace the whole content by a compute buffer's, which is freed: nothing is copied if it
+        is in main memory."""
+        self._check_buffer(buffer)
+        buffer.settle()
+        storage = buffer.storage()
+        if isinstance(storage, HostArray):
+            buffer.free()
+            self._renderer.adopt(storage)
+        else:
+            self.set_pixels(buffer)
+            buffer.free()
+
+    def _check_buffer(self, buffer: Buffer) -> None:
+        wanted = (self.height, self.width, 4)
+        if buffer.shape != wanted or buffer.dtype != "u8":
+            raise ShapeError(
+                f"a surface of {self.width} × {self.height} takes a buffer of {wanted} u8, "
+                f"got {buffer.shape} {buffer.dtype}"
+            )
+
+    def with_pixels(self, change: Callable[[Array], Array | bytes | None]) -> None:
+        """Call a function with all pixels (height, width, 4) as they are drawn so far; what it
+        returns, or has written into the array, becomes the content.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(2, 1) as surface:
+        ...     surface.clear("red")
+        ...     surface.with_pixels(lambda pixels: 255 - pixels)
+        ...     surface.read_pixels(0, 0, 1, 1).tolist()
+        [[[0, 255, 255, 0]]]
+        """
+        if not callable(change):
+            raise ArgumentError(f"with_pixels: expected a function, got {type(change).__name__}")
+        pixels = self.read_pixels(0, 0, self.width, self.height)
+        changed = change(pixels)
+        self.set_pixels(pixels if changed is None else changed)
+
+    # -- compute shaders ---------------------------------------------------------------------------
+
+    @property
+    def supports_compute(self) -> bool:
+        """Whether WGSL compute shaders can run on this surface's pixels."""
+        return self._renderer.canvas.shaders is not None
+
+    def dispatch_compute(
+        self, wgsl: str, params: bytes = b"", workgroups: Sequence[int] = (1, 1, 1)
+    ) -> None:
+        """Run a compute shader on the pixels drawn so far: WGSL text, or the name of a loaded one."""
+        self._need_compute()
+        self._record(command.encode_dispatch_compute(wgsl, params, workgroups))
+
+    def load_shader(self, name: str, source: str) -> None:
+        """Keep a compute shader under a name; loading it again replaces it from the next dispatch on."""
+        self._need_compute()
+        self._record(command.encode_load_shader(name, source))
+
+    def set_uniform(self, name: str, data: bytes) -> None:
+        """Bytes that shaders read under a name."""
+        self._need_compute()
+        self._record(command.encode_set_uniform(name, data))
+
+    def _need_compute(self) -> None:
+        if not self.supports_compute:
+            raise no_compute()
+
+    # -- looking at it -----------------------------------------------------------------------------
+
+    def save(self, path: str | Path, quality: int = 90) -> None:
+        """Write the last presented frame to a file: PNG, JPEG or WebP, by its ending.
+
+        JPEG has no alpha: the frame is put on black.
+        """
+        save_picture(self.__array__(), Path(path), quality)
+
+    def _repr_png_(self) -> bytes:
+        return encode_png(self.__array__())
+
+    def show(self, title: str = "dala", **options: object) -> Window | None:
+        """Open a window that shows what is presented; in a notebook, show the image.
+
+        ``frame=`` is called before each frame with (surface, seconds) and may draw and present; ``on=`` maps event
+        names ("key_down", "pointer_move", …) to functions of an event. Returns when the window is
+        closed, or at once with ``block=False``: then call the window's ``poll()`` from time to time.
+        """
+        from dala.gpu.display import show_surface
+
+        return show_surface(self, title, **options)  # type: ignore[arg-type]
