@@ -73,7 +73,6 @@ def begin(surface: Surface, ground: Pixel, area: Any) -> Slow:
     slow.clear(ground)
     surface.clear(ground)
     if area is not None:
-        x, y, w, h = area
         surface.set_clip(*area)
         slow.clip = area
     return slow

@@ -1,7 +1,7 @@
 """Surfaces: drawing commands as bytes, a render thread, pixels, windows.
 
     surface.py    what a user holds         drawing.py    the drawing calls, each a command
-    command.py    the protocol: encode      decode.py     and decode (opcodes.py: its table; many.py: arrays)
+    command.py    the protocol: encode      decode.py     and decode; opcodes.py its table, many.py arrays
     renderer.py   queue and render thread   receipt.py    what a caller gets for work done later
     canvas.py     frames, clip, batches     atlas.py      sprites and images
     raster/       spans, compiled           display.py    windows, notebooks, files

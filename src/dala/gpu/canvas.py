@@ -21,7 +21,7 @@ from dala.gpu.atlas import Atlas, Pictures
 from dala.gpu.decode import Command, decode_one
 from dala.gpu.opcodes import FIXED, HEADS, Op
 from dala.gpu.raster import layout
-from dala.gpu.raster.code import code
+from dala.gpu.raster.code import code, half_widths
 from dala.gpu.raster.protocol import REPORT_BYTES
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
@@ -78,6 +78,7 @@ class Canvas:
         self._scratch = np.empty(0, np.uint8)
         self._set(layout.REPLACE, int(replace))
         self._set(layout.SIZES, int(SIZES.ctypes.data))
+        self._set(layout.HALVES, int(half_widths().ctypes.data))
         self._set(layout.STALE, 1)
         self._point()
 

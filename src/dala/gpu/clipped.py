@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from math import isqrt
-
 import numpy as np
 import numpy.typing as npt
 
 from dala.gpu.opcodes import MAX_SIDE
+from dala.gpu.raster.shapes import compute_half_width
 
 
 def clip_rect(x: int, y: int, w: int, h: int) -> tuple[int, int, int, int]:
@@ -55,21 +54,12 @@ def _corner_row(
 ) -> list[tuple[int, int, int, int]]:
     """The spans of the row at distance dy from the corners' centres."""
     left, right = x + r, x + w - 1 - r
-    half = half_width(r, dy)
-    inner = min(half, half_width(r, dy + 1) + 1)
+    half = _half_width(r, dy)
+    inner = min(half, _half_width(r, dy + 1) + 1)
     if filled or inner == 0:
         return [(left - half, row, right - left + 2 * half + 1, 1)]
     return [(left - half, row, half - inner + 1, 1), (right + inner, row, half - inner + 1, 1)]
 
 
-def half_width(radius: int, dy: int) -> int:
-    """The largest dx of a disc's row dy (raster/shapes.py has the rule); −1 outside of it."""
-    if dy > radius:
-        return -1
-    if radius == 0:
-        return 0
-    room = radius * radius - dy * dy
-    if dy * dy - dy < room:
-        r = isqrt(room)
-        return r + (r * (r + 1) < room)
-    return isqrt(room + dy - 1)
+def _half_width(radius: int, dy: int) -> int:
+    return compute_half_width(radius, dy) if dy <= radius else -1

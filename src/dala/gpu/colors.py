@@ -314,7 +314,7 @@ _NAMES = [
 ]
 NAMES = {n: bytes.fromhex(c) + b"\xff" for n, c in zip(_NAMES[::2], _NAMES[1::2], strict=True)}
 NAMES["transparent"] = bytes(4)
-_KEPT = 4096  # colours remembered as bytes: a drawing call looks its colour up
+_KEPT = 16384  # colours remembered as bytes: a drawing call looks its colour up
 
 
 class _Known(dict[object, bytes]):
@@ -343,6 +343,11 @@ def rgba(color: object) -> bytes:
 def _parse(color: object) -> bytes:
     if isinstance(color, str):
         return _parse_text(color)
+    if type(color) is tuple and len(color) in (3, 4):
+        try:  # the quick way; what it refuses is looked at below
+            return bytes(color) if len(color) == 4 else bytes((*color, 255))
+        except (TypeError, ValueError):
+            pass
     try:
         parts = [_level(part, color) for part in color]  # type: ignore[attr-defined]
     except TypeError:

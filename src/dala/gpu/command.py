@@ -60,12 +60,22 @@ _FILL_RECT = int(Op.FILL_RECT)  # a plain number is packed faster than a member 
 
 
 def encode_clear(color: Color) -> bytes:
-    """Fill the whole surface, whatever the clip."""
+    """Fill the whole surface, whatever the clip.
+
+    >>> from dala.gpu import command
+    >>> command.encode_clear("red").hex()
+    '01ff0000ff'
+    """
     return _clear(Op.CLEAR, rgba(color))
 
 
 def encode_fill_rect(x: int, y: int, w: int, h: int, color: Color) -> bytes:
-    """A rectangle of w × h pixels."""
+    """A rectangle of w × h pixels.
+
+    >>> from dala.gpu import command
+    >>> command.encode_fill_rect(1, 2, 3, 4, "red").hex()
+    '0201000000020000000300000004000000ff0000ff'
+    """
     try:
         if x < 0 or y < 0:
             x, y, w, h = clip_rect(x, y, w, h)
@@ -75,7 +85,12 @@ def encode_fill_rect(x: int, y: int, w: int, h: int, color: Color) -> bytes:
 
 
 def encode_draw_line(x1: int, y1: int, x2: int, y2: int, color: Color) -> bytes:
-    """A line, both ends included."""
+    """A line, both ends included.
+
+    >>> from dala.gpu import command
+    >>> command.encode_draw_line(0, 0, 5, -1, "red").hex()
+    '03000000000000000005000000ffffffffff0000ff'
+    """
     try:
         return _line(_DRAW_LINE, x1, y1, x2, y2, rgba(color))
     except struct.error as error:
@@ -83,7 +98,12 @@ def encode_draw_line(x1: int, y1: int, x2: int, y2: int, color: Color) -> bytes:
 
 
 def encode_draw_circle(cx: int, cy: int, radius: int, color: Color) -> bytes:
-    """The outline of a circle about a pixel; a radius of 0 is that pixel."""
+    """The outline of a circle about a pixel; a radius of 0 is that pixel.
+
+    >>> from dala.gpu import command
+    >>> command.encode_draw_circle(5, 6, 2, "red").hex()
+    '0d050000000600000002000000ff0000ff'
+    """
     try:
         return _circle(_DRAW_CIRCLE, cx, cy, radius, rgba(color))
     except struct.error as error:
@@ -91,7 +111,12 @@ def encode_draw_circle(cx: int, cy: int, radius: int, color: Color) -> bytes:
 
 
 def encode_fill_circle(cx: int, cy: int, radius: int, color: Color) -> bytes:
-    """A disc about a pixel; a radius of 0 is that pixel."""
+    """A disc about a pixel; a radius of 0 is that pixel.
+
+    >>> from dala.gpu import command
+    >>> command.encode_fill_circle(5, 6, 2, (1, 2, 3)).hex()
+    '0e050000000600000002000000010203ff'
+    """
     try:
         return _circle(_FILL_CIRCLE, cx, cy, radius, rgba(color))
     except struct.error as error:
@@ -101,7 +126,12 @@ def encode_fill_circle(cx: int, cy: int, radius: int, color: Color) -> bytes:
 def encode_draw_triangle(
     x1: int, y1: int, x2: int, y2: int, x3: int, y3: int, color: Color
 ) -> bytes:
-    """The outline of a triangle: three lines, each without its last pixel."""
+    """The outline of a triangle: three lines, each without its last pixel.
+
+    >>> from dala.gpu import command
+    >>> command.encode_draw_triangle(0, 0, 4, 0, 0, 4, "red").hex()
+    '0f000000000000000004000000000000000000000004000000ff0000ff'
+    """
     try:
         return _triangle(Op.DRAW_TRIANGLE, x1, y1, x2, y2, x3, y3, rgba(color))
     except struct.error as error:
@@ -111,7 +141,12 @@ def encode_draw_triangle(
 def encode_fill_triangle(
     x1: int, y1: int, x2: int, y2: int, x3: int, y3: int, color: Color
 ) -> bytes:
-    """A triangle: the pixels whose centre is inside, or on a left or a top edge."""
+    """A triangle: the pixels whose centre is inside, or on a left or a top edge.
+
+    >>> from dala.gpu import command
+    >>> command.encode_fill_triangle(0, 0, 4, 0, 0, 4, "red").hex()
+    '10000000000000000004000000000000000000000004000000ff0000ff'
+    """
     try:
         return _triangle(Op.FILL_TRIANGLE, x1, y1, x2, y2, x3, y3, rgba(color))
     except struct.error as error:
@@ -119,12 +154,22 @@ def encode_fill_triangle(
 
 
 def encode_draw_round_rect(x: int, y: int, w: int, h: int, radius: int, color: Color) -> bytes:
-    """The outline of a rounded rectangle."""
+    """The outline of a rounded rectangle.
+
+    >>> from dala.gpu import command
+    >>> command.encode_draw_round_rect(1, 2, 9, 8, 3, "red").hex()
+    '110100000002000000090000000800000003000000ff0000ff'
+    """
     return _encode_round_rect(Op.DRAW_ROUND_RECT, x, y, w, h, radius, color)
 
 
 def encode_fill_round_rect(x: int, y: int, w: int, h: int, radius: int, color: Color) -> bytes:
-    """A rounded rectangle."""
+    """A rounded rectangle.
+
+    >>> from dala.gpu import command
+    >>> command.encode_fill_round_rect(1, 2, 9, 8, 3, "red").hex()
+    '120100000002000000090000000800000003000000ff0000ff'
+    """
     return _encode_round_rect(Op.FILL_ROUND_RECT, x, y, w, h, radius, color)
 
 
@@ -141,7 +186,12 @@ def _encode_round_rect(op: Op, x: int, y: int, w: int, h: int, radius: int, colo
 
 
 def encode_set_clip(x: int, y: int, w: int, h: int, enabled: bool = True) -> bytes:
-    """Paint only inside a rectangle from now on; ``enabled=False`` paints everywhere."""
+    """Paint only inside a rectangle from now on; ``enabled=False`` paints everywhere.
+
+    >>> from dala.gpu import command
+    >>> command.encode_set_clip(0, 0, 8, 8).hex()
+    '130000000000000000080000000800000001'
+    """
     try:
         return _clip(Op.SET_CLIP, *clip_rect(x, y, w, h), bool(enabled))
     except (struct.error, TypeError) as error:
@@ -149,12 +199,22 @@ def encode_set_clip(x: int, y: int, w: int, h: int, enabled: bool = True) -> byt
 
 
 def encode_reset_clip() -> bytes:
-    """Paint everywhere again."""
+    """Paint everywhere again.
+
+    >>> from dala.gpu import command
+    >>> command.encode_reset_clip().hex()
+    '14'
+    """
     return bytes([Op.RESET_CLIP])
 
 
 def encode_blit(sprite_id: int, x: int, y: int) -> bytes:
-    """A sprite, pixel for pixel, with its left top corner at (x, y)."""
+    """A sprite, pixel for pixel, with its left top corner at (x, y).
+
+    >>> from dala.gpu import command
+    >>> command.encode_blit(7, -1, 2).hex()
+    '040700000000000000ffffffff02000000'
+    """
     try:
         return _blit(Op.BLIT, sprite_id, x, y)
     except struct.error as error:
@@ -162,7 +222,12 @@ def encode_blit(sprite_id: int, x: int, y: int) -> bytes:
 
 
 def encode_draw_image(image_id: int, x: int, y: int, w: int, h: int) -> bytes:
-    """An image, scaled to w × h pixels."""
+    """An image, scaled to w × h pixels.
+
+    >>> from dala.gpu import command
+    >>> command.encode_draw_image(7, 0, 0, 64, 32).hex()
+    '16070000000000000000000000000000004000000020000000'
+    """
     try:
         return _image(Op.IMAGE_BLIT, image_id, x, y, w, h)
     except struct.error as error:
@@ -172,14 +237,24 @@ def encode_draw_image(image_id: int, x: int, y: int, w: int, h: int) -> bytes:
 def encode_load_sprite(
     sprite_id: int, pixels: Pixels, width: int | None = None, height: int | None = None
 ) -> bytes:
-    """Put a sprite into the atlas."""
+    """Put a sprite into the atlas.
+
+    >>> from dala.gpu import command
+    >>> command.encode_load_sprite(7, bytes(4), 1, 1).hex()
+    '070700000000000000010000000100000000000000'
+    """
     return _encode_load(Op.LOAD_SPRITE, sprite_id, pixels, width, height)
 
 
 def encode_load_image(
     image_id: int, pixels: Pixels, width: int | None = None, height: int | None = None
 ) -> bytes:
-    """Keep an image under a number."""
+    """Keep an image under a number.
+
+    >>> from dala.gpu import command
+    >>> command.encode_load_image(7, bytes(4), 1, 1).hex()
+    '170700000000000000010000000100000000000000'
+    """
     return _encode_load(Op.LOAD_IMAGE, image_id, pixels, width, height)
 
 
@@ -194,7 +269,12 @@ def _encode_load(
 
 
 def encode_remove_sprite(sprite_id: int) -> bytes:
-    """Take a sprite out of the atlas."""
+    """Take a sprite out of the atlas.
+
+    >>> from dala.gpu import command
+    >>> command.encode_remove_sprite(7).hex()
+    '080700000000000000'
+    """
     try:
         return _identity(Op.REMOVE_SPRITE, sprite_id)
     except struct.error as error:
@@ -202,7 +282,12 @@ def encode_remove_sprite(sprite_id: int) -> bytes:
 
 
 def encode_remove_image(image_id: int) -> bytes:
-    """Forget an image."""
+    """Forget an image.
+
+    >>> from dala.gpu import command
+    >>> command.encode_remove_image(7).hex()
+    '180700000000000000'
+    """
     try:
         return _identity(Op.REMOVE_IMAGE, image_id)
     except struct.error as error:
@@ -210,18 +295,33 @@ def encode_remove_image(image_id: int) -> bytes:
 
 
 def encode_present() -> bytes:
-    """Show what was drawn."""
+    """Show what was drawn.
+
+    >>> from dala.gpu import command
+    >>> command.encode_present().hex()
+    '05'
+    """
     return bytes([Op.PRESENT])
 
 
 def encode_resize(width: int, height: int) -> bytes:
-    """Change the surface's size; what is inside both stays."""
+    """Change the surface's size; what is inside both stays.
+
+    >>> from dala.gpu import command
+    >>> command.encode_resize(640, 480).hex()
+    '0680020000e0010000'
+    """
     check_size(width, height, "resize")
     return FIXED[Op.RESIZE].pack(Op.RESIZE, width, height)
 
 
 def encode_read_pixels(x: int, y: int, w: int, h: int) -> bytes:
-    """Ask for the pixels of a region, as they are after all commands before."""
+    """Ask for the pixels of a region, as they are after all commands before.
+
+    >>> from dala.gpu import command
+    >>> command.encode_read_pixels(0, 0, 2, 2).hex()
+    '0a00000000000000000200000002000000'
+    """
     check_size(w, h, "read_pixels")
     try:
         return FIXED[Op.READ_PIXELS].pack(Op.READ_PIXELS, x, y, w, h)
@@ -232,7 +332,12 @@ def encode_read_pixels(x: int, y: int, w: int, h: int) -> bytes:
 def encode_dispatch_compute(
     shader: str, params: bytes = b"", workgroups: Sequence[int] = (1, 1, 1)
 ) -> bytes:
-    """Run a compute shader (WGSL text, or the name of a loaded one) on the surface's pixels."""
+    """Run a compute shader (WGSL text, or the name of a loaded one) on the surface's pixels.
+
+    >>> from dala.gpu import command
+    >>> command.encode_dispatch_compute("plasma", b"", (4, 4, 1)).hex()
+    '0906000000706c61736d6100000000040000000400000001000000'
+    """
     if len(workgroups) != 3:
         raise ParameterError(
             f"dispatch_compute: expected three workgroup counts, got {workgroups!r}"
@@ -245,17 +350,32 @@ def encode_dispatch_compute(
 
 
 def encode_load_shader(name: str, source: str) -> bytes:
-    """Keep a compute shader under a name; loading it again replaces it."""
+    """Keep a compute shader under a name; loading it again replaces it.
+
+    >>> from dala.gpu import command
+    >>> command.encode_load_shader("a", "b").hex()
+    '0b01000000610100000062'
+    """
     return bytes([Op.LOAD_SHADER]) + _block(name.encode()) + _block(source.encode())
 
 
 def encode_set_uniform(name: str, data: bytes) -> bytes:
-    """Bytes that shaders read under a name."""
+    """Bytes that shaders read under a name.
+
+    >>> from dala.gpu import command
+    >>> command.encode_set_uniform("a", b"1234").hex()
+    '0c01000000610400000031323334'
+    """
     return bytes([Op.SET_UNIFORM]) + _block(name.encode()) + _block(data)
 
 
 def encode_batch(commands: Iterable[bytes]) -> bytes:
-    """Several commands as one that is applied whole or not at all."""
+    """Several commands as one that is applied whole or not at all.
+
+    >>> from dala.gpu import command
+    >>> command.encode_batch([b"\\x05", b"\\x14"]).hex()
+    '15020000000514'
+    """
     parts = [bytes(c) for c in commands]
     return HEADS[Op.BATCH].pack(Op.BATCH, sum(map(count_commands, parts))) + b"".join(parts)
 
@@ -275,7 +395,7 @@ def encode(command: Command) -> bytes:
         return encode_batch([encode(c) for c in fields])
     if op in HEADS:
         *head, pixels = fields
-        return HEADS[op].pack(op, *head) + pixels
+        return HEADS[op].pack(op, *head) + bytes(pixels)
     data = bytes([op])
     for part in fields[:2]:
         data += _block(part.encode() if isinstance(part, str) else part)

@@ -136,7 +136,15 @@ class Drawing:
         self._record(command.encode_set_clip(x, y, w, h, enabled))
 
     def reset_clip(self) -> None:
-        """Paint everywhere again."""
+        """Paint everywhere again.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(3, 1) as surface:
+        ...     surface.set_clip(1, 0, 1, 1); surface.reset_clip(); surface.clear("black")
+        ...     surface.fill_rect(0, 0, 3, 1, "red")
+        ...     surface.read_pixels(0, 0, 3, 1)[0, :, 0].tolist()
+        [255, 255, 255]
+        """
         self._record(command.encode_reset_clip())
 
     # -- pictures ----------------------------------------------------------------------------------
@@ -156,11 +164,27 @@ class Drawing:
         self._record(command.encode_load_image(image_id, pixels, width, height))
 
     def draw_image(self, image_id: int, x: int, y: int, w: int, h: int) -> None:
-        """An image, scaled to w × h pixels (bilinear) and blended."""
+        """An image, scaled to w × h pixels (bilinear) and blended.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(2, 1) as surface:
+        ...     surface.load_image(1, bytes([0, 0, 0, 255, 255, 0, 0, 255]), 2, 1)
+        ...     surface.draw_image(1, 0, 0, 4, 1)
+        ...     surface.read_pixels(0, 0, 2, 1)[0, :, 0].tolist()
+        [0, 64]
+        """
         self._record(command.encode_draw_image(image_id, x, y, w, h))
 
     def remove_image(self, image_id: int) -> None:
-        """Forget an image."""
+        """Forget an image.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(2, 1) as surface:
+        ...     surface.load_image(1, bytes(4), 1, 1)
+        ...     surface.remove_image(1)
+        ...     surface.read_pixels(0, 0, 2, 1)[0, :, 0].tolist()
+        [0, 0]
+        """
         self._record(command.encode_remove_image(image_id))
 
     def load_sprite(
@@ -178,11 +202,27 @@ class Drawing:
         self._record(command.encode_load_sprite(sprite_id, pixels, width, height))
 
     def blit(self, sprite_id: int, x: int, y: int) -> None:
-        """A sprite, pixel for pixel, blended."""
+        """A sprite, pixel for pixel, blended.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(3, 1) as surface:
+        ...     surface.load_sprite(1, bytes([255, 0, 0, 255]), 1, 1)
+        ...     surface.blit(1, 2, 0)
+        ...     surface.read_pixels(0, 0, 3, 1)[0, :, 0].tolist()
+        [0, 0, 255]
+        """
         self._record(command.encode_blit(sprite_id, x, y))
 
     def remove_sprite(self, sprite_id: int) -> None:
-        """Take a sprite out of the atlas; its place is used again."""
+        """Take a sprite out of the atlas; its place is used again.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(2, 1) as surface:
+        ...     surface.load_sprite(1, bytes(4), 1, 1)
+        ...     surface.remove_sprite(1)
+        ...     surface.read_pixels(0, 0, 2, 1)[0, :, 0].tolist()
+        [0, 0]
+        """
         self._record(command.encode_remove_sprite(sprite_id))
 
     # -- many at once ------------------------------------------------------------------------------
@@ -200,35 +240,92 @@ class Drawing:
         self._record(command.encode_fill_rects(rects, colors))
 
     def draw_lines(self, lines: object, colors: object) -> None:
-        """Lines (N, 4) of x1, y1, x2, y2."""
+        """Lines (N, 4) of x1, y1, x2, y2.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(3, 1) as surface:
+        ...     surface.draw_lines([[0, 0, 1, 0]], "red")
+        ...     surface.read_pixels(0, 0, 3, 1)[0, :, 0].tolist()
+        [255, 255, 0]
+        """
         self._record(command.encode_draw_lines(lines, colors))
 
     def draw_circles(self, circles: object, colors: object) -> None:
-        """Outlines of circles (N, 3) of cx, cy, radius."""
+        """Outlines of circles (N, 3) of cx, cy, radius.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(3, 1) as surface:
+        ...     surface.draw_circles([[1, 0, 1]], "red")
+        ...     surface.read_pixels(0, 0, 3, 1)[0, :, 0].tolist()
+        [255, 0, 255]
+        """
         self._record(command.encode_draw_circles(circles, colors))
 
     def fill_circles(self, circles: object, colors: object) -> None:
-        """Discs (N, 3) of cx, cy, radius."""
+        """Discs (N, 3) of cx, cy, radius.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(3, 1) as surface:
+        ...     surface.fill_circles([[1, 0, 1]], "red")
+        ...     surface.read_pixels(0, 0, 3, 1)[0, :, 0].tolist()
+        [255, 255, 255]
+        """
         self._record(command.encode_fill_circles(circles, colors))
 
     def draw_triangles(self, triangles: object, colors: object) -> None:
-        """Outlines of triangles (N, 6) of x1, y1, x2, y2, x3, y3."""
+        """Outlines of triangles (N, 6) of x1, y1, x2, y2, x3, y3.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(3, 1) as surface:
+        ...     surface.draw_triangles([[0, 0, 1, 0, 0, 1]], "red")
+        ...     surface.read_pixels(0, 0, 3, 1)[0, :, 0].tolist()
+        [255, 255, 0]
+        """
         self._record(command.encode_draw_triangles(triangles, colors))
 
     def fill_triangles(self, triangles: object, colors: object) -> None:
-        """Triangles (N, 6) of x1, y1, x2, y2, x3, y3."""
+        """Triangles (N, 6) of x1, y1, x2, y2, x3, y3.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(3, 1) as surface:
+        ...     surface.fill_triangles([[0, 0, 2, 0, 0, 2]], "red")
+        ...     surface.read_pixels(0, 0, 3, 1)[0, :, 0].tolist()
+        [255, 255, 0]
+        """
         self._record(command.encode_fill_triangles(triangles, colors))
 
     def draw_round_rects(self, rects: object, colors: object) -> None:
-        """Outlines of rounded rectangles (N, 5) of x, y, w, h, radius."""
+        """Outlines of rounded rectangles (N, 5) of x, y, w, h, radius.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(3, 1) as surface:
+        ...     surface.draw_round_rects([[0, 0, 3, 3, 1]], "red")
+        ...     surface.read_pixels(0, 0, 3, 1)[0, :, 0].tolist()
+        [0, 255, 0]
+        """
         self._record(command.encode_draw_round_rects(rects, colors))
 
     def fill_round_rects(self, rects: object, colors: object) -> None:
-        """Rounded rectangles (N, 5) of x, y, w, h, radius."""
+        """Rounded rectangles (N, 5) of x, y, w, h, radius.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(3, 1) as surface:
+        ...     surface.fill_round_rects([[0, 0, 3, 3, 1]], "red")
+        ...     surface.read_pixels(0, 0, 3, 1)[0, :, 0].tolist()
+        [0, 255, 0]
+        """
         self._record(command.encode_fill_round_rects(rects, colors))
 
     def blits(self, ids: object, positions: object) -> None:
-        """Sprites by their numbers (N) at positions (N, 2)."""
+        """Sprites by their numbers (N) at positions (N, 2).
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(3, 1) as surface:
+        ...     surface.load_sprite(1, bytes([255, 0, 0, 255]), 1, 1)
+        ...     surface.blits([1, 1], [[0, 0], [2, 0]])
+        ...     surface.read_pixels(0, 0, 3, 1)[0, :, 0].tolist()
+        [255, 0, 255]
+        """
         self._record(command.encode_blits(ids, positions))
 
 

@@ -17,49 +17,89 @@ _TYPES = {"i": "<i4", "I": "<u4"}
 
 
 def encode_fill_rects(rects: object, colors: object) -> bytes:
-    """Rectangles (N, 4): x, y, w, h."""
+    """Rectangles (N, 4): x, y, w, h.
+
+    >>> from dala.gpu import command
+    >>> command.encode_fill_rects([[1, 2, 3, 4]], "red").hex()
+    '0201000000020000000300000004000000ff0000ff'
+    """
     table = _numbers(rects, 4, "fill_rects")
     for position, size in ((0, 2), (1, 3)):
         outside = np.minimum(table[:, position], 0)
         if outside.any():  # the wire is unsigned: clipped, as fill_rect does
-            table = table.copy() if table is rects else table
+            table = table.copy()
             table[:, size] = np.maximum(table[:, size] + outside, 0)
             table[:, position] -= outside
     return _encode(Op.FILL_RECT, table, colors, "4I")
 
 
 def encode_draw_lines(lines: object, colors: object) -> bytes:
-    """Lines (N, 4): x1, y1, x2, y2."""
+    """Lines (N, 4): x1, y1, x2, y2.
+
+    >>> from dala.gpu import command
+    >>> command.encode_draw_lines([[1, 2, 3, 4]], "red").hex()
+    '0301000000020000000300000004000000ff0000ff'
+    """
     return _encode(Op.DRAW_LINE, _numbers(lines, 4, "draw_lines"), colors, "4i")
 
 
 def encode_draw_circles(circles: object, colors: object) -> bytes:
-    """Outlines of circles (N, 3): cx, cy, radius."""
+    """Outlines of circles (N, 3): cx, cy, radius.
+
+    >>> from dala.gpu import command
+    >>> command.encode_draw_circles([[1, 2, 3]], "red").hex()
+    '0d010000000200000003000000ff0000ff'
+    """
     return _encode(Op.DRAW_CIRCLE, _numbers(circles, 3, "draw_circles"), colors, "2iI")
 
 
 def encode_fill_circles(circles: object, colors: object) -> bytes:
-    """Discs (N, 3): cx, cy, radius."""
+    """Discs (N, 3): cx, cy, radius.
+
+    >>> from dala.gpu import command
+    >>> command.encode_fill_circles([[1, 2, 3]], "red").hex()
+    '0e010000000200000003000000ff0000ff'
+    """
     return _encode(Op.FILL_CIRCLE, _numbers(circles, 3, "fill_circles"), colors, "2iI")
 
 
 def encode_draw_triangles(triangles: object, colors: object) -> bytes:
-    """Outlines of triangles (N, 6): x1, y1, x2, y2, x3, y3."""
+    """Outlines of triangles (N, 6): x1, y1, x2, y2, x3, y3.
+
+    >>> from dala.gpu import command
+    >>> command.encode_draw_triangles([[0, 0, 4, 0, 0, 4]], "red").hex()
+    '0f000000000000000004000000000000000000000004000000ff0000ff'
+    """
     return _encode(Op.DRAW_TRIANGLE, _numbers(triangles, 6, "draw_triangles"), colors, "6i")
 
 
 def encode_fill_triangles(triangles: object, colors: object) -> bytes:
-    """Triangles (N, 6): x1, y1, x2, y2, x3, y3."""
+    """Triangles (N, 6): x1, y1, x2, y2, x3, y3.
+
+    >>> from dala.gpu import command
+    >>> command.encode_fill_triangles([[0, 0, 4, 0, 0, 4]], "red").hex()
+    '10000000000000000004000000000000000000000004000000ff0000ff'
+    """
     return _encode(Op.FILL_TRIANGLE, _numbers(triangles, 6, "fill_triangles"), colors, "6i")
 
 
 def encode_draw_round_rects(rects: object, colors: object) -> bytes:
-    """Outlines of rounded rectangles (N, 5): x, y, w, h, radius."""
+    """Outlines of rounded rectangles (N, 5): x, y, w, h, radius.
+
+    >>> from dala.gpu import command
+    >>> command.encode_draw_round_rects([[1, 2, 9, 8, 3]], "red").hex()
+    '110100000002000000090000000800000003000000ff0000ff'
+    """
     return _encode_round_rects(Op.DRAW_ROUND_RECT, rects, colors)
 
 
 def encode_fill_round_rects(rects: object, colors: object) -> bytes:
-    """Rounded rectangles (N, 5): x, y, w, h, radius."""
+    """Rounded rectangles (N, 5): x, y, w, h, radius.
+
+    >>> from dala.gpu import command
+    >>> command.encode_fill_round_rects([[1, 2, 9, 8, 3]], "red").hex()
+    '120100000002000000090000000800000003000000ff0000ff'
+    """
     return _encode_round_rects(Op.FILL_ROUND_RECT, rects, colors)
 
 
@@ -67,7 +107,7 @@ def _encode_round_rects(op: Op, rects: object, colors: object) -> bytes:
     table = _numbers(rects, 5, op.name.lower() + "s")
     rgba = np.broadcast_to(rgba_array(colors, len(table)), (len(table), 4))
     parts, done = [], 0
-    for i in np.flatnonzero((table[:, 0] < 0) | (table[:, 1] < 0)):
+    for i in np.flatnonzero((table[:, 0] < 0) | (table[:, 1] < 0)).tolist():
         # what begins outside is sent as its rows, in its place
         parts.append(_encode(op, table[done:i], rgba[done:i], "5I"))
         _check_range(table[i, 2:], "I", op.name.lower() + "s")
@@ -79,7 +119,12 @@ def _encode_round_rects(op: Op, rects: object, colors: object) -> bytes:
 
 
 def encode_blits(ids: object, positions: object) -> bytes:
-    """Sprites by their ids (N), at positions (N, 2)."""
+    """Sprites by their ids (N), at positions (N, 2).
+
+    >>> from dala.gpu import command
+    >>> command.encode_blits([7], [[-1, 2]]).hex()
+    '040700000000000000ffffffff02000000'
+    """
     places = _numbers(positions, 2, "blits")
     numbers = np.asarray(ids)
     if numbers.ndim == 0:

@@ -7,7 +7,12 @@ from enum import IntEnum
 
 
 class Op(IntEnum):
-    """What a command does; the first byte of it."""
+    """What a command does; the first byte of it.
+
+    >>> from dala.gpu import command
+    >>> command.Op(0x0E).name
+    'FILL_CIRCLE'
+    """
 
     CLEAR = 0x01
     FILL_RECT = 0x02

@@ -17,7 +17,8 @@ class Receipt:
     """Work under way on a surface: wait for it, await it, or ask.
 
     ``frame`` is the number of the frame that is presented last by this work; ``reads`` are the regions it
-    asked for, once done; ``errors`` say what failed. A frame with failed commands is presented all the same.
+    asked for, once done; ``errors`` say what failed. A frame with failed commands is presented all the
+    same.
 
     >>> from dala import gpu
     >>> with gpu.create_surface(4, 4) as surface:

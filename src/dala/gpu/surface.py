@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from dala.backends.base import Device
 from dala.backends.host import HostArray
 from dala.compute.buffers import Buffer
+from dala.compute.commands import submit_command
 from dala.compute.default import default_engine
 from dala.compute.default import device as find_device
 from dala.errors import ArgumentError, ParameterError, ShapeError, SurfaceDestroyedError
@@ -21,6 +22,7 @@ from dala.gpu import command
 from dala.gpu.canvas import new_frame, no_compute
 from dala.gpu.check import check_commands
 from dala.gpu.decode import as_bytes
+from dala.gpu.display import Frame, Handler, show_surface
 from dala.gpu.drawing import Drawing, Recorder
 from dala.gpu.picture_file import encode_png, save_picture
 from dala.gpu.pixels import Pixels, as_pixel_array
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.uint8]
 _numbers = itertools.count(1)
+
+
+def _nothing() -> None:
+    """The work of a command that only waits for others."""
 
 
 class Surface(Drawing):
@@ -179,25 +185,45 @@ class Surface(Drawing):
     # -- pixels ------------------------------------------------------------------------------------
 
     def get_pixels(self) -> bytes:
-        """The last presented frame as RGBA bytes, row by row."""
-        return self._shown().array.tobytes()
+        """The last presented frame as RGBA bytes, row by row.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(2, 1) as surface:
+        ...     surface.clear("red"); receipt = surface.present(); surface.clear("blue")
+        ...     surface.get_pixels()
+        b'\\xff\\x00\\x00\\xff\\xff\\x00\\x00\\xff'
+        """
+        held = self._shown()  # while somebody holds a frame, it is not drawn over
+        return held.array.tobytes()
 
     def _shown(self) -> HostArray:
         if self._last is not None:
             self._last.await_done()
         return self._renderer.canvas.shown
 
+    def _shown_view(self) -> Array:
+        held = self._shown()
+        view = held.array.view()
+        view.flags.writeable = False
+        return view
+
     def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
         """The last presented frame, (height, width, 4): a read-only view that stays as it is."""
-        view = self._shown().array.view()
-        view.flags.writeable = False
+        view = self._shown_view()
         if dtype is not None and np.dtype(dtype) != view.dtype:  # type: ignore[call-overload]
-            return view.astype(np.dtype(dtype))  # type: ignore[call-overload, no-any-return]
+            return view.astype(np.dtype(dtype))  # type: ignore[call-overload]
         return view.copy() if copy else view
 
     def read_pixels(self, x: int, y: int, w: int, h: int) -> Array:
         """A region (h, w, 4) as it is after every command queued so far, presented or not;
-        transparent outside of the surface."""
+        transparent outside of the surface.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(2, 1) as surface:
+        ...     surface.clear("red")
+        ...     surface.read_pixels(1, 0, 2, 1).tolist()
+        [[[255, 0, 0, 255], [0, 0, 0, 0]]]
+        """
         left, top = max(-x, 0), max(-y, 0)
         command.check_size(w, h, "read_pixels")
         if left >= w or top >= h:
@@ -234,8 +260,10 @@ class Surface(Drawing):
         """Replace the whole content by a compute buffer's, which is freed: nothing is copied if it
         is in main memory."""
         self._check_buffer(buffer)
-        buffer.settle()
         storage = buffer.storage()
+        submit_command(  # behind whoever writes it
+            "take", _nothing, [buffer], reads=(0,), writes=(), stream=None, inline=True
+        )
         if isinstance(storage, HostArray):
             buffer.free()
             self._renderer.adopt(storage)
@@ -278,17 +306,35 @@ class Surface(Drawing):
     def dispatch_compute(
         self, wgsl: str, params: bytes = b"", workgroups: Sequence[int] = (1, 1, 1)
     ) -> None:
-        """Run a compute shader on the pixels drawn so far: WGSL text, or the name of a loaded one."""
+        """Run a compute shader on the pixels drawn so far: WGSL text, or the name of a loaded one.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(8, 8) as surface:
+        ...     if surface.supports_compute:
+        ...         surface.dispatch_compute("@compute @workgroup_size(1) fn main() {}")
+        """
         self._need_compute()
         self._record(command.encode_dispatch_compute(wgsl, params, workgroups))
 
     def load_shader(self, name: str, source: str) -> None:
-        """Keep a compute shader under a name; loading it again replaces it from the next dispatch on."""
+        """Keep a compute shader under a name; loading it again replaces it from the next dispatch on.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(8, 8) as surface:
+        ...     if surface.supports_compute:
+        ...         surface.load_shader("nothing", "@compute @workgroup_size(1) fn main() {}")
+        """
         self._need_compute()
         self._record(command.encode_load_shader(name, source))
 
     def set_uniform(self, name: str, data: bytes) -> None:
-        """Bytes that shaders read under a name."""
+        """Bytes that shaders read under a name.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(8, 8) as surface:
+        ...     if surface.supports_compute:
+        ...         surface.set_uniform("speed", bytes(4))
+        """
         self._need_compute()
         self._record(command.encode_set_uniform(name, data))
 
@@ -302,19 +348,39 @@ class Surface(Drawing):
         """Write the last presented frame to a file: PNG, JPEG or WebP, by its ending.
 
         JPEG has no alpha: the frame is put on black.
+
+        >>> import tempfile, pathlib
+        >>> from dala import gpu
+        >>> with gpu.create_surface(8, 8) as surface, tempfile.TemporaryDirectory() as folder:
+        ...     surface.save(pathlib.Path(folder) / "frame.png")
         """
         save_picture(self.__array__(), Path(path), quality)
 
     def _repr_png_(self) -> bytes:
         return encode_png(self.__array__())
 
-    def show(self, title: str = "dala", **options: object) -> Window | None:
+    def show(
+        self,
+        title: str = "dala",
+        *,
+        frame: Frame | None = None,
+        on: Mapping[str, Handler] | None = None,
+        fps: float = 60.0,
+        vsync: bool = True,
+        block: bool = True,
+    ) -> Window | None:
         """Open a window that shows what is presented; in a notebook, show the image.
 
-        ``frame=`` is called before each frame with (surface, seconds) and may draw and present; ``on=`` maps event
-        names ("key_down", "pointer_move", …) to functions of an event. Returns when the window is
-        closed, or at once with ``block=False``: then call the window's ``poll()`` from time to time.
-        """
-        from dala.gpu.display import show_surface
+        ``frame`` is called before each frame with (surface, seconds) and may draw and present. ``on`` maps
+        names of events ("key_down", "pointer_move", "resize", "close", …) to functions of an event, a dict
+        whose ``pixel`` is the surface's pixel under the pointer. Returns when the window is closed, or at
+        once with ``block=False``: then call the window's ``poll()`` from time to time.
 
-        return show_surface(self, title, **options)  # type: ignore[arg-type]
+        >>> from dala import gpu
+        >>> def clock(surface, seconds):
+        ...     surface.clear("black")
+        ...     surface.fill_rect(0, 0, int(seconds * 10) % 320, 200, "gold")
+        ...     surface.present()
+        >>> gpu.create_surface(320, 200).show(frame=clock)  # doctest: +SKIP
+        """
+        return show_surface(self, title, frame=frame, on=on, fps=fps, vsync=vsync, block=block)

@@ -8,9 +8,14 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from dala.backends.cpu.jit import Module
 from dala.gpu.raster import protocol
 from dala.gpu.raster.language import compile_functions
+from dala.gpu.raster.layout import SMALL
+from dala.gpu.raster.shapes import compute_half_width
 
 ENTRIES: tuple[FunctionType, ...] = (protocol.check, protocol.run, protocol.apply_clip)  # type: ignore[assignment]
 
@@ -29,6 +34,16 @@ class Code:
         kinds = [ctypes.c_int64] * (arguments + 1)
         prototype = ctypes.CFUNCTYPE(*kinds)
         return prototype(self._module.address(function.__name__))
+
+
+@functools.cache
+def half_widths() -> npt.NDArray[np.uint8]:
+    """Half widths of the rows of small discs, [radius, row]."""
+    table = np.zeros((SMALL, SMALL), np.uint8)
+    for radius in range(SMALL):
+        for dy in range(radius + 1):
+            table[radius, dy] = compute_half_width(radius, dy)
+    return table
 
 
 @functools.cache

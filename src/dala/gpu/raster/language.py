@@ -136,10 +136,10 @@ class _Function:
                 self.loop(test, body)
             case ast.For(
                 target=ast.Name(id=name),
-                iter=ast.Call(func=ast.Name(id="range"), args=[first, last]),
+                iter=ast.Call(func=ast.Name(id="range"), args=[*first, last]),
                 body=body,
             ):
-                self.count_up(name, first, last, body)
+                self.count_up(name, first[0] if first else ast.Constant(0), last, body)
             case ast.Return(value=value):
                 self.lines.append(f"  ret i64 {self.value(value) if value else 0}")
                 self.lines.append(f"{self.labels('after')[0]}:")

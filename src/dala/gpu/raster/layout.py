@@ -12,7 +12,9 @@ SPRITES, SPRITE_COUNT, IMAGES, IMAGE_COUNT = 80, 88, 96, 104  # tables of pictur
 SIZES = 112  # of commands by opcode; 0 where a command tells its own
 SCRATCH = 120  # room for one row of pixels, and as many positions
 CLIPPED, CLIP_X, CLIP_Y, CLIP_W, CLIP_H = 128, 136, 144, 152, 160  # the clip as it was asked for
-STATE_BYTES = 168
+HALVES = 168  # half widths of small discs, by radius and row
+STATE_BYTES = 176
+SMALL = 64  # radii below this are looked up
 
 # a picture: an id and where its pixels are
 ID, PIXELS, STRIDE, PICTURE_WIDTH, PICTURE_HEIGHT = 0, 8, 16, 24, 32

@@ -7,7 +7,8 @@ Scaling is bilinear about pixel centres, in steps of 1/256 pixel. Column i of w 
     f = ((2i + 1) · source_width · 128) div w − 128, held within 0 … 256 · (source_width − 1)
 that is at pixel f div 256 with weight f mod 256 for the next one. A colour counts by its alpha, so what is
 invisible has no influence:
-    A = Σ weight · alpha,  alpha = (A + 32768) div 65536,  color = (Σ weight · alpha · color + A div 2) div A
+    A = Σ weight · alpha,   alpha = (A + 32768) div 65536,
+    color = (Σ weight · alpha · color + A div 2) div A
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def find_picture(table: int, count: int, identity: int) -> int:
         else:
             end = middle
     record = table + first * PICTURE_BYTES
-    if first < count:
+    if first < count:  # noqa: SIM102  ("and" computes both: it would load behind the table)
         if load64(record + ID) == identity:
             return record
     return 0

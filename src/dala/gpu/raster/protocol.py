@@ -1,8 +1,8 @@
 """The protocol's bytes, checked once and then walked.
 
 Functions of the rasteriser's language (language.py). ``check`` guarantees that every command is whole and
-within bounds; ``run`` relies on it. ``run`` stops where Python is needed: to present, to load, to resize, to
-compute, to read, and where a picture is unknown.
+within bounds; ``run`` relies on it. ``run`` stops where Python is needed: to present, load, resize, read or
+compute, and where a picture is unknown.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ and products that could are unsigned and say why they fit.
 
 from __future__ import annotations
 
-from dala.gpu.raster.layout import BACK, BOTTOM, LEFT, REPLACE, RIGHT, TOP, WIDTH
+from dala.gpu.raster.layout import BACK, BOTTOM, HALVES, LEFT, REPLACE, RIGHT, SMALL, TOP, WIDTH
 from dala.gpu.raster.rows import blend_color, fill_row
-from dala.gpu.raster.words import below, load64, root, store32, udiv
+from dala.gpu.raster.words import below, load8, load64, load_u32, root, store32, udiv
 
 
 def is_solid(s: int, pixel: int) -> int:
@@ -30,8 +30,24 @@ def paint(s: int, solid: int, y: int, first: int, end: int, pixel: int) -> None:
         address = load64(s + BACK) + (y * load64(s + WIDTH) + first) * 4
         if solid:
             fill_row(address, end - first, pixel)
+        elif end - first == 1:
+            blend_one(address, pixel)
         else:
             blend_color(address, end - first, pixel)
+
+
+def blend_one(at: int, pixel: int) -> None:
+    """One pixel by the rule of rows.py. A vector here would wait for the one before: a load that
+    overlaps with a store of another place has to wait for memory."""
+    old = load_u32(at)
+    a = pixel >> 24
+    if old >= 0xFF000000:
+        rb = (pixel & 0xFF00FF) * a + (old & 0xFF00FF) * (255 - a) + 0x7F007F
+        g = (pixel >> 8 & 255) * a + (old >> 8 & 255) * (255 - a) + 127
+        rb = (rb + 0x10001 + (rb >> 8 & 0xFF00FF)) >> 8 & 0xFF00FF
+        store32(at, rb | (g + 1 + (g >> 8)) & 0xFF00 | 0xFF000000)
+    else:
+        blend_color(at, 1, pixel)
 
 
 def fill_rect(s: int, x: int, y: int, w: int, h: int, pixel: int) -> None:
@@ -107,19 +123,19 @@ def walk(
         error = begin * minor + error - moved * major
     at += begin * step + moved * aside
     if is_solid(s, pixel):
-        for i in range(begin, end + 1):
+        for _ in range(begin, end + 1):
             store32(at, pixel)
             error += minor
-            over = error >= major
-            at += step + (aside if over else 0)
-            error -= major if over else 0
+            over = -(error >= major)  # all ones or zero: no branch to be mispredicted
+            at += step + (aside & over)
+            error -= major & over
     else:
-        for i in range(begin, end + 1):
-            blend_color(at, 1, pixel)
+        for _ in range(begin, end + 1):
+            blend_one(at, pixel)
             error += minor
-            over = error >= major
-            at += step + (aside if over else 0)
-            error -= major if over else 0
+            over = -(error >= major)  # all ones or zero: no branch to be mispredicted
+            at += step + (aside & over)
+            error -= major & over
 
 
 def draw_triangle(s: int, x1: int, y1: int, x2: int, y2: int, x3: int, y3: int, pixel: int) -> None:
@@ -139,10 +155,16 @@ def draw_triangle(s: int, x1: int, y1: int, x2: int, y2: int, x3: int, y3: int, 
 # midpoint algorithm plots: in each row the pixels that stick out over the row further away.
 
 
-def half_width(radius: int, dy: int) -> int:
+def half_width(s: int, radius: int, dy: int) -> int:
     """The largest dx in row dy of the disc, for 0 ≤ dy ≤ radius; below zero for dy > radius."""
     if dy > radius:
         return -1
+    if radius < SMALL:
+        return load8(load64(s + HALVES) + radius * SMALL + dy)
+    return compute_half_width(radius, dy)
+
+
+def compute_half_width(radius: int, dy: int) -> int:
     if radius == 0:
         return 0
     room = radius * radius - dy * dy  # below 2⁶⁴, as radius < 2³²
@@ -184,7 +206,7 @@ def fill_half_disc(
     solid = is_solid(s, pixel)
     end = min(radius, last_row(s, y, way))
     for dy in range(max(begin, first_row(s, y, way)), end + 1):
-        half = half_width(radius, dy)
+        half = half_width(s, radius, dy)
         paint(s, solid, y + way * dy, left - half, right + half + 1, pixel)
 
 
@@ -198,9 +220,9 @@ def draw_half_disc(
         return
     solid = is_solid(s, pixel)
     first, end = max(begin, first_row(s, y, way)), min(radius, last_row(s, y, way))
-    half = half_width(radius, first)
+    half = half_width(s, radius, first)
     for dy in range(first, end + 1):
-        beyond = half_width(radius, dy + 1)
+        beyond = half_width(s, radius, dy + 1)
         inner = min(half, beyond + 1)
         row = y + way * dy
         if inner == 0:  # the outermost row is one piece
