@@ -32,7 +32,7 @@ def everything(a: int, b: int, memory: int) -> int:
         total ^= i << 3
     while total > 1000:
         total = total >> 1
-    if x < y and not x == 5:
+    if x < y and not x >= 5:
         total -= 1
     elif x > y or x == 5:
         total = -total

@@ -176,15 +176,22 @@ def test_any_bytes(raw: bytes) -> None:
 
 
 def agree(raw: bytes) -> None:
+    wrong = refusal(raw)
+    if wrong is None:
+        check_commands(raw)
+        return
+    assert 0 <= wrong.offset < len(raw)
+    assert raw[wrong.offset] == wrong.opcode
+    with pytest.raises(ProtocolError):
+        check_commands(raw)
+
+
+def refusal(raw: bytes) -> ProtocolError | None:
     try:
         decode(raw)
     except ProtocolError as error:
-        assert 0 <= error.offset < len(raw)
-        assert raw[error.offset] == error.opcode
-        with pytest.raises(ProtocolError):
-            check_commands(raw)
-    else:
-        check_commands(raw)
+        return error
+    return None
 
 
 # -- what is refused -------------------------------------------------------------------------------
@@ -263,24 +270,72 @@ def test_only_bytes_are_commands() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: command.encode_fill_rect(0.5, 0, 1, 1, "red"), ArgumentError, "fill_rect: expected whole numbers, got 0.5"),
-        (lambda: command.encode_fill_rect(0, 0, -1, 1, "red"), ParameterError, "fill_rect: a number is out of range"),
+        (
+            lambda: command.encode_fill_rect(0.5, 0, 1, 1, "red"),
+            ArgumentError,
+            "fill_rect: expected whole numbers, got 0.5",
+        ),
+        (
+            lambda: command.encode_fill_rect(0, 0, -1, 1, "red"),
+            ParameterError,
+            "fill_rect: a number is out of range",
+        ),
         (lambda: command.encode_fill_rect("0", 0, 1, 1, "red"), ArgumentError, "got '0'"),
-        (lambda: command.encode_draw_line(0, 2**31, 1, 1, "red"), ParameterError, "draw_line: a number is out of range"),
+        (
+            lambda: command.encode_draw_line(0, 2**31, 1, 1, "red"),
+            ParameterError,
+            "draw_line: a number is out of range",
+        ),
         (lambda: command.encode_fill_circle(0, 0, -1, "red"), ParameterError, "fill_circle"),
-        (lambda: command.encode_fill_circle(0, 0, 1, "redd"), ColorError, "no colour is named 'redd'; did you mean 'red'?"),
+        (
+            lambda: command.encode_fill_circle(0, 0, 1, "redd"),
+            ColorError,
+            "no colour is named 'redd'; did you mean 'red'?",
+        ),
         (lambda: command.encode_resize(0, 5), ParameterError, "resize: 0 × 5 pixels"),
-        (lambda: command.encode_load_sprite(1, bytes(5), 1, 1), ShapeError, "1 × 1 pixels need 4 bytes of RGBA, got 5"),
-        (lambda: command.encode_load_sprite(1, bytes(4)), ArgumentError, "bytes need a width and a height"),
-        (lambda: command.encode_dispatch_compute("", b"", (1, 2)), ParameterError, "three workgroup counts"),
-        (lambda: command.encode_fill_rects([[1, 2, 3]], "red"), ShapeError, "fill_rects: expected an array (N, 4), got (1, 3)"),
-        (lambda: command.encode_fill_rects([[1.5, 2, 3, 4]], "red"), ArgumentError, "round them first"),
-        (lambda: command.encode_draw_lines([[1, 2, 3, 2**31]], "red"), ParameterError, "got 2147483648"),
-        (lambda: command.encode_fill_circles([[1, 2, -3]], "red"), ParameterError, "numbers are 0..4294967295 here, got -3"),
-        (lambda: command.encode_fill_circles([[1, 2, 3]], np.zeros((2, 4), np.uint8)), ColorError, "expected one colour or 1"),
+        (
+            lambda: command.encode_load_sprite(1, bytes(5), 1, 1),
+            ShapeError,
+            "1 × 1 pixels need 4 bytes of RGBA, got 5",
+        ),
+        (
+            lambda: command.encode_load_sprite(1, bytes(4)),
+            ArgumentError,
+            "bytes need a width and a height",
+        ),
+        (
+            lambda: command.encode_dispatch_compute("", b"", (1, 2)),
+            ParameterError,
+            "three workgroup counts",
+        ),
+        (
+            lambda: command.encode_fill_rects([[1, 2, 3]], "red"),
+            ShapeError,
+            "fill_rects: expected an array (N, 4), got (1, 3)",
+        ),
+        (
+            lambda: command.encode_fill_rects([[1.5, 2, 3, 4]], "red"),
+            ArgumentError,
+            "round them first",
+        ),
+        (
+            lambda: command.encode_draw_lines([[1, 2, 3, 2**31]], "red"),
+            ParameterError,
+            "got 2147483648",
+        ),
+        (
+            lambda: command.encode_fill_circles([[1, 2, -3]], "red"),
+            ParameterError,
+            "numbers are 0..4294967295 here, got -3",
+        ),
+        (
+            lambda: command.encode_fill_circles([[1, 2, 3]], np.zeros((2, 4), np.uint8)),
+            ColorError,
+            "expected one colour or 1",
+        ),
         (lambda: command.encode_blits([1, 2], [[0, 0]]), ShapeError, "expected 1 whole ids"),
     ],
-)  # fmt: skip
+)
 def test_wrong_arguments(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error) as caught:
         call()

@@ -503,9 +503,7 @@ def in_threads(count: int, work: object) -> None:
 def test_the_main_thread_stays_free() -> None:
     """60 frames of 5,000 primitives at 1080p: what the calling thread itself spends."""
     rng = np.random.default_rng(0)
-    circles = np.stack(
-        [rng.integers(0, 1920, 5000), rng.integers(0, 1080, 5000), rng.integers(3, 20, 5000)], 1
-    )
+    circles = rng.integers((0, 0, 3), (1920, 1080, 20), (5000, 3))
     colors = rng.integers(0, 256, (5000, 4), dtype=np.uint8)
     with gpu.create_surface(1920, 1080) as surface:
         surface.present().wait()
