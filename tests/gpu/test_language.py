@@ -14,7 +14,7 @@ from dala.errors import KernelSyntaxError
 from dala.gpu import Recorder
 from dala.gpu.canvas import Canvas
 from dala.gpu.opcodes import Op
-from dala.gpu.raster import protocol, rows, words
+from dala.gpu.raster import layout, protocol, rows, words
 from dala.gpu.raster.language import compile_functions
 from dala.gpu.raster.words import below, load64, root, store64, udiv
 
@@ -155,9 +155,10 @@ def test_the_rasteriser_as_python() -> None:
         canvas = Canvas(19, 15, replace=False, shaders=None)
         address = int(np.frombuffer(data, np.uint8).ctypes.data)
         if run is None:
-            assert canvas._run(address, 0, len(data)) == len(data)
+            assert canvas._run(data, address, 0) == len(data)
         else:
+            canvas._set(layout.BACK, canvas.back.host_to_paint().address)
             assert run(canvas._address, address, 0, len(data)) == len(data)
-        results.append(canvas.back.array.copy())
+        results.append(canvas.back.host().array.copy())
     assert (results[0] == results[1]).all()
     assert rows.blend_pixel(0x80FF0000, 0xFF000000) == 0xFF800000

@@ -40,12 +40,12 @@ def test_nothing_is_copied_on_the_cpu() -> None:
     with gpu.create_surface(40, 30, device="cpu") as surface:
         compute.run_to_surface("generate_gradient", [], None, surface)
         surface.present().wait()
-        front = surface._renderer.canvas.front
+        front = surface._renderer.canvas.front.host()
         buffer = compute.buffer_zeros((30, 40, 4), "u8")
         storage = buffer.storage()
         surface.take_buffer(buffer)
         surface.present().wait()
-        assert surface._renderer.canvas.front is storage is not front
+        assert surface._renderer.canvas.front.host() is storage is not front
         assert buffer.freed
 
 

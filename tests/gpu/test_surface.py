@@ -76,11 +76,11 @@ def test_frames_are_not_copied_before_a_clear(surface: Surface) -> None:
     canvas = surface._renderer.canvas
     surface.clear("red")
     surface.present().wait()
-    canvas.back.array[...] = 77  # a mark in the frame that is drawn next
+    canvas.back.host().array[...] = 77  # a mark in the frame that is drawn next
     surface.set_clip(0, 0, 5, 5)
     surface.load_sprite(1, bytes(4), 1, 1)
     surface.present().wait()
-    assert canvas.back.array[0, 0, 0] == 77  # no copy for what does not paint
+    assert canvas.back.host().array[0, 0, 0] == 77  # no copy for what does not paint
     surface.clear("blue")
     surface.present().wait()
     surface.fill_rect(0, 0, 1, 1, "green")
@@ -107,7 +107,7 @@ def test_two_frames_are_enough(surface: Surface) -> None:
     for _ in range(20):
         surface.clear("red")
         surface.present().wait()
-        seen.add(surface._renderer.canvas.front.address)
+        seen.add(surface._renderer.canvas.front.host().address)
     assert len(seen) == 2
 
 

@@ -21,7 +21,7 @@ import pytest
 
 from dala import gpu
 from dala.errors import ParameterError, UnsupportedError
-from dala.gpu.window import fit
+from dala.gpu.quad import fit
 
 REQUIRED = os.environ.get("DALA_REQUIRE_WINDOW") == "1"
 SCREEN = (640, 480)

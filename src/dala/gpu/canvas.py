@@ -7,45 +7,33 @@ transact   a batch with such commands: done on a copy, which is kept only if not
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dala.backends.host import HostArray, spare
+from dala.backends.base import Storage
+from dala.backends.host import HostArray
 from dala.errors import ShapeError, UnsupportedError
 from dala.gpu.atlas import Atlas, Pictures
 from dala.gpu.decode import Command, decode_one
+from dala.gpu.frame import Frame, is_unshared, new_frame
 from dala.gpu.opcodes import FIXED, HEADS, Op
 from dala.gpu.raster import layout
 from dala.gpu.raster.code import code, half_widths
-from dala.gpu.raster.protocol import REPORT_BYTES
-from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import U8
+from dala.gpu.raster.protocol import PLAIN, REPORT_BYTES
+
+if TYPE_CHECKING:
+    from dala.gpu.shaders import ShaderSet
 
 Array = npt.NDArray[np.uint8]
+PAINTS = PLAIN | 1 << Op.BATCH  # what machine code begins with
 SIZES = np.zeros(32, np.int64)  # of commands, for machine code
 for _op, _fields in FIXED.items():
     SIZES[_op] = _fields.size
 SIZES[Op.BATCH] = HEADS[Op.BATCH].size
-
-
-class Shaders(Protocol):
-    """Compute shaders on a surface's pixels: what a device with a GPU brings along."""
-
-    def dispatch(
-        self, frame: HostArray, shader: str, params: bytes, counts: tuple[int, int, int]
-    ) -> None:
-        """Run a shader on the pixels of a frame."""
-
-    def load(self, name: str, source: str) -> None:
-        """Keep a shader under a name."""
-
-    def set_uniform(self, name: str, data: bytes) -> None:
-        """Bytes for shaders to read."""
 
 
 @dataclass(slots=True)
@@ -56,23 +44,25 @@ class Outcome:
     errors: list[Exception] = field(default_factory=list)
 
 
-def new_frame(width: int, height: int) -> HostArray:
-    """Memory for a frame; its content is whatever was there."""
-    return spare.take(ArrayType((height, width, 4), U8))
-
-
 class Canvas:
     """The frame that is drawn, the frame that was presented, and all that drawing needs."""
 
-    def __init__(self, width: int, height: int, *, replace: bool, shaders: Shaders | None) -> None:
+    def __init__(
+        self, width: int, height: int, *, replace: bool, shaders: ShaderSet | None
+    ) -> None:
         self.sprites, self.images = Atlas(), Pictures()
         self.shaders = shaders
-        self.back = new_frame(width, height)
-        self.front = new_frame(width, height)
-        self.front.array[...] = 0
+        self.device = shaders.device if shaders is not None else None
+        self.back = new_frame(width, height, self.device)
+        self.front = new_frame(width, height, self.device)
+        self.front.host_to_paint().array[...] = 0
         self.shown = self.front  # what others may look at
         self.frames = 0
         self._transacting = False
+        self._tables = (
+            (self.sprites, layout.SPRITES, layout.SPRITE_COUNT),
+            (self.images, layout.IMAGES, layout.IMAGE_COUNT),
+        )
         self._state = np.zeros(layout.STATE_BYTES // 8, np.int64)
         self._address = int(self._state.ctypes.data)
         self._scratch = np.empty(0, np.uint8)
@@ -85,8 +75,7 @@ class Canvas:
     @property
     def size(self) -> tuple[int, int]:
         """Width and height."""
-        height, width, _ = self.back.type.shape
-        return width, height
+        return self.back.size
 
     def _set(self, word: int, value: int) -> None:
         self._state[word // 8] = value
@@ -95,22 +84,28 @@ class Canvas:
         return int(self._state[word // 8])
 
     def _point(self) -> None:
-        """Tell machine code where the frames are."""
+        """Tell machine code the size, if it is another."""
         width, height = self.size
-        self._set(layout.BACK, self.back.address)
-        self._set(layout.FRONT, self.front.address)
         if (self._get(layout.WIDTH), self._get(layout.HEIGHT)) != (width, height):
             self._set(layout.WIDTH, width)
             self._set(layout.HEIGHT, height)
-            self._scratch = np.empty(width * 12 + 128, np.uint8)  # a row, and positions along it
-            self._set(layout.SCRATCH, int(self._scratch.ctypes.data))
+            if self._scratch.size < width * 12 + 128:  # a row, and positions along it
+                self._scratch = np.empty(width * 12 + 128, np.uint8)
+                self._set(layout.SCRATCH, int(self._scratch.ctypes.data))
             code().apply_clip(self._address)
 
     def _refresh(self) -> None:
         """What was presented is where the next frame begins."""
         if self._get(layout.STALE):
-            np.copyto(self.back.array, self.front.array)
+            self._copy_frame(self.front, self.back)
             self._set(layout.STALE, 0)
+
+    def _copy_frame(self, source: Frame, target: Frame) -> None:
+        if source.only_on_gpu:
+            assert self.shaders is not None
+            self.shaders.copy(source.gpu(), target.gpu_to_write())
+        else:
+            np.copyto(target.host_to_paint().array, source.host().array)
 
     # -- commands ----------------------------------------------------------------------------------
 
@@ -119,18 +114,28 @@ class Canvas:
         address = int(np.frombuffer(data, np.uint8).ctypes.data) if data else 0
         at, end = 0, len(data)
         while at < end:
-            at = self._run(address, at, end)
+            at = self._run(data, address, at)
             if at < end:
                 at = self._step(data, address, at, outcome)
 
-    def _run(self, address: int, at: int, end: int) -> int:
+    def _run(self, data: bytes, address: int, at: int) -> int:
         """Machine code, as far as it goes."""
-        sprites, images = self.sprites.table(), self.images.table()
-        self._set(layout.SPRITES, int(sprites.ctypes.data))
-        self._set(layout.SPRITE_COUNT, len(sprites))
-        self._set(layout.IMAGES, int(images.ctypes.data))
-        self._set(layout.IMAGE_COUNT, len(images))
-        return code().run(self._address, address, at, end)
+        if not PAINTS >> data[at] & 1:
+            return at
+        stale = self._get(layout.STALE)
+        if stale or data[at] == Op.CLEAR:  # the back frame is painted all over, whatever comes
+            self._set(layout.BACK, self.back.host_to_paint().address)
+        else:
+            self._set(layout.BACK, self.back.host().address)
+        if stale:
+            self._set(layout.FRONT, self.front.host().address)
+        for pictures, table, count in self._tables:
+            rows = pictures.table()
+            self._set(table, int(rows.ctypes.data))
+            self._set(count, len(rows))
+        at = code().run(self._address, address, at, len(data))
+        self.back.painted()
+        return at
 
     def _step(self, data: bytes, address: int, at: int, outcome: Outcome) -> int:
         """The one command at ``at``, done or noted as failed; where the next one is."""
@@ -168,42 +173,35 @@ class Canvas:
     def _transact(self, data: bytes, outcome: Outcome) -> None:
         """Commands that are undone if one of them fails: they work on a copy."""
         state, back, front, frames = self._state.copy(), self.back, self.front, self.frames
-        pictures = [(p, p.begin()) for p in (self.sprites, self.images)]
-        self.back = new_frame(*self.size)
-        np.copyto(self.back.array, front.array if self._get(layout.STALE) else back.array)
+        kept: list[Any] = [self.sprites, self.images, *([self.shaders] if self.shaders else [])]
+        known = [(k, k.begin()) for k in kept]
+        self.back = new_frame(*self.size, self.device)
+        self._copy_frame(front if self._get(layout.STALE) else back, self.back)
         self._set(layout.STALE, 0)
         self._transacting = True
-        self._point()
         inside = Outcome()
         try:
             self._apply_strictly(data, inside)
         except BaseException:
-            spare_back = self.back
             self.back, self.front, self.frames = back, front, frames
+            scratch = self._get(layout.SCRATCH)  # as long as the widest row so far, at least
             self._state[:] = state
-            self._scratch = self._fitting_scratch()
-            for known, before in pictures:
-                known.rollback(before)
-            if spare_back is not back:
-                spare.give(spare_back)
+            self._set(layout.SCRATCH, scratch)
+            for keeper, before in known:
+                keeper.rollback(before)
             raise
         finally:
             self._transacting = False
-        for known, _ in pictures:
-            known.commit()
+        for keeper, _ in known:
+            keeper.commit()
         outcome.reads += inside.reads
         self.shown = self.front
-
-    def _fitting_scratch(self) -> npt.NDArray[np.uint8]:
-        scratch = np.empty(self.size[0] * 12 + 128, np.uint8)
-        self._set(layout.SCRATCH, int(scratch.ctypes.data))
-        return scratch
 
     def _apply_strictly(self, data: bytes, outcome: Outcome) -> None:
         address = int(np.frombuffer(data, np.uint8).ctypes.data) if data else 0
         at, end = 0, len(data)
         while at < end:
-            at = self._run(address, at, end)
+            at = self._run(data, address, at)
             if at == end:
                 return
             if data[at] == Op.BATCH:
@@ -219,48 +217,53 @@ class Canvas:
         self.frames += 1
         if self._get(layout.STALE):
             return  # nothing was drawn: the same frame again
+        if self.back.only_on_gpu and self.device is not None:
+            self.device.wait()  # whoever waits for the receipt wants it done
         before, self.front = self.front, self.back
         if not self._transacting:
             self.shown = self.front
-        free = not self._transacting and _references(before) == _UNSHARED
+        free = not self._transacting and is_unshared(before)
         if free and before.type == self.front.type:
             self.back = before
         else:
-            self.back = new_frame(*self.size)
+            self.back = new_frame(*self.size, self.device)
         self._set(layout.STALE, 1)
-        self._point()
 
     def resize(self, width: int, height: int) -> None:
         """Another size; the left top part stays, what is new is transparent."""
         if (width, height) == self.size:
             return
         self._refresh()
-        fresh = new_frame(width, height)
-        fresh.array[...] = 0
+        fresh = new_frame(width, height, self.device)
+        target, source = fresh.host_to_paint().array, self.back.host().array
+        target[...] = 0
         h, w = min(height, self.size[1]), min(width, self.size[0])
-        fresh.array[:h, :w] = self.back.array[:h, :w]
+        target[:h, :w] = source[:h, :w]
         self.back = fresh
         self._point()
 
-    def adopt(self, frame: HostArray) -> None:
-        """A whole new content, drawn by someone else, without copying it."""
-        if frame.type != self.back.type:
-            height, width, _ = frame.type.shape
+    def adopt(self, storage: Storage) -> None:
+        """A whole new content, made by someone else, without copying it."""
+        if storage.type != self.back.type:
+            height, width, _ = storage.type.shape
             raise ShapeError(
                 f"set_pixels: {width} × {height} pixels for a surface of "
                 f"{self.size[0]} × {self.size[1]}"
             )
-        before, self.back = self.back, frame
-        if _references(before) == _UNSHARED:
-            spare.give(before)
+        before = self.back
+        if isinstance(storage, HostArray):
+            self.back = Frame(storage.type, self.device, host=storage)
+        else:
+            self.back = Frame(storage.type, self.device, gpu=storage)
+        if not self._transacting and is_unshared(before):
+            before.recycle()
         self._set(layout.STALE, 0)
-        self._point()
 
     def read(self, x: int, y: int, w: int, h: int) -> Array:
         """A region, as it is drawn so far; transparent where there is no surface."""
         result = np.zeros((h, w, 4), np.uint8)
         source = self.front if self._get(layout.STALE) else self.back
-        part = source.array[y : y + h, x : x + w]
+        part = source.host().array[y : y + h, x : x + w]
         result[: part.shape[0], : part.shape[1]] = part
         return result
 
@@ -273,9 +276,11 @@ class Canvas:
     def dispatch(self, shader: str, params: bytes, counts: tuple[int, int, int]) -> None:
         shaders = self._need_shaders()
         self._refresh()
-        shaders.dispatch(self.back, shader, params, counts)
+        info = (*self.size, self.frames + 1)
+        shaders.dispatch(self.back.gpu(), info, shader, params, counts)
+        self.back.computed()
 
-    def _need_shaders(self) -> Shaders:
+    def _need_shaders(self) -> ShaderSet:
         if self.shaders is None:
             raise no_compute()
         return self.shaders
@@ -303,17 +308,3 @@ _PERFORM: dict[Op, Callable[..., None]] = {
     Op.BLIT: lambda canvas, identity, *_: canvas.sprites.find(identity),
     Op.IMAGE_BLIT: lambda canvas, identity, *_: canvas.images.find(identity),
 }
-
-
-def _references(frame: HostArray) -> tuple[int, int]:
-    """How many hold a frame, and views of its memory."""
-    base: Any = frame.array.base
-    return sys.getrefcount(frame), sys.getrefcount(base)
-
-
-def _count_unshared() -> tuple[int, int]:
-    before = HostArray(ArrayType((1, 1, 4), U8))
-    return _references(before)
-
-
-_UNSHARED = _count_unshared()  # held by one variable, as in present() and adopt()

@@ -19,13 +19,17 @@ import threading
 import weakref
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
-from dala.backends.host import HostArray
+from dala.backends.base import Storage
 from dala.compute.failures import detached
 from dala.errors import SurfaceDestroyedError, SurfaceError
-from dala.gpu.canvas import Canvas, Outcome, Shaders
+from dala.gpu.canvas import Canvas, Outcome
 from dala.gpu.receipt import Receipt
 from dala.gpu.report import Reporter
+
+if TYPE_CHECKING:
+    from dala.gpu.shaders import ShaderSet
 
 GATHERED = 1024  # single commands that are put into the queue together
 TOKEN_BYTES = 1 << 19
@@ -42,7 +46,7 @@ class Work:
     """Commands, or a new content; and who wants to know."""
 
     data: bytes = b""
-    frame: HostArray | None = None
+    frame: Storage | None = None
     receipt: Receipt | None = None
     presents: bool = False  # its receipt also tells what failed before
     tokens: int = 0
@@ -52,7 +56,7 @@ class Renderer:
     """One surface's canvas, its queue and its thread."""
 
     def __init__(
-        self, width: int, height: int, *, replace: bool, shaders: Shaders | None, name: str
+        self, width: int, height: int, *, replace: bool, shaders: ShaderSet | None, name: str
     ) -> None:
         self.canvas = Canvas(width, height, replace=replace, shaders=shaders)
         self.name = name
@@ -95,7 +99,7 @@ class Renderer:
             self._hand_over(Work(data, receipt=receipt, presents=presents > 0))
         return receipt
 
-    def adopt(self, frame: HostArray) -> Receipt:
+    def adopt(self, frame: Storage) -> Receipt:
         """Queue a whole new content."""
         self._check_open()
         with self._lock:

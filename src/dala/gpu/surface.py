@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,29 +12,44 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dala.backends.base import Device
-from dala.backends.host import HostArray
+from dala.backends.base import Device, Storage
+from dala.backends.host import HostArray, spare
 from dala.compute.buffers import Buffer
 from dala.compute.commands import submit_command
 from dala.compute.default import default_engine
 from dala.compute.default import device as find_device
 from dala.errors import ArgumentError, ParameterError, ShapeError, SurfaceDestroyedError
 from dala.gpu import command
-from dala.gpu.canvas import new_frame, no_compute
+from dala.gpu.canvas import no_compute
 from dala.gpu.check import check_commands
 from dala.gpu.decode import as_bytes
 from dala.gpu.display import Frame, Handler, show_surface
 from dala.gpu.drawing import Drawing, Recorder
+from dala.gpu.frame import Frame as FrameOfPixels
 from dala.gpu.picture_file import encode_png, save_picture
 from dala.gpu.pixels import Pixels, as_pixel_array
 from dala.gpu.receipt import Receipt
 from dala.gpu.renderer import Renderer
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import U8
 
 if TYPE_CHECKING:
+    from dala.gpu.shaders import ShaderSet
     from dala.gpu.window import Window
 
 Array = npt.NDArray[np.uint8]
 _numbers = itertools.count(1)
+
+
+def _shaders_of(device: Device) -> ShaderSet | None:
+    """Compute shaders, where the device is a GPU of ours (or a software stand-in for one)."""
+    if device.backend != "wgpu":
+        return None
+    from dala.backends.webgpu.device import WebGpuDevice
+    from dala.gpu.shaders import ShaderSet
+
+    assert isinstance(device, WebGpuDevice)
+    return ShaderSet(device)
 
 
 def _nothing() -> None:
@@ -71,7 +87,7 @@ class Surface(Drawing):
         self._renderer = Renderer(
             *self._size,
             replace=blend == "replace",
-            shaders=None,
+            shaders=_shaders_of(self.device),
             name=f"dala-surface-{next(_numbers)}",
         )
         super().__init__(self._renderer.record)
@@ -194,16 +210,16 @@ class Surface(Drawing):
         b'\\xff\\x00\\x00\\xff\\xff\\x00\\x00\\xff'
         """
         held = self._shown()  # while somebody holds a frame, it is not drawn over
-        return held.array.tobytes()
+        return held.host().array.tobytes()
 
-    def _shown(self) -> HostArray:
+    def _shown(self) -> FrameOfPixels:
         if self._last is not None:
             self._last.await_done()
         return self._renderer.canvas.shown
 
     def _shown_view(self) -> Array:
         held = self._shown()
-        view = held.array.view()
+        view = held.host().array.view()
         view.flags.writeable = False
         return view
 
@@ -248,28 +264,47 @@ class Surface(Drawing):
         [[[7, 7, 7, 7]]]
         """
         width, height = self._size
-        frame = new_frame(width, height)
         if isinstance(pixels, Buffer):
-            self._check_buffer(pixels)
-            pixels.read(frame.array)
-        else:
-            np.copyto(frame.array, as_pixel_array(pixels, width, height, "set_pixels"))
+            self._renderer.adopt(self._copy_of(pixels))
+            return
+        frame = spare.take(ArrayType((height, width, 4), U8))
+        np.copyto(frame.array, as_pixel_array(pixels, width, height, "set_pixels"))
         self._renderer.adopt(frame)
 
-    def take_buffer(self, buffer: Buffer) -> None:
-        """Replace the whole content by a compute buffer's, which is freed: nothing is copied if it
-        is in main memory."""
+    def _copy_of(self, buffer: Buffer) -> Storage:
+        """A buffer's content, on the GPU if the surface has the same."""
         self._check_buffer(buffer)
-        storage = buffer.storage()
+        shaders = self._renderer.canvas.shaders
+        if shaders is None or buffer.engine.device is not shaders.device:
+            frame = spare.take(buffer.type)
+            buffer.read(frame.array)
+            return frame
+        source, target = buffer.storage(), shaders.device.allocate(buffer.type)
+        submit_command(  # behind whoever writes it, before whoever overwrites it
+            "show",
+            functools.partial(shaders.copy, source, target),
+            [buffer],
+            reads=(0,),
+            writes=(),
+            stream=None,
+            inline=True,
+        )
+        return target
+
+    def take_buffer(self, buffer: Buffer) -> None:
+        """Replace the whole content by a compute buffer's, which is freed. Nothing is copied if it is
+        in main memory, or on the surface's own GPU."""
+        self._check_buffer(buffer)
+        storage, shaders = buffer.storage(), self._renderer.canvas.shaders
         submit_command(  # behind whoever writes it
             "take", _nothing, [buffer], reads=(0,), writes=(), stream=None, inline=True
         )
-        if isinstance(storage, HostArray):
-            buffer.free()
+        shared = shaders is not None and buffer.engine.device is shaders.device
+        if isinstance(storage, HostArray) or shared:
             self._renderer.adopt(storage)
         else:
-            self.set_pixels(buffer)
-            buffer.free()
+            self._renderer.adopt(self._copy_of(buffer))
+        buffer.free()
 
     def _check_buffer(self, buffer: Buffer) -> None:
         wanted = (self.height, self.width, 4)
