@@ -17,14 +17,26 @@ import pytest
 image = pytest.importorskip("PIL.Image")
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ["primitives", "bouncing_sprites", "clock"]
+ON_A_GPU = ["plasma"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_the_picture(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("device", ["cpu", "webgpu"])
+def test_the_picture(name: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compare(name, device, monkeypatch)
+
+
+@pytest.mark.parametrize("name", ON_A_GPU)
+@pytest.mark.parametrize("device", ["webgpu"])
+def test_the_picture_by_a_shader(name: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compare(name, device, monkeypatch)
+
+
+def compare(name: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     example = importlib.import_module(name).EXAMPLE
     path = ROOT / "docs" / "surfaces" / f"{name}.png"
-    with example.surface() as surface:
+    with example.surface(device) as surface:
         example.draw(surface, example.at)
         surface.present().wait()
         seen = np.array(surface)
@@ -34,7 +46,7 @@ def test_the_picture(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         wanted = np.asarray(opened)
     assert seen.shape == wanted.shape
     # the rasteriser is exact; sines and square roots of the examples may round differently elsewhere
-    differ = (np.abs(seen.astype(int) - wanted) > 2).any(-1).mean()
+    differ = (np.abs(seen.astype(int) - wanted) > 3).any(-1).mean()
     assert differ < 0.001
 
 

@@ -141,6 +141,36 @@ def test_the_screen_shows_what_is_presented(screen: dict[str, str], tmp_path: Pa
     assert "close" in said
 
 
+@pytest.mark.webgpu
+def test_a_frame_on_the_gpu_goes_straight_to_the_screen(
+    screen: dict[str, str], tmp_path: Path
+) -> None:
+    script = (
+        PICTURE
+        + """
+    surface = gpu.create_surface(333, 241, device="webgpu")
+    window = surface.show(block=False)
+    surface.dispatch_compute(
+        "@group(0) @binding(0) var<storage, read_write> pixels: array<u32>;"
+        "@compute @workgroup_size(1) fn main(@builtin(global_invocation_id) at: vec3u) {"
+        "pixels[at.y * 333u + at.x] = pack4x8unorm(vec4f(vec2f(at.xy) / 333.0, 0.5, 1.0)); }",
+        b"", (333, 241, 1))
+    surface.present().wait()
+    until = time.perf_counter() + 1
+    while time.perf_counter() < until:
+        assert window.poll()
+    shoot("gpu")
+    assert surface._renderer.canvas.front.only_on_gpu  # nobody has read it back
+    np.save(pathlib.Path(os.environ["SCREEN_FILE"]).parent / "frame.npy", np.asarray(surface))
+    window.close()
+    """
+    )
+    run(screen, script)
+    frame = np.load(tmp_path / "frame.npy")
+    assert frame[240, 332].tolist() == [254, 184, 128, 255]
+    assert (screenshot(tmp_path / "gpu")[:241, :333] == frame[..., :3]).all()
+
+
 def test_frames_until_the_window_is_closed(screen: dict[str, str]) -> None:
     script = (
         PICTURE
