@@ -89,8 +89,9 @@ class Canvas:
         if (self._get(layout.WIDTH), self._get(layout.HEIGHT)) != (width, height):
             self._set(layout.WIDTH, width)
             self._set(layout.HEIGHT, height)
-            if self._scratch.size < width * 12 + 128:  # a row, and positions along it
-                self._scratch = np.empty(width * 12 + 128, np.uint8)
+            room = (width + layout.ROOM) * 8  # a row, and the columns to sample for it
+            if self._scratch.size < room:
+                self._scratch = np.empty(room, np.uint8)
                 self._set(layout.SCRATCH, int(self._scratch.ctypes.data))
             code().apply_clip(self._address)
 

@@ -21,10 +21,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 
-from dala.errors import ArgumentError, ParameterError
+from dala.errors import ParameterError
 from dala.gpu.clipped import clip_rect, clip_round_rect
 from dala.gpu.colors import Color, rgba
 from dala.gpu.decode import Command, count_commands, decode
+from dala.gpu.limits import check_size, refusal
 from dala.gpu.many import (
     encode_blits,
     encode_draw_circles,
@@ -36,7 +37,7 @@ from dala.gpu.many import (
     encode_fill_round_rects,
     encode_fill_triangles,
 )
-from dala.gpu.opcodes import FIXED, HEADS, MAX_PIXELS, MAX_SIDE, Op
+from dala.gpu.opcodes import FIXED, HEADS, Op
 from dala.gpu.pixels import Pixels, as_pixel_bytes
 
 __all__ = [
@@ -81,7 +82,7 @@ def encode_fill_rect(x: int, y: int, w: int, h: int, color: Color) -> bytes:
             x, y, w, h = clip_rect(x, y, w, h)
         return _rect(_FILL_RECT, x, y, w, h, rgba(color))
     except (struct.error, TypeError) as error:
-        raise _refusal("fill_rect", error, x, y, w, h) from error
+        raise refusal("fill_rect", error, x, y, w, h) from error
 
 
 def encode_draw_line(x1: int, y1: int, x2: int, y2: int, color: Color) -> bytes:
@@ -94,7 +95,7 @@ def encode_draw_line(x1: int, y1: int, x2: int, y2: int, color: Color) -> bytes:
     try:
         return _line(_DRAW_LINE, x1, y1, x2, y2, rgba(color))
     except struct.error as error:
-        raise _refusal("draw_line", error, x1, y1, x2, y2) from error
+        raise refusal("draw_line", error, x1, y1, x2, y2) from error
 
 
 def encode_draw_circle(cx: int, cy: int, radius: int, color: Color) -> bytes:
@@ -107,7 +108,7 @@ def encode_draw_circle(cx: int, cy: int, radius: int, color: Color) -> bytes:
     try:
         return _circle(_DRAW_CIRCLE, cx, cy, radius, rgba(color))
     except struct.error as error:
-        raise _refusal("draw_circle", error, cx, cy, radius) from error
+        raise refusal("draw_circle", error, cx, cy, radius) from error
 
 
 def encode_fill_circle(cx: int, cy: int, radius: int, color: Color) -> bytes:
@@ -120,7 +121,7 @@ def encode_fill_circle(cx: int, cy: int, radius: int, color: Color) -> bytes:
     try:
         return _circle(_FILL_CIRCLE, cx, cy, radius, rgba(color))
     except struct.error as error:
-        raise _refusal("fill_circle", error, cx, cy, radius) from error
+        raise refusal("fill_circle", error, cx, cy, radius) from error
 
 
 def encode_draw_triangle(
@@ -135,7 +136,7 @@ def encode_draw_triangle(
     try:
         return _triangle(Op.DRAW_TRIANGLE, x1, y1, x2, y2, x3, y3, rgba(color))
     except struct.error as error:
-        raise _refusal("draw_triangle", error, x1, y1, x2, y2, x3, y3) from error
+        raise refusal("draw_triangle", error, x1, y1, x2, y2, x3, y3) from error
 
 
 def encode_fill_triangle(
@@ -150,7 +151,7 @@ def encode_fill_triangle(
     try:
         return _triangle(Op.FILL_TRIANGLE, x1, y1, x2, y2, x3, y3, rgba(color))
     except struct.error as error:
-        raise _refusal("fill_triangle", error, x1, y1, x2, y2, x3, y3) from error
+        raise refusal("fill_triangle", error, x1, y1, x2, y2, x3, y3) from error
 
 
 def encode_draw_round_rect(x: int, y: int, w: int, h: int, radius: int, color: Color) -> bytes:
@@ -180,7 +181,7 @@ def _encode_round_rect(op: Op, x: int, y: int, w: int, h: int, radius: int, colo
         # the wire has no such rectangle: what is left of it is sent as its rows
         _round_rect(op, 0, 0, w, h, radius, b"")
     except (struct.error, TypeError) as error:
-        raise _refusal(op.name.lower(), error, x, y, w, h, radius) from error
+        raise refusal(op.name.lower(), error, x, y, w, h, radius) from error
     rows = clip_round_rect(x, y, w, h, radius, filled=op is Op.FILL_ROUND_RECT)
     return encode_batch([encode_fill_rects(rows, color)])
 
@@ -195,7 +196,7 @@ def encode_set_clip(x: int, y: int, w: int, h: int, enabled: bool = True) -> byt
     try:
         return _clip(Op.SET_CLIP, *clip_rect(x, y, w, h), bool(enabled))
     except (struct.error, TypeError) as error:
-        raise _refusal("set_clip", error, x, y, w, h) from error
+        raise refusal("set_clip", error, x, y, w, h) from error
 
 
 def encode_reset_clip() -> bytes:
@@ -218,7 +219,7 @@ def encode_blit(sprite_id: int, x: int, y: int) -> bytes:
     try:
         return _blit(Op.BLIT, sprite_id, x, y)
     except struct.error as error:
-        raise _refusal("blit", error, sprite_id, x, y) from error
+        raise refusal("blit", error, sprite_id, x, y) from error
 
 
 def encode_draw_image(image_id: int, x: int, y: int, w: int, h: int) -> bytes:
@@ -231,7 +232,7 @@ def encode_draw_image(image_id: int, x: int, y: int, w: int, h: int) -> bytes:
     try:
         return _image(Op.IMAGE_BLIT, image_id, x, y, w, h)
     except struct.error as error:
-        raise _refusal("draw_image", error, image_id, x, y, w, h) from error
+        raise refusal("draw_image", error, image_id, x, y, w, h) from error
 
 
 def encode_load_sprite(
@@ -265,7 +266,7 @@ def _encode_load(
     try:
         return HEADS[op].pack(op, identity, w, h) + data
     except struct.error as error:
-        raise _refusal(op.name.lower(), error, identity) from error
+        raise refusal(op.name.lower(), error, identity) from error
 
 
 def encode_remove_sprite(sprite_id: int) -> bytes:
@@ -278,7 +279,7 @@ def encode_remove_sprite(sprite_id: int) -> bytes:
     try:
         return _identity(Op.REMOVE_SPRITE, sprite_id)
     except struct.error as error:
-        raise _refusal("remove_sprite", error, sprite_id) from error
+        raise refusal("remove_sprite", error, sprite_id) from error
 
 
 def encode_remove_image(image_id: int) -> bytes:
@@ -291,7 +292,7 @@ def encode_remove_image(image_id: int) -> bytes:
     try:
         return _identity(Op.REMOVE_IMAGE, image_id)
     except struct.error as error:
-        raise _refusal("remove_image", error, image_id) from error
+        raise refusal("remove_image", error, image_id) from error
 
 
 def encode_present() -> bytes:
@@ -326,7 +327,7 @@ def encode_read_pixels(x: int, y: int, w: int, h: int) -> bytes:
     try:
         return FIXED[Op.READ_PIXELS].pack(Op.READ_PIXELS, x, y, w, h)
     except struct.error as error:
-        raise _refusal("read_pixels", error, x, y, w, h) from error
+        raise refusal("read_pixels", error, x, y, w, h) from error
 
 
 def encode_dispatch_compute(
@@ -345,7 +346,7 @@ def encode_dispatch_compute(
     try:
         counts = struct.pack("<3I", *workgroups)
     except struct.error as error:
-        raise _refusal("dispatch_compute", error, *workgroups) from error
+        raise refusal("dispatch_compute", error, *workgroups) from error
     return bytes([Op.DISPATCH_COMPUTE]) + _block(shader.encode()) + _block(params) + counts
 
 
@@ -402,25 +403,5 @@ def encode(command: Command) -> bytes:
     return data + struct.pack("<3I", *fields[2]) if op is Op.DISPATCH_COMPUTE else data
 
 
-def check_size(width: object, height: object, who: str) -> None:
-    """Refuse sizes that no surface, image or region can have."""
-    for side in (width, height):
-        if isinstance(side, bool) or not hasattr(side, "__index__"):
-            raise ArgumentError(f"{who}: width and height are whole numbers, got {side!r}")
-    w, h = int(width), int(height)  # type: ignore[call-overload]
-    if not (1 <= w <= MAX_SIDE and 1 <= h <= MAX_SIDE and w * h <= MAX_PIXELS):
-        raise ParameterError(
-            f"{who}: {w} × {h} pixels; expected 1..{MAX_SIDE} each, and {MAX_PIXELS} in all at most"
-        )
-
-
 def _block(data: bytes) -> bytes:
     return struct.pack("<I", len(data)) + data
-
-
-def _refusal(name: str, error: Exception, *values: object) -> Exception:
-    """Why numbers could not be packed."""
-    for value in values:
-        if not hasattr(value, "__index__"):
-            return ArgumentError(f"{name}: expected whole numbers, got {value!r}; round it first")
-    return ParameterError(f"{name}: a number is out of range in {values}: {error}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -22,10 +22,12 @@ from dala.errors import ArgumentError, ParameterError, ShapeError, SurfaceDestro
 from dala.gpu import command
 from dala.gpu.canvas import no_compute
 from dala.gpu.check import check_commands
+from dala.gpu.computing import Computing, shaders_of
 from dala.gpu.decode import as_bytes
 from dala.gpu.display import Frame, Handler, show_surface
-from dala.gpu.drawing import Drawing, Recorder
+from dala.gpu.drawing import Recorder
 from dala.gpu.frame import Frame as FrameOfPixels
+from dala.gpu.limits import check_size
 from dala.gpu.picture_file import encode_png, save_picture
 from dala.gpu.pixels import Pixels, as_pixel_array
 from dala.gpu.receipt import Receipt
@@ -34,29 +36,17 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 
 if TYPE_CHECKING:
-    from dala.gpu.shaders import ShaderSet
     from dala.gpu.window import Window
 
 Array = npt.NDArray[np.uint8]
 _numbers = itertools.count(1)
 
 
-def _shaders_of(device: Device) -> ShaderSet | None:
-    """Compute shaders, where the device is a GPU of ours (or a software stand-in for one)."""
-    if device.backend != "wgpu":
-        return None
-    from dala.backends.webgpu.device import WebGpuDevice
-    from dala.gpu.shaders import ShaderSet
-
-    assert isinstance(device, WebGpuDevice)
-    return ShaderSet(device)
-
-
 def _nothing() -> None:
     """The work of a command that only waits for others."""
 
 
-class Surface(Drawing):
+class Surface(Computing):
     """Pixels to draw on: RGBA, straight alpha, with a render thread of its own.
 
     Calls are queued and return at once; ``present`` shows what was drawn so far, and that stays as the
@@ -79,7 +69,7 @@ class Surface(Drawing):
         blend: Literal["over", "replace"] = "over",
         device: str | None = None,
     ) -> None:
-        command.check_size(width, height, "create_surface")
+        check_size(width, height, "create_surface")
         if blend not in ("over", "replace"):
             raise ParameterError(f"create_surface: blend is 'over' or 'replace', got {blend!r}")
         self.device: Device = default_engine().device if device is None else find_device(device)
@@ -87,7 +77,7 @@ class Surface(Drawing):
         self._renderer = Renderer(
             *self._size,
             replace=blend == "replace",
-            shaders=_shaders_of(self.device),
+            shaders=shaders_of(self.device),
             name=f"dala-surface-{next(_numbers)}",
         )
         super().__init__(self._renderer.record)
@@ -241,7 +231,7 @@ class Surface(Drawing):
         [[[255, 0, 0, 255], [0, 0, 0, 0]]]
         """
         left, top = max(-x, 0), max(-y, 0)
-        command.check_size(w, h, "read_pixels")
+        check_size(w, h, "read_pixels")
         if left >= w or top >= h:
             return np.zeros((h, w, 4), np.uint8)
         asked = command.encode_read_pixels(x + left, y + top, w - left, h - top)
@@ -330,52 +320,6 @@ class Surface(Drawing):
         pixels = self.read_pixels(0, 0, self.width, self.height)
         changed = change(pixels)
         self.set_pixels(pixels if changed is None else changed)
-
-    # -- compute shaders ---------------------------------------------------------------------------
-
-    @property
-    def supports_compute(self) -> bool:
-        """Whether WGSL compute shaders can run on this surface's pixels."""
-        return self._renderer.canvas.shaders is not None
-
-    def dispatch_compute(
-        self, wgsl: str, params: bytes = b"", workgroups: Sequence[int] = (1, 1, 1)
-    ) -> None:
-        """Run a compute shader on the pixels drawn so far: WGSL text, or the name of a loaded one.
-
-        >>> from dala import gpu
-        >>> with gpu.create_surface(8, 8) as surface:
-        ...     if surface.supports_compute:
-        ...         surface.dispatch_compute("@compute @workgroup_size(1) fn main() {}")
-        """
-        self._need_compute()
-        self._record(command.encode_dispatch_compute(wgsl, params, workgroups))
-
-    def load_shader(self, name: str, source: str) -> None:
-        """Keep a compute shader under a name; loading it again replaces it from the next dispatch on.
-
-        >>> from dala import gpu
-        >>> with gpu.create_surface(8, 8) as surface:
-        ...     if surface.supports_compute:
-        ...         surface.load_shader("nothing", "@compute @workgroup_size(1) fn main() {}")
-        """
-        self._need_compute()
-        self._record(command.encode_load_shader(name, source))
-
-    def set_uniform(self, name: str, data: bytes) -> None:
-        """Bytes that shaders read under a name.
-
-        >>> from dala import gpu
-        >>> with gpu.create_surface(8, 8) as surface:
-        ...     if surface.supports_compute:
-        ...         surface.set_uniform("speed", bytes(4))
-        """
-        self._need_compute()
-        self._record(command.encode_set_uniform(name, data))
-
-    def _need_compute(self) -> None:
-        if not self.supports_compute:
-            raise no_compute()
 
     # -- looking at it -----------------------------------------------------------------------------
 

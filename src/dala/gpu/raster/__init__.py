@@ -2,7 +2,7 @@
 
     language.py   Python functions on integers → LLVM text
     words.py      what those functions may say: loads, stores, square roots, whole rows of pixels
-    rows.py       filling and blending rows, with vectors
+    rows.py       filling and blending rows, with vectors; sampling.py scaling them
     layout.py     what Python and machine code share: state, tables, sizes of commands
     shapes.py     rectangles, lines, circles, triangles
     pictures.py   sprites and scaled images

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ _ARITHMETIC = {
 _COMPARE = {
     ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
+_PIECES = re.compile(r"\n\s*\n|\n(?=declare |define )")
 _INTRINSICS = {"min": "llvm.smin.i64", "max": "llvm.smax.i64"}
 
 
@@ -57,7 +59,7 @@ def compile_functions(entries: Iterable[FunctionType]) -> str:
         if seen.setdefault(name, function) is not function:
             raise KernelSyntaxError(f"two functions are called {name!r}")
         if isinstance(function, Word):
-            texts += function.text().strip().split("\n\n")  # what two words share is written once
+            texts += _PIECES.split(function.text().strip())  # what two words share is written once
             continue
         writer = _Function(function)
         texts.append(writer.text("" if name in exported else "internal "))

@@ -15,6 +15,7 @@ CLIPPED, CLIP_X, CLIP_Y, CLIP_W, CLIP_H = 128, 136, 144, 152, 160  # the clip as
 HALVES = 168  # half widths of small discs, by radius and row
 STATE_BYTES = 176
 SMALL = 64  # radii below this are looked up
+ROOM = 16  # pixels: the longest vector, which may be written behind a row
 
 # a picture: an id and where its pixels are
 ID, PIXELS, STRIDE, PICTURE_WIDTH, PICTURE_HEIGHT = 0, 8, 16, 24, 32

@@ -5,10 +5,7 @@ them are sorted by id.
 
 Scaling is bilinear about pixel centres, in steps of 1/256 pixel. Column i of w samples the source at
     f = ((2i + 1) · source_width · 128) div w − 128, held within 0 … 256 · (source_width − 1)
-that is at pixel f div 256 with weight f mod 256 for the next one. A colour counts by its alpha, so what is
-invisible has no influence:
-    A = Σ weight · alpha,   alpha = (A + 32768) div 65536,
-    color = (Σ weight · alpha · color + A div 2) div A
+that is at pixel f div 256 with weight f mod 256 for the next one (sampling.py has the rest).
 """
 
 from __future__ import annotations
@@ -24,13 +21,15 @@ from dala.gpu.raster.layout import (
     PIXELS,
     REPLACE,
     RIGHT,
+    ROOM,
     SCRATCH,
     STRIDE,
     TOP,
     WIDTH,
 )
 from dala.gpu.raster.rows import blend_row
-from dala.gpu.raster.words import below, copy_bytes, load64, load_u32, store32, store64, udiv
+from dala.gpu.raster.sampling import sample_row
+from dala.gpu.raster.words import below, copy_bytes, load64, store32, udiv
 
 
 def find_picture(table: int, count: int, identity: int) -> int:
@@ -79,9 +78,11 @@ def draw_image(s: int, picture: int, x: int, y: int, w: int, h: int) -> None:
     if first >= end:
         return
     sampled = load64(s + SCRATCH)  # a row of pixels; behind it the columns to sample
-    columns = sampled + load64(s + WIDTH) * 4 + 64
+    columns = sampled + load64(s + WIDTH) * 4 + ROOM * 4
     for i in range(first, end):
-        store64(columns + (i - first) * 8, sample_position(i - x, w, wide))
+        store32(columns + (i - first) * 4, sample_position(i - x, w, wide))
+    for i in range(ROOM):
+        store32(columns + (end - first + i) * 4, 0)
     for row in range(max(y, load64(s + TOP)), min(y + h, load64(s + BOTTOM))):
         f = sample_position(row - y, h, high)
         upper = load64(picture + PIXELS) + (f >> 8) * load64(picture + STRIDE)
@@ -95,43 +96,3 @@ def sample_position(i: int, size: int, source_size: int) -> int:
     """Where pixel i of ``size`` lies in the source, in 1/256 pixel."""
     f = udiv((2 * i + 1) * source_size * 128, size) - 128
     return min(max(f, 0), 256 * (source_size - 1))
-
-
-def sample_row(
-    to: int, count: int, columns: int, upper: int, lower: int, last: int, down: int
-) -> None:
-    for i in range(count):
-        f = load64(columns + i * 8)
-        at = (f >> 8) * 4
-        beside = at + (4 if (f >> 8) < last else 0)
-        a, b = load_u32(upper + at), load_u32(upper + beside)
-        c, d = load_u32(lower + at), load_u32(lower + beside)
-        across = f & 255
-        store32(to + i * 4, between(a, b, c, d, across, down))
-
-
-def between(a: int, b: int, c: int, d: int, across: int, down: int) -> int:
-    """The pixel between four, ``across`` and ``down`` in 1/256 of the way."""
-    wa, wb = (256 - across) * (256 - down), across * (256 - down)
-    wc, wd = (256 - across) * down, across * down
-    if (a & b & c & d) >= 0xFF000000:
-        # opaque: weights alone. Two channels at a time, 32 bits apart.
-        rb = pair(a) * wa + pair(b) * wb + pair(c) * wc + pair(d) * wd + 0x0000800000008000
-        g = (a >> 8 & 255) * wa + (b >> 8 & 255) * wb + (c >> 8 & 255) * wc + (d >> 8 & 255) * wd
-        return (rb >> 16 & 255) | (rb >> 32 & 0xFF0000) | ((g + 32768) >> 8 & 0xFF00) | 0xFF000000
-    wa, wb, wc, wd = wa * (a >> 24), wb * (b >> 24), wc * (c >> 24), wd * (d >> 24)
-    total = wa + wb + wc + wd
-    if total == 0:
-        return 0
-    red = (a & 255) * wa + (b & 255) * wb + (c & 255) * wc + (d & 255) * wd
-    green = (a >> 8 & 255) * wa + (b >> 8 & 255) * wb + (c >> 8 & 255) * wc + (d >> 8 & 255) * wd
-    blue = (a >> 16 & 255) * wa + (b >> 16 & 255) * wb
-    blue += (c >> 16 & 255) * wc + (d >> 16 & 255) * wd
-    half = total >> 1
-    color = udiv(red + half, total) | udiv(green + half, total) << 8
-    return color | udiv(blue + half, total) << 16 | (total + 32768) >> 16 << 24
-
-
-def pair(pixel: int) -> int:
-    """Red and blue, 32 bits apart."""
-    return (pixel & 255) | (pixel & 0xFF0000) << 16

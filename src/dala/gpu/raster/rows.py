@@ -182,7 +182,7 @@ _LOAD = """%from = add i64 %source, %offset
 
 
 @functools.cache
-def _vectors() -> dict[str, object]:
+def vector_names() -> dict[str, object]:
     """How this machine's vectors of pixels are spelled: V as 32-bit lanes, H as 16-bit halves."""
     count = detect_host().vector_bytes // 4
     lanes = "<" + ", ".join(f"i32 {i}" for i in range(count)) + ">"
@@ -190,12 +190,12 @@ def _vectors() -> dict[str, object]:
 
 
 def _spell_fill() -> str:
-    v = _vectors()
+    v = vector_names()
     return _FILL.format(bytes=f"{detect_host().vector_bytes}", **v)
 
 
 def _spell_row(name: str, before: str, load: str) -> str:
-    v = _vectors()
+    v = vector_names()
     row = _ROW.format(name=name, before=before.format(**v), load=load.format(**v), **v)
     channels = "".join(_CHANNEL.format(c=c, **v) for c in (0, 8, 16))
     return f"{_BLEND.format(channels=channels, **v)}\n\n{row}"
