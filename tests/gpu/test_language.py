@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dala.backends.cpu.jit import Module
+from dala.backends.cpu.jit import Module, detect_host
 from dala.errors import KernelSyntaxError
 from dala.gpu import Recorder
-from dala.gpu.canvas import Canvas
+from dala.gpu import canvas as canvas_module
+from dala.gpu.canvas import Canvas, Outcome
 from dala.gpu.opcodes import Op
-from dala.gpu.raster import layout, protocol, rows, words
+from dala.gpu.raster import code, layout, protocol, rows, words
 from dala.gpu.raster.language import compile_functions
 from dala.gpu.raster.words import below, load64, root, store64, udiv
 
@@ -162,3 +164,43 @@ def test_the_rasteriser_as_python() -> None:
         results.append(canvas.back.host().array.copy())
     assert (results[0] == results[1]).all()
     assert rows.blend_pixel(0x80FF0000, 0xFF000000) == 0xFF800000
+
+
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+def test_vectors_of_every_length(vector_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machines with shorter vectors paint the same; LLVM splits what this machine does not have."""
+    wanted = paint_scene()
+    host = dataclasses.replace(detect_host(), vector_bytes=vector_bytes)
+    monkeypatch.setattr(rows, "detect_host", lambda: host)
+    rows.vector_names.cache_clear()
+    try:
+        other = code.Code()
+    finally:
+        rows.vector_names.cache_clear()
+    monkeypatch.setattr(canvas_module, "code", lambda: other)
+    assert (paint_scene() == wanted).all()
+
+
+def paint_scene() -> np.ndarray:
+    rng = np.random.default_rng(1)
+    canvas = Canvas(83, 57, replace=False, shaders=None)
+    for number, alpha in ((1, None), (2, 255)):
+        pixels = rng.integers(0, 256, (19, 21, 4), dtype=np.uint8)
+        if alpha is not None:
+            pixels[..., 3] = alpha
+        canvas.images.load(number, pixels)
+        canvas.sprites.load(number, pixels)
+    recorder = Recorder()
+    for ground in ((0, 0, 0, 0), (9, 8, 7, 255)):
+        recorder.clear(ground)
+        places = rng.integers(-20, 80, (60, 6))
+        colors = rng.integers(0, 256, (60, 4), dtype=np.uint8)
+        recorder.fill_rects(np.abs(places[:, :4]), colors)
+        recorder.fill_circles(np.abs(places[:, :3]), colors)
+        recorder.fill_triangles(places, colors)
+        recorder.draw_lines(places[:, 2:], colors)
+        recorder.blits(1 + np.arange(60) % 2, places[:, :2])
+        for x, y, w, h, *_ in places.tolist():
+            recorder.draw_image(1 + (w > 30), x, y, abs(w), abs(h))
+    canvas.apply(bytes(recorder), Outcome())
+    return canvas.back.host().array.copy()

@@ -329,8 +329,8 @@ def test_errors_are_logged_at_a_bearable_rate(
     surface: Surface, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR, "dala.gpu"):
-        for _ in range(500):
-            surface.blit(9, 0, 0)
+        for number in range(500):
+            surface.blit(number, 0, 0)
         receipt = surface.present()
         receipt.await_done()
     assert 1 < len(caplog.records) < 10

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from dala.backends.webgpu.memory import GpuArray
 from dala.errors import UnsupportedError
 from dala.gpu.frame import Frame
+
+if TYPE_CHECKING:
+    from dala.backends.webgpu.device import WebGpuDevice
 
 CORNERS = """
 struct Corner { @builtin(position) position: vec4f, @location(0) uv: vec2f }
@@ -50,12 +54,15 @@ def fit(window: tuple[int, int], size: tuple[int, int]) -> tuple[float, float, f
 
 
 class Picture:
-    """What a window shows, on the GPU. ``gpu`` is the surface's own, if it has one."""
+    """What a window shows, on the GPU: the surface's own, or one for the window alone."""
 
-    def __init__(self, canvas: Any, gpu: Any) -> None:
+    def __init__(self, canvas: Any, device: WebGpuDevice | None) -> None:
         import wgpu
 
-        self._shared = gpu is not None
+        self._shared = device is not None
+        # of the queue, where others use it too
+        self._lock: AbstractContextManager[Any] = nullcontext() if device is None else device.lock
+        gpu: Any = None if device is None else device.gpu
         if gpu is None:
             adapter = wgpu.gpu.request_adapter_sync(
                 canvas=canvas, power_preference="high-performance"
@@ -77,6 +84,10 @@ class Picture:
 
     def show(self, frame: Frame, number: int) -> None:
         """Draw a frame; it is brought over unless it is the one from before."""
+        with self._lock:
+            self._show(frame, number)
+
+    def _show(self, frame: Frame, number: int) -> None:
         if number != self._number:
             if frame.only_on_gpu and self._shared:
                 self._bind_memory(frame)

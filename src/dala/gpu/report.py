@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 
+_NUMBER = re.compile(r"\d+")
 log = logging.getLogger("dala.gpu")
 SHORT = 5  # how often an error is told in one line, after it was told in full
 QUIET = 1000  # and then one line for so many
@@ -21,7 +23,7 @@ class Reporter:
 
     def tell(self, error: Exception) -> None:
         """Log an error, unless it has been logged often enough."""
-        key = (type(error), str(error))
+        key = (type(error), _NUMBER.sub("#", str(error)))  # another number is not another error
         with self._lock:
             if len(self._seen) >= REMEMBERED:
                 self._seen.clear()

@@ -53,7 +53,7 @@ class Window:
             vsync=vsync,
         )
         shaders = surface._renderer.canvas.shaders
-        self._picture = Picture(self.canvas, shaders.device.gpu if shaders is not None else None)
+        self._picture = Picture(self.canvas, shaders.device if shaders is not None else None)
         for name, handler in on.items():
             self.canvas.add_event_handler(self._passing(handler), name)
         self.canvas.request_draw(self._draw)
