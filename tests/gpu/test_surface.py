@@ -6,6 +6,8 @@ import asyncio
 import gc
 import logging
 import os
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -519,11 +521,71 @@ def test_the_main_thread_stays_free() -> None:
     assert best < 0.3  # seconds of 1 s: at least 70 % idle
 
 
+def test_arrays_do_not_pile_up() -> None:
+    """However much is drawn before the first present, only a little of it waits."""
+    circles = np.full((20_000, 3), 5)
+    with gpu.create_surface(16, 16) as surface:
+        renderer = surface._renderer
+        for _ in range(100):
+            surface.fill_circles(circles, "red")
+            waiting = sum(map(len, renderer.pending))
+            assert waiting < 1 << 16
+            assert renderer._queue.qsize() <= 32
+
+
 def test_a_thread_is_made_when_it_is_needed(surface: Surface) -> None:
     before = threading.active_count()
     made = [gpu.create_surface(8, 8) for _ in range(20)]
     assert threading.active_count() == before
     assert len(made) == 20
+
+
+INTERRUPTED = """
+import random, signal, sys, time
+import numpy as np
+from dala import gpu
+sys.unraisablehook = lambda _: None
+surface = gpu.create_surface(200, 150, device="cpu")
+circles = np.full((3000, 3), 50)
+def work():
+    for i in range(300):
+        surface.fill_rect(i % 200, 0, 3, 150, (i % 256, 0, 0))
+    surface.fill_circles(circles, "gold")
+    surface.present()
+    surface.read_pixels(0, 0, 9, 9)
+def check():
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    surface.clear("red")
+    surface.present().wait(20)
+    assert np.asarray(surface)[9, 9].tolist() == [255, 0, 0, 255]
+check()
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+hits, end = 0, time.monotonic() + 1
+while time.monotonic() < end:
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-4, 3e-3), 0.02)
+        while True:
+            work()
+    except KeyboardInterrupt:
+        hits += 1
+    try:
+        check()
+    except KeyboardInterrupt:
+        check()
+print("fine" if hits > 10 else hits)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+def test_ctrl_c_at_any_moment_of_drawing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.stdout.strip(), done.returncode) == ("fine", 0), done.stderr
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -6,8 +6,9 @@
     adopt(frame)  → Receipt ─────────────────┘
 
 Single commands are gathered (waking a thread for each would cost more than drawing it): nobody can see
-the difference, as whatever looks at the surface is queued behind them. The queue is bounded in
-bytes: tokens are taken by what is put in and given back when it is done, and the caller waits for them.
+the difference, as whatever looks at the surface is queued behind them. The queue is bounded, and the
+caller waits for room; that is decided by what is in the queue alone, so that an interrupt (Ctrl-C) at any
+moment leaves nothing to be put right.
 Nothing here refers to the Surface, so a forgotten one is collected, and ends its thread.
 """
 
@@ -17,6 +18,7 @@ import atexit
 import os
 import threading
 import weakref
+from collections import deque
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
@@ -32,9 +34,13 @@ if TYPE_CHECKING:
     from dala.gpu.shaders import ShaderSet
 
 GATHERED = 1024  # single commands that are put into the queue together
-TOKEN_BYTES = 1 << 19
-TOKENS = 32  # the queue holds 16 MiB, or one larger item
-PRESENT_TOKENS = 8  # and four frames: more would only be shown late
+GATHERED_BYTES = 4096  # and one that is longer is not kept waiting
+LARGE = 1 << 19  # bytes of commands or pixels
+QUEUED, QUEUED_LARGE = (
+    32,
+    2,
+)  # items in the queue before another is put in: some 20 MiB, or two large ones
+FRAMES = 4  # presents under way: more would only be shown late
 TOGETHER = 1 << 20  # bytes that the render thread applies in one go
 KEPT_ERRORS = 32  # for one receipt
 
@@ -49,7 +55,6 @@ class Work:
     frame: Storage | None = None
     receipt: Receipt | None = None
     presents: bool = False  # its receipt also tells what failed before
-    tokens: int = 0
 
 
 class Renderer:
@@ -64,10 +69,10 @@ class Renderer:
         self.closed = False
         self._lock = threading.Lock()
         self._queue: SimpleQueue[Work | None] = SimpleQueue()
-        self._room: SimpleQueue[None] = SimpleQueue()
-        for _ in range(TOKENS):
-            self._room.put(None)
+        self._bell = threading.Lock()  # released when something was taken out of the queue
+        self._bell.acquire()
         self._presents = 0  # asked for so far
+        self._presenting: deque[Receipt] = deque(maxlen=FRAMES)
         self._thread: threading.Thread | None = None
         self._process = os.getpid()
         self._reporter = Reporter(name)
@@ -80,7 +85,7 @@ class Renderer:
         """Queue one command of our own encoders."""
         pending = self.pending
         pending.append(data)
-        if len(pending) >= GATHERED:
+        if len(pending) >= GATHERED or len(data) > GATHERED_BYTES:
             self.flush()
 
     def flush(self) -> None:
@@ -96,7 +101,11 @@ class Renderer:
             self._hand_over_pending()
             self._presents += presents
             receipt = Receipt(self._presents)
+            if presents and len(self._presenting) == FRAMES:
+                self._presenting[0].await_done()
             self._hand_over(Work(data, receipt=receipt, presents=presents > 0))
+            if presents:
+                self._presenting.append(receipt)
         return receipt
 
     def adopt(self, frame: Storage) -> Receipt:
@@ -128,21 +137,13 @@ class Renderer:
             raise SurfaceDestroyedError(f"{self.name} has been destroyed")
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name=self.name, daemon=True)
+        if self._thread.ident is None:
             self._thread.start()
         size = len(work.data) if work.frame is None else work.frame.type.nbytes
-        wanted = min(TOKENS, (PRESENT_TOKENS if work.presents else 1) + size // TOKEN_BYTES)
-        try:
-            while work.tokens < wanted:
-                self._room.get()
-                work.tokens += 1
-        except BaseException:  # a signal came while waiting
-            self._give_back(work.tokens)
-            raise
+        limit = QUEUED if size < LARGE else QUEUED_LARGE
+        while self._queue.qsize() >= limit:
+            self._bell.acquire()
         self._queue.put(work)
-
-    def _give_back(self, tokens: int) -> None:
-        for _ in range(tokens):
-            self._room.put(None)
 
     def close(self, *, wait: bool) -> None:
         """Do what is queued, then end; repeated, it does nothing."""
@@ -170,7 +171,7 @@ class Renderer:
             if work is None:
                 return
             last = work
-            parts, tokens, size = [work.data], work.tokens, len(work.data)
+            parts, size = [work.data], len(work.data)
             # commands that nobody waits for join those behind them: fewer native calls
             while last.receipt is None and size < TOGETHER:
                 try:
@@ -181,9 +182,10 @@ class Renderer:
                     queue.put(None)  # the last item there is
                     break
                 parts.append(after.data)
-                tokens, size, last = tokens + after.tokens, size + len(after.data), after
+                size, last = size + len(after.data), after
+            if self._bell.locked():  # nobody else releases it
+                self._bell.release()
             self._do(parts, last)
-            self._give_back(tokens)
             del work, last, parts
 
     def _do(self, parts: list[bytes], work: Work) -> None:
