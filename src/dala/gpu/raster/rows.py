@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Iterable
 
 from dala.backends.cpu.jit import detect_host
 from dala.gpu.raster.language import Word
@@ -64,37 +65,38 @@ _BLEND = """
 declare i1 @llvm.vector.reduce.and.v{L}i1(<{L} x i1>)
 declare {V} @llvm.umax.v{L}i32({V}, {V})
 
-; a·s + (255 − a)·d + 127, divided by 255, for two of the four channels in 16-bit halves
-define internal {V} @mix_halves({V} %s, {V} %d, {H} %a, {H} %na) alwaysinline {{
-  %s2 = and {V} %s, splat (i32 16711935)
-  %d2 = and {V} %d, splat (i32 16711935)
-  %sh = bitcast {V} %s2 to {H}
-  %dh = bitcast {V} %d2 to {H}
-  %m = mul {H} %sh, %a
-  %n = mul {H} %dh, %na
+; (a·s + (255 − a)·d + 127) div 255 in 16-bit lanes, as (n + 128)·257 div 2¹⁶
+define internal {H} @mix({H} %s, {H} %d, {H} %a, {H} %na) alwaysinline {{
+  %m = mul {H} %s, %a
+  %n = mul {H} %d, %na
   %mn = add {H} %m, %n
-  %v = add {H} %mn, splat (i16 128)         ; 127 for rounding, and 1 for the division by 255
-  %w = add {H} %mn, splat (i16 127)
-  %w8 = lshr {H} %w, splat (i16 8)
-  %x = add {H} %v, %w8
-  %q = lshr {H} %x, splat (i16 8)
-  %r = bitcast {H} %q to {V}
-  ret {V} %r
+  %t = add {H} %mn, splat (i16 128)
+  %wide = zext {H} %t to {W}
+  %product = mul {W} %wide, splat (i32 257)
+  %high = lshr {W} %product, splat (i32 16)
+  %r = trunc {W} %high to {H}
+  ret {H} %r
 }}
 
+; red and blue are the lower bytes of 16-bit lanes, green and alpha the upper ones
 define internal {V} @blend_opaque({V} %s, {V} %d) alwaysinline {{
-  %a = lshr {V} %s, splat (i32 24)
-  %a16 = shl {V} %a, splat (i32 16)
-  %aa = or {V} %a, %a16
-  %ah = bitcast {V} %aa to {H}
-  %nah = sub {H} splat (i16 255), %ah
-  %rb = call {V} @mix_halves({V} %s, {V} %d, {H} %ah, {H} %nah)
-  %sx = lshr {V} %s, splat (i32 8)
-  %s8 = or {V} %sx, splat (i32 16711680)    ; alpha stays 255
-  %d8 = lshr {V} %d, splat (i32 8)
-  %ga = call {V} @mix_halves({V} %s8, {V} %d8, {H} %ah, {H} %nah)
-  %ga8 = shl {V} %ga, splat (i32 8)
-  %r = or {V} %rb, %ga8
+  %bytes = bitcast {V} %s to <{B} x i8>
+  %spread = shufflevector <{B} x i8> %bytes, <{B} x i8> zeroinitializer, <{B} x i32> {spread}
+  %a = bitcast <{B} x i8> %spread to {H}
+  %na = xor {H} %a, splat (i16 255)
+  %sh = bitcast {V} %s to {H}
+  %dh = bitcast {V} %d to {H}
+  %s.rb = and {H} %sh, splat (i16 255)
+  %d.rb = and {H} %dh, splat (i16 255)
+  %rb = call {H} @mix({H} %s.rb, {H} %d.rb, {H} %a, {H} %na)
+  %s.opaque = or {V} %s, splat (i32 -16777216)          ; alpha stays 255
+  %so = bitcast {V} %s.opaque to {H}
+  %s.ga = lshr {H} %so, splat (i16 8)
+  %d.ga = lshr {H} %dh, splat (i16 8)
+  %ga = call {H} @mix({H} %s.ga, {H} %d.ga, {H} %a, {H} %na)
+  %ga8 = shl {H} %ga, splat (i16 8)
+  %rgba = or {H} %rb, %ga8
+  %r = bitcast {H} %rgba to {V}
   ret {V} %r
 }}
 
@@ -150,43 +152,71 @@ _CHANNEL = """
 _ROW = """
 define internal i64 @{name}(i64 %to, i64 %count, i64 %source) {{
   {before}
-  %some = icmp sgt i64 %count, 0
-  br i1 %some, label %vector, label %end
+  %whole = sub i64 %count, {L}
+  %long = icmp sge i64 %whole, 0
+  br i1 %long, label %vector, label %rest
 vector:
   %i = phi i64 [ 0, %0 ], [ %next, %vector ]
-  %offset = shl i64 %i, 2
-  %at = add i64 %to, %offset
-  %p = inttoptr i64 %at to ptr
-  %d = load {V}, ptr %p, align 4
   {load}
-  %mixed = call {V} @blend({V} %s, {V} %d)
-  %left = sub i64 %count, %i
+  %new = call {V} @blend({V} %s, {V} %d)
+  store {V} %new, ptr %p, align 4
+  %next = add i64 %i, {L}
+  %more = icmp sle i64 %next, %whole
+  br i1 %more, label %vector, label %rest
+rest:
+  %done = phi i64 [ 0, %0 ], [ %next, %vector ]
+  %left = sub i64 %count, %done
+  %some = icmp sgt i64 %left, 0
+  br i1 %some, label %tail, label %end
+tail:
+  {load_tail}
+  %mixed = call {V} @blend({V} %s.t, {V} %d.t)
   %limit = trunc i64 %left to i32
   %limit1 = insertelement {V} poison, i32 %limit, i64 0
   %limits = shufflevector {V} %limit1, {V} poison, <{L} x i32> zeroinitializer
   %inside = icmp slt {V} {lanes}, %limits
-  %new = select <{L} x i1> %inside, {V} %mixed, {V} %d
-  store {V} %new, ptr %p, align 4
-  %next = add i64 %i, {L}
-  %more = icmp slt i64 %next, %count
-  br i1 %more, label %vector, label %end
+  %kept = select <{L} x i1> %inside, {V} %mixed, {V} %d.t
+  store {V} %kept, ptr %p.t, align 4
+  br label %end
 end:
   ret i64 0
 }}"""
+# the vector of the destination at pixel {at}, and that of the source; names end in {t}
+_DESTINATION = """%offset{t} = shl i64 %{at}, 2
+  %at{t} = add i64 %to, %offset{t}
+  %p{t} = inttoptr i64 %at{t} to ptr
+  %d{t} = load {V}, ptr %p{t}, align 4
+  """
 _SPLAT = """%dword = trunc i64 %source to i32
   %one = insertelement {V} poison, i32 %dword, i64 0
-  %s = shufflevector {V} %one, {V} poison, <{L} x i32> zeroinitializer"""
-_LOAD = """%from = add i64 %source, %offset
-  %sp = inttoptr i64 %from to ptr
-  %s = load {V}, ptr %sp, align 4"""
+  %color = shufflevector {V} %one, {V} poison, <{L} x i32> zeroinitializer"""
+_COLOR = "%s{t} = or {V} %color, zeroinitializer"
+_PIXELS = """%from{t} = add i64 %source, %offset{t}
+  %sp{t} = inttoptr i64 %from{t} to ptr
+  %s{t} = load {V}, ptr %sp{t}, align 4"""
 
 
 @functools.cache
 def vector_names() -> dict[str, object]:
-    """How this machine's vectors of pixels are spelled: V as 32-bit lanes, H as 16-bit halves."""
+    """How this machine's vectors of pixels are spelled: V as 32-bit lanes, H as 16-bit halves of
+    them, W those widened."""
     count = detect_host().vector_bytes // 4
-    lanes = "<" + ", ".join(f"i32 {i}" for i in range(count)) + ">"
-    return {"L": count, "V": f"<{count} x i32>", "H": f"<{2 * count} x i16>", "lanes": lanes}
+    size = 4 * count
+    # each alpha byte into both halves of its pixel; the first byte of the zeros beside them
+    spread = [i // 4 * 4 + 3 if i % 2 == 0 else size for i in range(size)]
+    return {
+        "L": count,
+        "B": size,
+        "V": f"<{count} x i32>",
+        "H": f"<{2 * count} x i16>",
+        "W": f"<{2 * count} x i32>",
+        "lanes": _literal(range(count)),
+        "spread": _literal(spread),
+    }
+
+
+def _literal(numbers: Iterable[int]) -> str:
+    return "<" + ", ".join(f"i32 {n}" for n in numbers) + ">"
 
 
 def _spell_fill() -> str:
@@ -194,9 +224,12 @@ def _spell_fill() -> str:
     return _FILL.format(bytes=f"{detect_host().vector_bytes}", **v)
 
 
-def _spell_row(name: str, before: str, load: str) -> str:
+def _spell_row(name: str, before: str, source: str) -> str:
     v = vector_names()
-    row = _ROW.format(name=name, before=before.format(**v), load=load.format(**v), **v)
+    parts = _DESTINATION + source
+    load, load_tail = parts.format(at="i", t="", **v), parts.format(at="done", t=".t", **v)
+    before = before.format(**v)
+    row = _ROW.format(name=name, before=before, load=load, load_tail=load_tail, **v)
     channels = "".join(_CHANNEL.format(c=c, **v) for c in (0, 8, 16))
     return f"{_BLEND.format(channels=channels, **v)}\n\n{row}"
 
@@ -241,5 +274,5 @@ def _blend_row(to: int, count: int, source: int) -> int:
 
 
 fill_row = Word("fill_row", _spell_fill, _fill_row)
-blend_color = Word("blend_color", lambda: _spell_row("blend_color", _SPLAT, ""), _blend_color)
-blend_row = Word("blend_row", lambda: _spell_row("blend_row", "", _LOAD), _blend_row)
+blend_color = Word("blend_color", lambda: _spell_row("blend_color", _SPLAT, _COLOR), _blend_color)
+blend_row = Word("blend_row", lambda: _spell_row("blend_row", "", _PIXELS), _blend_row)
