@@ -58,4 +58,4 @@ def test_drawing_is_raced_fairly(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, runs in jobs.runs().items():
         surfaces.check_same(name, runs, jobs)
     with pytest.raises(SystemExit, match="not the same is painted"):
-        surfaces.check_same("x", {"dala": jobs.surface.present, "OpenCV": runs["dala"]}, jobs)
+        surfaces.check_same("x", {"dala": runs["dala"], "OpenCV": jobs.surface.present}, jobs)
