@@ -57,11 +57,16 @@ class Jobs:
         self.tuples = [tuple(c) for c in self.colors.tolist()]
         self.cv = np.zeros((HEIGHT, WIDTH, 4), np.uint8)
         self.pygame = pygame.Surface((WIDTH, HEIGHT), pygame.SRCALPHA, 32)
-        self.pygame_sprite = pygame.image.frombytes(self.sprite.tobytes(), (SIDE, SIDE), "RGBA")
+        # each peer's sprite in its own favourite format, or it would be converted for every draw
+        loaded = pygame.image.frombytes(self.sprite.tobytes(), (SIDE, SIDE), "RGBA")
+        self.pygame_sprite = loaded.convert(self.pygame)
         self.skia_surface = skia.Surface(WIDTH, HEIGHT)
         self.skia = self.skia_surface.getCanvas()
         self.skia_paints = [skia.Paint(Color=skia.Color(*c), AntiAlias=False) for c in self.tuples]
-        self.skia_sprite = skia.Image.fromarray(self.sprite, skia.ColorType.kRGBA_8888_ColorType)
+        image = skia.Image.fromarray(self.sprite, skia.ColorType.kRGBA_8888_ColorType)
+        premultiplied = skia.Surface(SIDE, SIDE)
+        premultiplied.getCanvas().drawImage(image, 0, 0)
+        self.skia_sprite = premultiplied.makeImageSnapshot()
         self.picture = Image.new("RGBA", (WIDTH, HEIGHT))
         self.pen = ImageDraw.Draw(self.picture)
         self.pillow_sprite = Image.fromarray(self.sprite)
@@ -86,8 +91,6 @@ class Jobs:
     def circle_runs(self) -> dict[str, Run]:
         table = self.circles.tolist()
         both = list(zip(table, self.tuples, strict=True))
-        wide = skia.Paint.kStroke_Style  # named once: attribute look-ups are not what is raced
-        assert wide is not None
         return {
             "dala": self.presented(lambda: self.surface.fill_circles(self.circles, self.colors)),
             "dala, one call each": self.presented(
@@ -118,7 +121,7 @@ class Jobs:
                 cv2.rectangle(self.cv, (x, y), (x + w - 1, y + h - 1), c, -1)
                 for (x, y, w, h), c in both
             ],
-            "pygame-ce": lambda: [self.pygame.fill(c, r) for r, c in both],
+            "pygame-ce": lambda: [pygame.draw.rect(self.pygame, c, r) for r, c in both],
             "Skia": lambda: [
                 self.skia.drawRect(skia.Rect.MakeXYWH(*r), p)
                 for r, p in zip(table, self.skia_paints, strict=True)
