@@ -340,6 +340,18 @@ def test_errors_are_logged_at_a_bearable_rate(
     assert len(receipt.errors) == 32  # the first ones
 
 
+def test_a_hundred_thousand_errors_are_told_soon(
+    surface: Surface, caplog: pytest.LogCaptureFixture
+) -> None:
+    surface.blits(np.full(100_000, 9), np.zeros((100_000, 2), int))
+    surface.fill_rect(0, 0, 1, 1, "red")
+    receipt = surface.present()
+    receipt.await_done(60)
+    assert len(receipt.errors) == 32
+    assert "and 99968 more commands failed" in caplog.text
+    assert shown(surface, 0, 0) == RED
+
+
 def test_computing_on_the_cpu_is_refused(surface: Surface) -> None:
     assert surface.supports_compute is gpu.supports_compute(surface) is False
     for call in (

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dala.gpu.shaders import ShaderSet
 
 Array = npt.NDArray[np.uint8]
+KEPT_ERRORS = 32
 PAINTS = PLAIN | 1 << Op.BATCH  # what machine code begins with
 SIZES = np.zeros(32, np.int64)  # of commands, for machine code
 for _op, _fields in FIXED.items():
@@ -42,6 +43,14 @@ class Outcome:
 
     reads: list[Array] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
+    unnoted: int = 0  # errors beyond those
+
+    def note(self, error: Exception) -> None:
+        """Keep an error; not more than a few, should every command of a million fail."""
+        if len(self.errors) < KEPT_ERRORS:
+            self.errors.append(error)
+        else:
+            self.unnoted += 1
 
 
 class Canvas:
@@ -145,14 +154,14 @@ class Canvas:
             try:
                 self._transact(data[at + 5 : end], outcome)
             except Exception as error:  # reported, and the surface lives on
-                outcome.errors.append(error)
+                outcome.note(error)
             return end
         command, end = decode_one(data, at)
         try:
             self.perform(command, outcome)
             self.sprites.commit()
         except Exception as error:
-            outcome.errors.append(error)
+            outcome.note(error)
         return end
 
     def _end_of_batch(self, data: bytes, address: int, at: int) -> int:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from dala.backends.base import Storage
 from dala.compute.failures import detached
 from dala.errors import SurfaceDestroyedError, SurfaceError
-from dala.gpu.canvas import Canvas, Outcome
+from dala.gpu.canvas import KEPT_ERRORS, Canvas, Outcome
 from dala.gpu.receipt import Receipt
 from dala.gpu.report import Reporter
 
@@ -36,13 +36,10 @@ if TYPE_CHECKING:
 GATHERED = 1024  # single commands that are put into the queue together
 GATHERED_BYTES = 4096  # and one that is longer is not kept waiting
 LARGE = 1 << 19  # bytes of commands or pixels
-QUEUED, QUEUED_LARGE = (
-    32,
-    2,
-)  # items in the queue before another is put in: some 20 MiB, or two large ones
+QUEUED = 32  # items in the queue before another is put in: some 20 MiB
+QUEUED_LARGE = 2  # the same for a large one
 FRAMES = 4  # presents under way: more would only be shown late
 TOGETHER = 1 << 20  # bytes that the render thread applies in one go
-KEPT_ERRORS = 32  # for one receipt
 
 _live: weakref.WeakSet[Renderer] = weakref.WeakSet()
 
@@ -200,13 +197,14 @@ class Renderer:
             if work.frame is not None:
                 self.canvas.adopt(work.frame)
         except Exception as error:
-            own.errors.append(error)
+            own.note(error)
         self._settle(before, own, work)
 
     def _settle(self, before: Outcome, own: Outcome, work: Work) -> None:
         for error in (*before.errors, *own.errors):
             detached(error, None)
             self._reporter.tell(error)
+        self._reporter.tell_more(before.unnoted + own.unnoted)
         self._failed += before.errors[: KEPT_ERRORS - len(self._failed)]
         if work.receipt is None:
             self._failed += own.errors[: KEPT_ERRORS - len(self._failed)]

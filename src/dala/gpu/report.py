@@ -21,6 +21,11 @@ class Reporter:
         self._seen: dict[tuple[type, str], int] = {}
         self._lock = threading.Lock()
 
+    def tell_more(self, count: int) -> None:
+        """Log that there were more, without saying which."""
+        if count:
+            log.error("%s: and %d more commands failed", self._name, count)
+
     def tell(self, error: Exception) -> None:
         """Log an error, unless it has been logged often enough."""
         key = (type(error), _NUMBER.sub("#", str(error)))  # another number is not another error
