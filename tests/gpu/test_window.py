@@ -228,6 +228,22 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         surface.show(block=False)
 
 
+def test_without_a_screen_it_says_so() -> None:
+    if missing() and not REQUIRED:
+        pytest.skip(missing())
+    env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    script = """
+    from dala import gpu
+    from dala.errors import UnsupportedError
+    try:
+        gpu.create_surface(8, 8, device="cpu").show(block=False)
+    except UnsupportedError as error:
+        print(error)
+    """
+    if sys.platform == "linux":
+        assert "no window can be opened here" in run(env, script)
+
+
 def test_unknown_events_are_refused() -> None:
     with (
         gpu.create_surface(8, 8, device="cpu") as surface,

@@ -7,6 +7,7 @@ its proportions; what the window has beyond is black.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -41,11 +42,10 @@ class Window:
                 raise ParameterError(
                     f"show: no event {name!r}{suggest(name, EVENTS)}; there are {listed}"
                 )
-        canvas_type, self._loop = _load_backend()
         self.surface = surface
         self._frame = frame
         self._started = time.perf_counter()
-        self.canvas: Any = canvas_type(
+        self.canvas, self._loop = _open_canvas(
             size=(surface.width, surface.height),
             title=title,
             update_mode="continuous",
@@ -105,8 +105,10 @@ class Window:
         return int(across * size[0] // 1), int(down * size[1] // 1)
 
 
-def _load_backend() -> tuple[Any, Any]:
+def _open_canvas(**options: object) -> tuple[Any, Any]:
+    """A window of rendercanvas, and the loop that serves it."""
     try:
+        import glfw
         import wgpu  # noqa: F401
         from rendercanvas.glfw import RenderCanvas, loop
     except ImportError as error:
@@ -114,6 +116,9 @@ def _load_backend() -> tuple[Any, Any]:
             f"show: a window needs {error.name or 'glfw'}; pip install 'dala-gpu[window]', "
             "or save() the surface to a file"
         ) from error
-    except Exception as error:  # glfw without a display
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", glfw.GLFWError)  # it only warns that there is no screen
+            return RenderCanvas(**options), loop
+    except Exception as error:
         raise UnsupportedError(f"show: no window can be opened here: {error}") from error
-    return RenderCanvas, loop
