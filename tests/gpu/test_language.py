@@ -81,6 +81,7 @@ def compiled() -> object:
     return native(everything, 3)
 
 
+@settings(deadline=None)
 @given(a=small, b=small)
 def test_every_construct(compiled: object, a: int, b: int) -> None:
     memory = np.zeros(1, np.int64)
@@ -97,7 +98,7 @@ def calculator() -> object:
     return native(arithmetic, 3)
 
 
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 @given(a=word, b=word, which=st.integers(0, 2))
 def test_unsigned_words(calculator: object, a: int, b: int, which: int) -> None:
     a, b = (v - 2**64 if v >= 2**63 else v for v in (a % 2**64, b % 2**64))

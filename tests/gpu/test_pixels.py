@@ -168,6 +168,7 @@ def test_circles_are_the_textbook_s() -> None:
         assert midpoint_circle(r) == {(x, y) for x in around for y in around if on_circle(x, y, r)}
 
 
+@settings(deadline=None)
 @given(st.tuples(*[st.integers(0, 30)] * 4))
 def test_lines_are_the_textbook_s(ends: tuple[int, int, int, int]) -> None:
     assert sorted(Slow(31, 31).line(*ends)) == sorted(bresenham_line(*ends))

@@ -147,6 +147,10 @@ def test_frames_of_kernels_stay_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> N
         compute.run_to_surface("invert", [source], None, surface)
         surface.dispatch_compute(INVERT, b"", (8, 6, 1))
         surface.present().wait()
+        surface.clear("red")  # nor is a frame fetched that is painted all over
+        compute.run_to_surface("invert", [source], None, surface)
+        surface.dispatch_compute(INVERT, b"", (8, 6, 1))
+        surface.present().wait()
         assert moved == []
         monkeypatch.undo()
         assert (np.asarray(surface)[..., :3] == image[..., :3]).all()

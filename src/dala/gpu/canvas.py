@@ -132,12 +132,11 @@ class Canvas:
         """Machine code, as far as it goes."""
         if not PAINTS >> data[at] & 1:
             return at
-        stale = self._get(layout.STALE)
-        if stale or data[at] == Op.CLEAR:  # the back frame is painted all over, whatever comes
-            self._set(layout.BACK, self.back.host_to_paint().address)
-        else:
-            self._set(layout.BACK, self.back.host().address)
-        if stale:
+        stale, clears = self._get(layout.STALE), data[at] == Op.CLEAR
+        # what is painted all over, by a clear or by the last frame, need not be fetched first
+        back = self.back.host_to_paint() if stale or clears else self.back.host()
+        self._set(layout.BACK, back.address)
+        if stale and not clears:
             self._set(layout.FRONT, self.front.host().address)
         for pictures, table, count in self._tables:
             rows = pictures.table()
