@@ -5,7 +5,9 @@
     errors     every exception            language   what a kernel is written in
     ir         what a kernel becomes      plan       how stages are fused
     backends   where passes run           kernels    the catalogue
-    compute    what a user holds
+    compute    what a user holds          gpu        surfaces: drawing, windows
+
+    drawing:  call → command bytes → queue → render thread → spans of pixels → window or file
 
 ``import dala`` loads NumPy and nothing heavier; everything else is loaded on first use.
 """
@@ -20,14 +22,14 @@ from dala._version import __version__
 from dala.errors import DalaError
 
 if TYPE_CHECKING:
-    from dala import compute
+    from dala import compute, gpu
     from dala.compute.default import device, devices, use
     from dala.language.decorator import kernel
     from dala.language.parameter import Param, array_param, param, static
 
 __all__ = [
     "DalaError", "Param", "__version__", "array_param", "compute", "device", "devices", "errors",
-    "kernel", "param", "static", "use",
+    "gpu", "kernel", "param", "static", "use",
 ]  # fmt: skip
 
 _HOMES = {
@@ -43,8 +45,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name == "compute":
-        return importlib.import_module("dala.compute")
+    if name in ("compute", "gpu"):
+        return importlib.import_module(f"dala.{name}")
     if name in _HOMES:
         if name == "kernel":  # the catalogue's names must be known before a user's are entered
             importlib.import_module("dala.kernels")

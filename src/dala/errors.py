@@ -16,6 +16,11 @@
     │   ├── UnsupportedError                  the device lacks a feature or an element type
     │   ├── DeviceLostError                   the driver gave up; a new device can be opened
     │   └── ShaderError                       the driver refuses a kernel's code
+    ├── ProtocolError         (ValueError)    bytes are no drawing commands; names opcode and offset
+    ├── ColorError            (ValueError)    a colour is unknown or out of range
+    ├── SurfaceError          (RuntimeError)  a surface cannot do what a command asks for
+    │   ├── PictureNotFoundError (LookupError) no sprite or image has that number
+    │   └── SurfaceDestroyedError             a surface was used after destroy()
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
 
@@ -25,6 +30,7 @@ Each message says what was expected, what came, and how to fix it.
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Iterable
 
 
@@ -95,6 +101,37 @@ class DeviceLostError(DeviceError):
 
 class ShaderError(DeviceError):
     """The driver refuses the code made of a kernel. The message names the kernel and quotes the line."""
+
+
+class ProtocolError(DalaError, ValueError):
+    """Bytes are no drawing commands. ``opcode`` and ``offset`` say which one is wrong."""
+
+    def __init__(self, reason: str, *, opcode: int, offset: int) -> None:
+        super().__init__(f"opcode 0x{opcode:02x} at offset {offset}: {reason}")
+        self.reason = reason
+        self.opcode = opcode
+        self.offset = offset
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return functools.partial(ProtocolError, opcode=self.opcode, offset=self.offset), (
+            self.reason,
+        )
+
+
+class ColorError(DalaError, ValueError):
+    """A colour's name is unknown, or its parts are not 0..255."""
+
+
+class SurfaceError(DalaError, RuntimeError):
+    """A surface cannot do what a command asks for."""
+
+
+class PictureNotFoundError(SurfaceError, LookupError):
+    """No sprite or image has that number."""
+
+
+class SurfaceDestroyedError(SurfaceError):
+    """A surface was used after it was destroyed."""
 
 
 class OutOfMemoryError(DalaError, MemoryError):

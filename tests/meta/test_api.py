@@ -17,10 +17,15 @@ from pathlib import Path
 import pytest
 
 import dala
-from dala import compute
+from dala import compute, gpu
 
 RECORD = Path(__file__).with_name("api.txt")
-MODULES = {"dala": dala, "dala.compute": compute}
+MODULES = {
+    "dala": dala,
+    "dala.compute": compute,
+    "dala.gpu": gpu,
+    "dala.gpu.command": gpu.command,
+}
 SPECIAL = ("__array__", "__await__", "__call__", "__dlpack__", "__dlpack_device__", "__enter__",
            "__exit__", "__index__", "__int__", "__len__")  # fmt: skip
 
@@ -169,7 +174,8 @@ PROMISED = {
     "matmul": ["a", "b", "out"],
     "register": ["name", "source", "inputs", "params"],
     "unregister": ["name"],
-}  # run_to_surface comes with dala.gpu
+    "run_to_surface": ["kernel", "inputs", "output", "surface", "params"],
+}
 
 
 @pytest.mark.parametrize("name", PROMISED)
@@ -233,7 +239,7 @@ def test_every_public_method_has_a_docstring() -> None:
         f"{kind.__name__}.{name}"
         for module in MODULES.values()
         for kind in (getattr(module, n) for n in module.__all__)
-        if inspect.isclass(kind) and kind.__module__.startswith("dala.compute.")
+        if inspect.isclass(kind) and kind.__module__.startswith(("dala.compute.", "dala.gpu."))
         for name, member in vars(kind).items()
         if not name.startswith("_")
         and (inspect.isfunction(member) or isinstance(member, property))

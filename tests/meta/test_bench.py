@@ -46,3 +46,16 @@ def test_what_is_raced_is_the_same(peers: ModuleType) -> None:
             pipeline.run()
             _, strays = peers.difference(job, result.read(), job.opencv(scene)())
             assert strays <= job.strays, f"{job.name}: {strays:.2%} of the values differ"
+
+
+def test_drawing_is_raced_fairly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every library paints about the same pixels for a job."""
+    for name in ("cv2", "pygame", "skia", "PIL"):
+        pytest.importorskip(name)
+    monkeypatch.syspath_prepend(str(BENCH))
+    surfaces = importlib.import_module("surfaces")
+    jobs = surfaces.Jobs()
+    for name, runs in jobs.runs().items():
+        surfaces.check_same(name, runs, jobs)
+    with pytest.raises(SystemExit, match="not the same is painted"):
+        surfaces.check_same("x", {"dala": runs["dala"], "OpenCV": jobs.surface.present}, jobs)

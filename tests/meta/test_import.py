@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-HEAVY = ("llvmlite", "wgpu", "PIL")
+HEAVY = ("llvmlite", "wgpu", "PIL", "rendercanvas", "glfw")
 
 IMPORT = """
     import json, sys, time
@@ -24,11 +24,14 @@ IMPORT = """
     after_dala = sorted(sys.modules)
     from dala import compute
     compute_s = time.perf_counter() - begin
+    after_compute = sorted(sys.modules)
+    from dala import gpu
     print(json.dumps({
         "import_s": import_s,
         "compute_s": compute_s,
         "after_dala": after_dala,
-        "after_compute": sorted(sys.modules),
+        "after_compute": after_compute,
+        "after_gpu": sorted(sys.modules),
     }))
 """
 FIRST_KERNEL = """
@@ -73,11 +76,13 @@ def run(script: str, bytecode: Path) -> Any:
 
 def test_import_loads_nothing_heavy(compiled: Path) -> None:
     seen = run(IMPORT, compiled)
-    for stage in ("after_dala", "after_compute"):
+    for stage in ("after_dala", "after_compute", "after_gpu"):
         packages = {name.split(".")[0] for name in seen[stage]}
         assert not packages & set(HEAVY), stage
     assert "dala.compute" not in seen["after_dala"]  # loaded on first use
     assert "dala.compute" in seen["after_compute"]
+    assert "dala.gpu" not in seen["after_compute"]
+    assert "dala.gpu" in seen["after_gpu"]
 
 
 def test_import_is_quick(compiled: Path) -> None:

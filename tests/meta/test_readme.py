@@ -1,4 +1,4 @@
-"""The README's code runs, in order, as a reader would type it."""
+"""The code of README and pages runs, in order, as a reader would type it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = [README, ROOT / "docs" / "surfaces.md"]
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<code>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
@@ -30,21 +32,23 @@ def test_blocks_are_found() -> None:
 
 
 @pytest.mark.usefixtures("registry")
-def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = README.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_the_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = page.read_text(encoding="utf-8")
     code = blocks(text)
-    assert code, "README.md has no ```python block"
+    assert code, f"{page.name} has no ```python block"
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "readme"}
     for line, block in code:
         # on its own lines, so that a traceback points into the README
-        exec(compile("\n" * (line - 1) + block, str(README), "exec"), namespace)
+        exec(compile("\n" * (line - 1) + block, str(page), "exec"), namespace)
 
 
-def test_links_lead_somewhere() -> None:
-    text = FENCE.sub("", README.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
     targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)\s#]+)", text)
-    missing = [t for t in targets if not (README.parent / t).exists()]
+    missing = [t for t in targets if not (page.parent / t).exists()]
     assert missing == []
 
 

@@ -42,6 +42,7 @@ from dala.compute.calls import (
     relu,
     run_kernel,
     run_kernel_async,
+    run_to_surface,
     scale,
     stream,
     submit,
@@ -69,7 +70,7 @@ __all__ = [
     "buffer_from_binary", "buffer_zeros", "device", "device_count", "device_info", "devices",
     "dtype", "find_kernel", "free", "free_many", "free_pipeline", "from_array", "has_gpu", "kernel",
     "kernels", "matmul", "multiply", "pipeline", "pipeline_add", "pipeline_run", "poll", "read",
-    "read_binary", "read_list", "register", "relu", "run_kernel", "run_kernel_async", "scale",
-    "scratch", "shape", "size", "stream", "submit", "supported_dtypes", "synchronize", "to_array",
+    "read_binary", "read_list", "register", "relu", "run_kernel", "run_kernel_async", "run_to_surface",
+    "scale", "scratch", "shape", "size", "stream", "submit", "supported_dtypes", "synchronize", "to_array",
     "unregister", "use", "version", "wait",
 ]  # fmt: skip

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
-from dala.compute.buffers import Buffer
+from dala.compute.buffers import Buffer, array_type
 from dala.compute.commands import (
     Command,
     Status,
@@ -50,6 +51,50 @@ def run_kernel_async(
     """
     stage = kernel_stage(name, inputs, output, params, allow_scratch=False)
     return output.engine.run([stage], inline=False)
+
+
+class PixelTarget(Protocol):
+    """A surface, as far as compute knows about it."""
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def height(self) -> int: ...
+
+    def set_pixels(self, pixels: Buffer, /) -> None: ...
+
+    def take_buffer(self, buffer: Buffer, /) -> None: ...
+
+
+def run_to_surface(
+    kernel: str | Kernel,
+    inputs: Sequence[Buffer],
+    output: Buffer | None,
+    surface: PixelTarget,
+    params: Params | None = None,
+) -> None:
+    """Run a kernel whose result, an RGBA image of the surface's size, becomes the surface's content;
+    draw over it, or present it.
+
+    Without an output buffer (None) the kernel writes straight into the surface's next frame.
+
+    >>> from dala import compute, gpu
+    >>> with gpu.create_surface(64, 48) as surface:
+    ...     compute.run_to_surface("generate_gradient", [], None, surface)
+    ...     surface.present().wait()
+    """
+    if not hasattr(surface, "take_buffer"):
+        raise ArgumentError(f"run_to_surface: expected a surface, got {type(surface).__name__}")
+    if output is not None:
+        run_kernel(kernel, inputs, output, params)
+        surface.set_pixels(output)
+        return
+    engine = inputs[0].engine if inputs else default_engine()
+    type_ = array_type((surface.height, surface.width, 4), "u8")
+    frame = Buffer(engine, type_, engine.device.allocate(type_))
+    run_kernel(kernel, inputs, frame, params)
+    surface.take_buffer(frame)
 
 
 def submit(spec: Mapping[str, object]) -> Command:

@@ -1,0 +1,121 @@
+"""Surfaces: drawing commands as bytes, a render thread, pixels, windows.
+
+    surface.py    what a user holds         drawing.py    the drawing calls, each a command
+    command.py    the protocol: encode      decode.py     and decode; opcodes.py its table, many.py arrays
+    renderer.py   queue and render thread   receipt.py    what a caller gets for work done later
+    canvas.py     frames, clip, batches     atlas.py      sprites and images
+    raster/       spans, compiled           display.py    windows, notebooks, files
+
+    call → encode → record ─ queue → render thread → raster → back frame ─ present → front frame → window
+
+The functions are the API of the seeds: ``gpu.clear(surface, color)`` is ``surface.clear(color)``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dala.gpu import command
+from dala.gpu.drawing import Recorder
+from dala.gpu.receipt import Receipt
+from dala.gpu.surface import Surface
+
+batch = Surface.batch
+blit = Surface.blit
+blits = Surface.blits
+clear = Surface.clear
+destroy_surface = Surface.destroy
+dispatch_compute = Surface.dispatch_compute
+draw_circle = Surface.draw_circle
+draw_circles = Surface.draw_circles
+draw_image = Surface.draw_image
+draw_line = Surface.draw_line
+draw_lines = Surface.draw_lines
+draw_round_rect = Surface.draw_round_rect
+draw_round_rects = Surface.draw_round_rects
+draw_triangle = Surface.draw_triangle
+draw_triangles = Surface.draw_triangles
+fill_circle = Surface.fill_circle
+fill_circles = Surface.fill_circles
+fill_rect = Surface.fill_rect
+fill_rects = Surface.fill_rects
+fill_round_rect = Surface.fill_round_rect
+fill_round_rects = Surface.fill_round_rects
+fill_triangle = Surface.fill_triangle
+fill_triangles = Surface.fill_triangles
+get_pixels = Surface.get_pixels
+load_image = Surface.load_image
+load_shader = Surface.load_shader
+load_sprite = Surface.load_sprite
+present = Surface.present
+read_pixels = Surface.read_pixels
+remove_image = Surface.remove_image
+remove_sprite = Surface.remove_sprite
+reset_clip = Surface.reset_clip
+resize_surface = Surface.resize
+save = Surface.save
+set_clip = Surface.set_clip
+set_pixels = Surface.set_pixels
+set_uniform = Surface.set_uniform
+show = Surface.show
+submit = Surface.submit
+with_pixels = Surface.with_pixels
+
+__all__ = [
+    "Receipt", "Recorder", "Surface", "batch", "blit", "blits", "clear", "command", "create_surface",
+    "destroy_surface", "dispatch_compute", "draw_circle", "draw_circles", "draw_image", "draw_line",
+    "draw_lines", "draw_round_rect", "draw_round_rects", "draw_triangle", "draw_triangles",
+    "fill_circle", "fill_circles", "fill_rect", "fill_rects", "fill_round_rect", "fill_round_rects",
+    "fill_triangle", "fill_triangles", "get_pixels", "height", "load_image", "load_shader",
+    "load_sprite", "present", "read_pixels", "remove_image", "remove_sprite", "reset_clip",
+    "resize_surface", "save", "set_clip", "set_pixels", "set_uniform", "show", "submit",
+    "supports_compute", "width", "with_pixels",
+]  # fmt: skip
+
+
+def create_surface(
+    width: int,
+    height: int,
+    *,
+    blend: Literal["over", "replace"] = "over",
+    device: str | None = None,
+) -> Surface:
+    """A new surface, transparent at first. ``blend="replace"`` paints without blending.
+
+    >>> from dala import gpu
+    >>> surface = gpu.create_surface(320, 200)
+    >>> gpu.clear(surface, "navy")
+    >>> gpu.present(surface).wait()
+    >>> gpu.destroy_surface(surface)
+    """
+    return Surface(width, height, blend=blend, device=device)
+
+
+def width(surface: Surface) -> int:
+    """Pixels in a row.
+
+    >>> from dala import gpu
+    >>> gpu.width(gpu.create_surface(320, 200))
+    320
+    """
+    return surface.width
+
+
+def height(surface: Surface) -> int:
+    """Rows of pixels.
+
+    >>> from dala import gpu
+    >>> gpu.height(gpu.create_surface(320, 200))
+    200
+    """
+    return surface.height
+
+
+def supports_compute(surface: Surface) -> bool:
+    """Whether WGSL compute shaders can run on this surface's pixels.
+
+    >>> from dala import gpu
+    >>> gpu.supports_compute(gpu.create_surface(8, 8, device="cpu"))
+    False
+    """
+    return surface.supports_compute

@@ -1,0 +1,234 @@
+"""Pictures by number: images each in memory of their own, sprites packed into pages.
+
+A page holds shelves, a shelf sprites of about its height, side by side. Taking a sprite out leaves a gap
+that the next one of its size fills; empty shelves at the bottom and empty pages go away. Pages never
+move, so the records that machine code reads stay right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.host import HostArray
+from dala.errors import PictureNotFoundError
+from dala.gpu.raster.layout import PICTURE_BYTES
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import U8
+
+PAGE_SIDE = 1024  # pixels; a larger sprite gets a page of its own size
+STEP = 8  # shelves are a multiple of this high, so that sprites of about one height share them
+Array = npt.NDArray[np.uint8]
+
+
+@dataclass(slots=True)
+class Shelf:
+    """A strip of a page, and what is free on it: begin → width."""
+
+    top: int
+    height: int
+    free: dict[int, int]
+
+    def take(self, width: int) -> int | None:
+        """Where a sprite of that width can stand: the narrowest gap that is wide enough."""
+        fitting = [(w, x) for x, w in self.free.items() if w >= width]
+        if not fitting:
+            return None
+        gap, x = min(fitting)
+        del self.free[x]
+        if gap > width:
+            self.free[x + width] = gap - width
+        return x
+
+    def give(self, x: int, width: int) -> None:
+        """Free a place and join it with the gaps beside it."""
+        for begin, gap in list(self.free.items()):
+            if begin + gap == x or x + width == begin:
+                del self.free[begin]
+                x, width = min(begin, x), width + gap
+        self.free[x] = width
+
+
+@dataclass(slots=True)
+class Page:
+    """Memory for sprites, in shelves from top to bottom."""
+
+    pixels: HostArray
+    shelves: list[Shelf] = field(default_factory=list)
+
+    def take(self, width: int, height: int) -> tuple[Shelf, int] | None:
+        """A place: on the lowest shelf that is high enough, but not twice as high; else on a new one."""
+        page_height, page_width, _ = self.pixels.type.shape
+        for shelf in sorted(self.shelves, key=lambda s: s.height):
+            if height <= shelf.height < 2 * height + STEP:
+                x = shelf.take(width)
+                if x is not None:
+                    return shelf, x
+        top = self.shelves[-1].top + self.shelves[-1].height if self.shelves else 0
+        room = page_height - top
+        if height > room or width > page_width:
+            return None
+        shelf = Shelf(top, min(-(-height // STEP) * STEP, room), {0: page_width})
+        self.shelves.append(shelf)
+        x = shelf.take(width)
+        assert x is not None
+        return shelf, x
+
+    def give(self, shelf: Shelf, x: int, width: int) -> None:
+        """Free a place; empty shelves at the bottom can be cut anew."""
+        shelf.give(x, width)
+        page_width = self.pixels.type.shape[1]
+        while self.shelves and self.shelves[-1].free == {0: page_width}:
+            self.shelves.pop()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a sprite stands."""
+
+    page: Page
+    shelf: Shelf
+    x: int
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Pixels of a sprite or an image; ``pixels`` keeps the memory."""
+
+    pixels: HostArray
+    address: int
+    stride: int
+    width: int
+    height: int
+    place: Place | None = None
+
+
+class Pictures:
+    """Pictures by number, and the table that machine code looks them up in."""
+
+    kind = "image"
+
+    def __init__(self) -> None:
+        self._known: dict[int, Picture] = {}
+        self._table: npt.NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def load(self, identity: int, pixels: Array) -> None:
+        """Keep a copy of an array (height, width, 4), in place of what had that number."""
+        self.remember(identity, self.store(pixels))
+
+    def store(self, pixels: Array) -> Picture:
+        height, width, _ = pixels.shape
+        memory = HostArray(ArrayType((height, width, 4), U8))
+        np.copyto(memory.array, pixels)
+        return Picture(memory, memory.address, width * 4, width, height)
+
+    def remember(self, identity: int, picture: Picture) -> None:
+        replaced = self._known.get(identity)
+        self._known[identity] = picture
+        self._table = None
+        if replaced is not None:
+            self.release(replaced)
+
+    def remove(self, identity: int) -> None:
+        """Forget a picture."""
+        self.find(identity)
+        self._table = None
+        self.release(self._known.pop(identity))
+
+    def find(self, identity: int) -> Picture:
+        """A picture by its number; an error if there is none."""
+        try:
+            return self._known[identity]
+        except KeyError:
+            raise PictureNotFoundError(
+                f"no {self.kind} has the number {identity}; load it first (load_{self.kind})"
+            ) from None
+
+    def release(self, picture: Picture) -> None:
+        """Nothing to do: the memory goes with the picture."""
+
+    def table(self) -> npt.NDArray[np.int64]:
+        """Records (layout.py), sorted by number."""
+        if self._table is None:
+            rows = [
+                (i - (1 << 64) if i >> 63 else i, p.address, p.stride, p.width, p.height)
+                for i, p in sorted(self._known.items())
+            ]
+            self._table = np.array(rows, np.int64).reshape(-1, PICTURE_BYTES // 8)
+        return self._table
+
+    # -- all or nothing ----------------------------------------------------------------------------
+
+    def begin(self) -> Mapping[int, Picture]:
+        """What rollback() goes back to."""
+        return dict(self._known)
+
+    def commit(self) -> None:
+        """Nothing to do."""
+
+    def rollback(self, before: Mapping[int, Picture]) -> None:
+        """Forget what was loaded since begin(), and take back what was removed."""
+        self._known = dict(before)
+        self._table = None
+
+
+class Atlas(Pictures):
+    """Sprites, packed. Places that become free are used again after commit(), so rollback() finds what
+    was removed untouched."""
+
+    kind = "sprite"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pages: list[Page] = []
+        self._freed: list[Picture] = []
+
+    def store(self, pixels: Array) -> Picture:
+        height, width, _ = pixels.shape
+        place = self._find_place(width, height)
+        memory = place.page.pixels
+        top = place.shelf.top
+        memory.array[top : top + height, place.x : place.x + width] = pixels
+        stride = memory.type.shape[1] * 4
+        address = memory.address + top * stride + place.x * 4
+        return Picture(memory, address, stride, width, height, place)
+
+    def _find_place(self, width: int, height: int) -> Place:
+        for page in self.pages:
+            found = page.take(width, height)
+            if found is not None:
+                return Place(page, *found)
+        size = (max(PAGE_SIDE, height), max(PAGE_SIDE, width), 4)
+        page = Page(HostArray(ArrayType(size, U8)))
+        found = page.take(width, height)
+        assert found is not None
+        self.pages.append(page)
+        return Place(page, *found)
+
+    def release(self, picture: Picture) -> None:
+        self._freed.append(picture)
+
+    def commit(self) -> None:
+        while self._freed:
+            self._free(self._freed.pop())
+
+    def rollback(self, before: Mapping[int, Picture]) -> None:
+        kept = {id(p) for p in before.values()}
+        made = [p for p in (*self._known.values(), *self._freed) if id(p) not in kept]
+        self._freed = []
+        for picture in made:
+            self._free(picture)
+        super().rollback(before)
+
+    def _free(self, picture: Picture) -> None:
+        place = picture.place
+        assert place is not None
+        place.page.give(place.shelf, place.x, picture.width)
+        if not place.page.shelves and len(self.pages) > 1:
+            self.pages.remove(place.page)

@@ -1,0 +1,319 @@
+"""What a surface's commands are applied to: two frames, a clip, pictures. Used by one thread.
+
+run        machine code walks the commands (raster/) and stops at those it cannot do alone
+perform    those are done here: present, resize, load, remove, read, compute
+transact   a batch with such commands: done on a copy, which is kept only if nothing failed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.base import Storage
+from dala.backends.host import HostArray
+from dala.errors import ShapeError, UnsupportedError
+from dala.gpu.atlas import Atlas, Pictures
+from dala.gpu.decode import Command, decode_one
+from dala.gpu.frame import Frame, is_unshared, new_frame
+from dala.gpu.opcodes import FIXED, HEADS, Op
+from dala.gpu.raster import layout
+from dala.gpu.raster.code import code, half_widths
+from dala.gpu.raster.protocol import PLAIN, REPORT_BYTES
+
+if TYPE_CHECKING:
+    from dala.gpu.shaders import ShaderSet
+
+Array = npt.NDArray[np.uint8]
+KEPT_ERRORS = 32
+PAINTS = PLAIN | 1 << Op.BATCH  # what machine code begins with
+SIZES = np.zeros(32, np.int64)  # of commands, for machine code
+for _op, _fields in FIXED.items():
+    SIZES[_op] = _fields.size
+SIZES[Op.BATCH] = HEADS[Op.BATCH].size
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of some commands: pixels that were asked for, and errors."""
+
+    reads: list[Array] = field(default_factory=list)
+    errors: list[Exception] = field(default_factory=list)
+    unnoted: int = 0  # errors beyond those
+
+    def note(self, error: Exception) -> None:
+        """Keep an error; not more than a few, should every command of a million fail."""
+        if len(self.errors) < KEPT_ERRORS:
+            self.errors.append(error)
+        else:
+            self.unnoted += 1
+
+
+class Canvas:
+    """The frame that is drawn, the frame that was presented, and all that drawing needs."""
+
+    def __init__(
+        self, width: int, height: int, *, replace: bool, shaders: ShaderSet | None
+    ) -> None:
+        self.sprites, self.images = Atlas(), Pictures()
+        self.shaders = shaders
+        self.device = shaders.device if shaders is not None else None
+        self.back = new_frame(width, height, self.device)
+        self.front = new_frame(width, height, self.device)
+        self.front.host_to_paint().array[...] = 0
+        self.shown = self.front  # what others may look at
+        self.frames = 0
+        self._transacting = False
+        self._tables = (
+            (self.sprites, layout.SPRITES, layout.SPRITE_COUNT),
+            (self.images, layout.IMAGES, layout.IMAGE_COUNT),
+        )
+        self._state = np.zeros(layout.STATE_BYTES // 8, np.int64)
+        self._address = int(self._state.ctypes.data)
+        self._scratch = np.empty(0, np.uint8)
+        self._set(layout.REPLACE, int(replace))
+        self._set(layout.SIZES, int(SIZES.ctypes.data))
+        self._set(layout.HALVES, int(half_widths().ctypes.data))
+        self._set(layout.STALE, 1)
+        self._point()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height."""
+        return self.back.size
+
+    def _set(self, word: int, value: int) -> None:
+        self._state[word // 8] = value
+
+    def _get(self, word: int) -> int:
+        return int(self._state[word // 8])
+
+    def _point(self) -> None:
+        """Tell machine code the size, if it is another."""
+        width, height = self.size
+        if (self._get(layout.WIDTH), self._get(layout.HEIGHT)) != (width, height):
+            self._set(layout.WIDTH, width)
+            self._set(layout.HEIGHT, height)
+            room = (width + layout.ROOM) * 8  # a row, and the columns to sample for it
+            if self._scratch.size < room:
+                self._scratch = np.empty(room, np.uint8)
+                self._set(layout.SCRATCH, int(self._scratch.ctypes.data))
+            code().apply_clip(self._address)
+
+    def _refresh(self) -> None:
+        """What was presented is where the next frame begins."""
+        if self._get(layout.STALE):
+            self._copy_frame(self.front, self.back)
+            self._set(layout.STALE, 0)
+
+    def _copy_frame(self, source: Frame, target: Frame) -> None:
+        if source.only_on_gpu:
+            assert self.shaders is not None
+            self.shaders.copy(source.gpu(), target.gpu_to_write())
+        else:
+            np.copyto(target.host_to_paint().array, source.host().array)
+
+    # -- commands ----------------------------------------------------------------------------------
+
+    def apply(self, data: bytes, outcome: Outcome) -> None:
+        """Checked commands, in order. What fails is noted, and the next command goes on."""
+        address = int(np.frombuffer(data, np.uint8).ctypes.data) if data else 0
+        at, end = 0, len(data)
+        while at < end:
+            at = self._run(data, address, at)
+            if at < end:
+                at = self._step(data, address, at, outcome)
+
+    def _run(self, data: bytes, address: int, at: int) -> int:
+        """Machine code, as far as it goes."""
+        if not PAINTS >> data[at] & 1:
+            return at
+        stale, clears = self._get(layout.STALE), data[at] == Op.CLEAR
+        # what is painted all over, by a clear or by the last frame, need not be fetched first
+        back = self.back.host_to_paint() if stale or clears else self.back.host()
+        self._set(layout.BACK, back.address)
+        if stale and not clears:
+            self._set(layout.FRONT, self.front.host().address)
+        for pictures, table, count in self._tables:
+            rows = pictures.table()
+            self._set(table, int(rows.ctypes.data))
+            self._set(count, len(rows))
+        at = code().run(self._address, address, at, len(data))
+        self.back.painted()
+        return at
+
+    def _step(self, data: bytes, address: int, at: int, outcome: Outcome) -> int:
+        """The one command at ``at``, done or noted as failed; where the next one is."""
+        if data[at] == Op.BATCH:
+            end = self._end_of_batch(data, address, at)
+            try:
+                self._transact(data[at + 5 : end], outcome)
+            except Exception as error:  # reported, and the surface lives on
+                outcome.note(error)
+            return end
+        command, end = decode_one(data, at)
+        try:
+            self.perform(command, outcome)
+            self.sprites.commit()
+        except Exception as error:
+            outcome.note(error)
+        return end
+
+    def _end_of_batch(self, data: bytes, address: int, at: int) -> int:
+        count = int.from_bytes(data[at + 1 : at + 5], "little")
+        report = np.zeros(REPORT_BYTES // 8, np.int64)
+        sizes, noted = int(SIZES.ctypes.data), int(report.ctypes.data)
+        return code().check(address, at + 5, len(data), count, 1, sizes, noted)
+
+    def perform(self, command: Command, outcome: Outcome) -> None:
+        """A command that machine code leaves to Python."""
+        op, fields = command
+        if op is Op.READ_PIXELS:
+            outcome.reads.append(self.read(*fields))
+        else:
+            _PERFORM[op](self, *fields)
+
+    # -- all or nothing ----------------------------------------------------------------------------
+
+    def _transact(self, data: bytes, outcome: Outcome) -> None:
+        """Commands that are undone if one of them fails: they work on a copy."""
+        state, back, front, frames = self._state.copy(), self.back, self.front, self.frames
+        kept: list[Any] = [self.sprites, self.images, *([self.shaders] if self.shaders else [])]
+        known = [(k, k.begin()) for k in kept]
+        self.back = new_frame(*self.size, self.device)
+        self._copy_frame(front if self._get(layout.STALE) else back, self.back)
+        self._set(layout.STALE, 0)
+        self._transacting = True
+        inside = Outcome()
+        try:
+            self._apply_strictly(data, inside)
+        except BaseException:
+            self.back, self.front, self.frames = back, front, frames
+            scratch = self._get(layout.SCRATCH)  # as long as the widest row so far, at least
+            self._state[:] = state
+            self._set(layout.SCRATCH, scratch)
+            for keeper, before in known:
+                keeper.rollback(before)
+            raise
+        finally:
+            self._transacting = False
+        for keeper, _ in known:
+            keeper.commit()
+        outcome.reads += inside.reads
+        self.shown = self.front
+
+    def _apply_strictly(self, data: bytes, outcome: Outcome) -> None:
+        address = int(np.frombuffer(data, np.uint8).ctypes.data) if data else 0
+        at, end = 0, len(data)
+        while at < end:
+            at = self._run(data, address, at)
+            if at == end:
+                return
+            if data[at] == Op.BATCH:
+                at += HEADS[Op.BATCH].size  # within this one already
+                continue
+            command, at = decode_one(data, at)
+            self.perform(command, outcome)
+
+    # -- what Python does --------------------------------------------------------------------------
+
+    def present(self) -> None:
+        """Show the drawn frame; what was shown before is drawn over next, unless somebody holds it."""
+        self.frames += 1
+        if self._get(layout.STALE):
+            return  # nothing was drawn: the same frame again
+        if self.back.only_on_gpu and self.device is not None:
+            self.device.wait()  # whoever waits for the receipt wants it done
+        before, self.front = self.front, self.back
+        if not self._transacting:
+            self.shown = self.front
+        free = not self._transacting and is_unshared(before)
+        if free and before.type == self.front.type:
+            self.back = before
+        else:
+            self.back = new_frame(*self.size, self.device)
+        self._set(layout.STALE, 1)
+
+    def resize(self, width: int, height: int) -> None:
+        """Another size; the left top part stays, what is new is transparent."""
+        if (width, height) == self.size:
+            return
+        self._refresh()
+        fresh = new_frame(width, height, self.device)
+        target, source = fresh.host_to_paint().array, self.back.host().array
+        target[...] = 0
+        h, w = min(height, self.size[1]), min(width, self.size[0])
+        target[:h, :w] = source[:h, :w]
+        self.back = fresh
+        self._point()
+
+    def adopt(self, storage: Storage) -> None:
+        """A whole new content, made by someone else, without copying it."""
+        if storage.type != self.back.type:
+            height, width, _ = storage.type.shape
+            raise ShapeError(
+                f"set_pixels: {width} × {height} pixels for a surface of "
+                f"{self.size[0]} × {self.size[1]}"
+            )
+        before = self.back
+        if isinstance(storage, HostArray):
+            self.back = Frame(storage.type, self.device, host=storage)
+        else:
+            self.back = Frame(storage.type, self.device, gpu=storage)
+        if not self._transacting and is_unshared(before):
+            before.recycle()
+        self._set(layout.STALE, 0)
+
+    def read(self, x: int, y: int, w: int, h: int) -> Array:
+        """A region, as it is drawn so far; transparent where there is no surface."""
+        result = np.zeros((h, w, 4), np.uint8)
+        source = self.front if self._get(layout.STALE) else self.back
+        part = source.host().array[y : y + h, x : x + w]
+        result[: part.shape[0], : part.shape[1]] = part
+        return result
+
+    def load_sprite(self, identity: int, w: int, h: int, pixels: bytes) -> None:
+        self.sprites.load(identity, np.frombuffer(pixels, np.uint8).reshape(h, w, 4))
+
+    def load_image(self, identity: int, w: int, h: int, pixels: bytes) -> None:
+        self.images.load(identity, np.frombuffer(pixels, np.uint8).reshape(h, w, 4))
+
+    def dispatch(self, shader: str, params: bytes, counts: tuple[int, int, int]) -> None:
+        shaders = self._need_shaders()
+        self._refresh()
+        info = (*self.size, self.frames + 1)
+        shaders.dispatch(self.back.gpu(), info, shader, params, counts)
+        self.back.computed()
+
+    def _need_shaders(self) -> ShaderSet:
+        if self.shaders is None:
+            raise no_compute()
+        return self.shaders
+
+
+def no_compute() -> UnsupportedError:
+    """Why there are no compute shaders here."""
+    return UnsupportedError(
+        "compute shaders need a GPU, and this surface is on the CPU; "
+        "ask supports_compute first, or use dala.compute kernels and run_to_surface"
+    )
+
+
+_PERFORM: dict[Op, Callable[..., None]] = {
+    Op.PRESENT: Canvas.present,
+    Op.RESIZE: Canvas.resize,
+    Op.LOAD_SPRITE: Canvas.load_sprite,
+    Op.LOAD_IMAGE: Canvas.load_image,
+    Op.REMOVE_SPRITE: lambda canvas, identity: canvas.sprites.remove(identity),
+    Op.REMOVE_IMAGE: lambda canvas, identity: canvas.images.remove(identity),
+    Op.DISPATCH_COMPUTE: Canvas.dispatch,
+    Op.LOAD_SHADER: lambda canvas, *fields: canvas._need_shaders().load(*fields),
+    Op.SET_UNIFORM: lambda canvas, *fields: canvas._need_shaders().set_uniform(*fields),
+    # machine code leaves these only if their picture is unknown: finding it says so
+    Op.BLIT: lambda canvas, identity, *_: canvas.sprites.find(identity),
+    Op.IMAGE_BLIT: lambda canvas, identity, *_: canvas.images.find(identity),
+}

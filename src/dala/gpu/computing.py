@@ -1,0 +1,76 @@
+"""The calls for compute shaders, on surfaces whose device is a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dala.backends.base import Device
+from dala.gpu import command
+from dala.gpu.canvas import no_compute
+from dala.gpu.drawing import Drawing
+
+if TYPE_CHECKING:
+    from dala.gpu.renderer import Renderer
+    from dala.gpu.shaders import ShaderSet
+
+
+def shaders_of(device: Device) -> ShaderSet | None:
+    """Compute shaders, where the device is a GPU of ours (or a software stand-in for one)."""
+    if device.backend != "wgpu":
+        return None
+    from dala.backends.webgpu.device import WebGpuDevice
+    from dala.gpu.shaders import ShaderSet
+
+    assert isinstance(device, WebGpuDevice)
+    return ShaderSet(device)
+
+
+class Computing(Drawing):
+    """Drawing, and shaders between it. shaders.py says what a shader is given."""
+
+    _renderer: Renderer
+
+    @property
+    def supports_compute(self) -> bool:
+        """Whether WGSL compute shaders can run on this surface's pixels."""
+        return self._renderer.canvas.shaders is not None
+
+    def dispatch_compute(
+        self, wgsl: str, params: bytes = b"", workgroups: Sequence[int] = (1, 1, 1)
+    ) -> None:
+        """Run a compute shader on the pixels drawn so far: WGSL text, or the name of a loaded one.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(8, 8) as surface:
+        ...     if surface.supports_compute:
+        ...         surface.dispatch_compute("@compute @workgroup_size(1) fn main() {}")
+        """
+        self._need_compute()
+        self._record(command.encode_dispatch_compute(wgsl, params, workgroups))
+
+    def load_shader(self, name: str, source: str) -> None:
+        """Keep a compute shader under a name; loading it again replaces it from the next dispatch on.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(8, 8) as surface:
+        ...     if surface.supports_compute:
+        ...         surface.load_shader("nothing", "@compute @workgroup_size(1) fn main() {}")
+        """
+        self._need_compute()
+        self._record(command.encode_load_shader(name, source))
+
+    def set_uniform(self, name: str, data: bytes) -> None:
+        """Bytes that shaders read under a name.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(8, 8) as surface:
+        ...     if surface.supports_compute:
+        ...         surface.set_uniform("speed", bytes(4))
+        """
+        self._need_compute()
+        self._record(command.encode_set_uniform(name, data))
+
+    def _need_compute(self) -> None:
+        if not self.supports_compute:
+            raise no_compute()

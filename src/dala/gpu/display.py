@@ -1,0 +1,52 @@
+"""Where a surface is shown: an image in a notebook, a window elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dala.gpu.surface import Surface
+    from dala.gpu.window import Window
+
+Frame = Callable[["Surface", float], None]
+Event = dict[str, Any]
+Handler = Callable[[Event], None]
+
+
+def show_surface(
+    surface: Surface,
+    title: str,
+    *,
+    frame: Frame | None = None,
+    on: Mapping[str, Handler] | None = None,
+    fps: float = 60.0,
+    vsync: bool = True,
+    block: bool = True,
+) -> Window | None:
+    """Surface.show; its docstring is there."""
+    if in_notebook():
+        show_inline(surface)
+        return None
+    from dala.gpu.window import Window
+
+    window = Window(surface, title, frame=frame, on=on or {}, fps=fps, vsync=vsync)
+    if block:
+        window.run()
+        return None
+    return window
+
+
+def in_notebook() -> bool:
+    """Whether an IPython kernel with a front end that shows images runs this."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def show_inline(surface: Surface) -> None:
+    """The last presented frame as output of a notebook's cell."""
+    from IPython.display import Image, display
+
+    display(Image(data=surface._repr_png_(), format="png"))

@@ -1,0 +1,14 @@
+"""Primitives as spans of pixels, in compiled integer code.
+
+    language.py   Python functions on integers → LLVM text
+    words.py      what those functions may say: loads, stores, square roots, whole rows of pixels
+    rows.py       filling and blending rows, with vectors; sampling.py scaling them
+    layout.py     what Python and machine code share: state, tables, sizes of commands
+    shapes.py     rectangles, lines, circles, triangles
+    pictures.py   sprites and scaled images
+    protocol.py   bytes: checked, then walked
+    code.py       all of it compiled, and called
+
+Everything is exact: a primitive is a set of horizontal spans, a span is clipped in 64-bit integers,
+and a pixel is painted at most once by a primitive. design/surfaces.md states every rule.
+"""

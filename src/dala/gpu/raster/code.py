@@ -1,0 +1,52 @@
+"""The rasteriser as machine code, compiled once per process."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.cpu.jit import Module
+from dala.gpu.raster import protocol
+from dala.gpu.raster.language import compile_functions
+from dala.gpu.raster.layout import SMALL
+from dala.gpu.raster.shapes import compute_half_width
+
+ENTRIES: tuple[FunctionType, ...] = (protocol.check, protocol.run, protocol.apply_clip)  # type: ignore[assignment]
+
+
+class Code:
+    """The three functions that Python calls, on addresses and numbers; the GIL is released."""
+
+    def __init__(self) -> None:
+        module = Module(compile_functions(ENTRIES), optimise=True)
+        self._module = module  # frees the machine code with its last reference
+        self.check = self._function(protocol.check, 7)
+        self.run = self._function(protocol.run, 4)
+        self.apply_clip = self._function(protocol.apply_clip, 1)
+
+    def _function(self, function: Callable[..., Any], arguments: int) -> Callable[..., int]:
+        kinds = [ctypes.c_int64] * (arguments + 1)
+        prototype = ctypes.CFUNCTYPE(*kinds)
+        return prototype(self._module.address(function.__name__))
+
+
+@functools.cache
+def half_widths() -> npt.NDArray[np.uint8]:
+    """Half widths of the rows of small discs, [radius, row]."""
+    table = np.zeros((SMALL, SMALL), np.uint8)
+    for radius in range(SMALL):
+        for dy in range(radius + 1):
+            table[radius, dy] = compute_half_width(radius, dy)
+    return table
+
+
+@functools.cache
+def code() -> Code:
+    """The compiled rasteriser."""
+    return Code()

@@ -1,0 +1,278 @@
+"""Rows of pixels, a vector at a time: fill with a colour, blend a colour, blend pixels.
+
+Source-over with straight alpha, exactly. With source colour s and alpha a, destination d and alpha b:
+
+    keep  = b·(255 − a)           what is left of the destination
+    total = 255·a + keep
+    alpha = (total + 127) div 255
+    color = (255·a·s + keep·d + total div 2) div total
+
+So a source of alpha 0 changes nothing; neither does it where the total is 0.
+
+Where the destination is opaque that is (a·s + (255 − a)·d + 127) div 255, computed in 16-bit lanes;
+otherwise the quotient is computed in f32, where it is exact as well: numerators stay below 2²⁴, and
+the nearest quotient below a whole number q ≤ 255 is 1/65025 away, further than f32 rounds.
+
+A row's last vector is read and written whole, with the pixels behind the row's end unchanged. A
+surface is painted by one thread, and every array has room behind its end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Iterable
+
+from dala.backends.cpu.jit import detect_host
+from dala.gpu.raster.language import Word
+
+_FILL = """
+define internal i64 @fill_row(i64 %to, i64 %count, i64 %pixel) {{
+  %dword = trunc i64 %pixel to i32
+  %one = insertelement {V} poison, i32 %dword, i64 0
+  %color = shufflevector {V} %one, {V} poison, <{L} x i32> zeroinitializer
+  %size = shl i64 %count, 2
+  %end = add i64 %to, %size
+  %long = icmp sge i64 %count, {L}
+  br i1 %long, label %vectors, label %short
+vectors:
+  %last = sub i64 %end, {bytes}
+  br label %vector
+vector:
+  %at = phi i64 [ %to, %vectors ], [ %next, %vector ]
+  %p = inttoptr i64 %at to ptr
+  store {V} %color, ptr %p, align 4
+  %next = add i64 %at, {bytes}
+  %more = icmp slt i64 %next, %last
+  br i1 %more, label %vector, label %overlap
+overlap:                                    ; the last vector ends where the row ends
+  %q = inttoptr i64 %last to ptr
+  store {V} %color, ptr %q, align 4
+  ret i64 0
+short:
+  %r = inttoptr i64 %to to ptr
+  %old = load {V}, ptr %r, align 4
+  %limit = trunc i64 %count to i32
+  %limit1 = insertelement {V} poison, i32 %limit, i64 0
+  %limits = shufflevector {V} %limit1, {V} poison, <{L} x i32> zeroinitializer
+  %inside = icmp slt {V} {lanes}, %limits
+  %new = select <{L} x i1> %inside, {V} %color, {V} %old
+  store {V} %new, ptr %r, align 4
+  ret i64 0
+}}"""
+
+_BLEND = """
+declare i1 @llvm.vector.reduce.and.v{L}i1(<{L} x i1>)
+declare {V} @llvm.umax.v{L}i32({V}, {V})
+
+; (a·s + (255 − a)·d + 127) div 255 in 16-bit lanes, as (n + 128)·257 div 2¹⁶
+define internal {H} @mix({H} %s, {H} %d, {H} %a, {H} %na) alwaysinline {{
+  %m = mul {H} %s, %a
+  %n = mul {H} %d, %na
+  %mn = add {H} %m, %n
+  %t = add {H} %mn, splat (i16 128)
+  %wide = zext {H} %t to {W}
+  %product = mul {W} %wide, splat (i32 257)
+  %high = lshr {W} %product, splat (i32 16)
+  %r = trunc {W} %high to {H}
+  ret {H} %r
+}}
+
+; red and blue are the lower bytes of 16-bit lanes, green and alpha the upper ones
+define internal {V} @blend_opaque({V} %s, {V} %d) alwaysinline {{
+  %bytes = bitcast {V} %s to <{B} x i8>
+  %spread = shufflevector <{B} x i8> %bytes, <{B} x i8> zeroinitializer, <{B} x i32> {spread}
+  %a = bitcast <{B} x i8> %spread to {H}
+  %na = xor {H} %a, splat (i16 255)
+  %sh = bitcast {V} %s to {H}
+  %dh = bitcast {V} %d to {H}
+  %s.rb = and {H} %sh, splat (i16 255)
+  %d.rb = and {H} %dh, splat (i16 255)
+  %rb = call {H} @mix({H} %s.rb, {H} %d.rb, {H} %a, {H} %na)
+  %s.opaque = or {V} %s, splat (i32 -16777216)          ; alpha stays 255
+  %so = bitcast {V} %s.opaque to {H}
+  %s.ga = lshr {H} %so, splat (i16 8)
+  %d.ga = lshr {H} %dh, splat (i16 8)
+  %ga = call {H} @mix({H} %s.ga, {H} %d.ga, {H} %a, {H} %na)
+  %ga8 = shl {H} %ga, splat (i16 8)
+  %rgba = or {H} %rb, %ga8
+  %r = bitcast {H} %rgba to {V}
+  ret {V} %r
+}}
+
+define internal {V} @blend_any({V} %s, {V} %d) {{
+  %a = lshr {V} %s, splat (i32 24)
+  %b = lshr {V} %d, splat (i32 24)
+  %na = sub {V} splat (i32 255), %a
+  %keep = mul {V} %b, %na
+  %take = mul {V} %a, splat (i32 255)
+  %total = add {V} %take, %keep
+  %half = lshr {V} %total, splat (i32 1)
+  %some = call {V} @llvm.umax.v{L}i32({V} %total, {V} splat (i32 1))
+  %divisor = uitofp {V} %some to <{L} x float>
+{channels}
+  %t127 = add {V} %total, splat (i32 127)
+  %t1 = mul {V} %t127, splat (i32 32897)    ; ⌊v · 32897 / 2²³⌋ = v div 255 for 16 bits
+  %alpha = lshr {V} %t1, splat (i32 23)
+  %alpha24 = shl {V} %alpha, splat (i32 24)
+  %rg = or {V} %out0, %out8
+  %rgb = or {V} %rg, %out16
+  %rgba = or {V} %rgb, %alpha24
+  %nothing = icmp eq {V} %total, zeroinitializer
+  %r = select <{L} x i1> %nothing, {V} %d, {V} %rgba
+  ret {V} %r
+}}
+
+define internal {V} @blend({V} %s, {V} %d) alwaysinline {{
+  %opaque = icmp uge {V} %d, splat (i32 -16777216)
+  %all = call i1 @llvm.vector.reduce.and.v{L}i1(<{L} x i1> %opaque)
+  br i1 %all, label %simple, label %general
+simple:
+  %x = call {V} @blend_opaque({V} %s, {V} %d)
+  ret {V} %x
+general:
+  %y = call {V} @blend_any({V} %s, {V} %d)
+  ret {V} %y
+}}"""
+
+_CHANNEL = """
+  %s{c} = lshr {V} %s, splat (i32 {c})
+  %d{c} = lshr {V} %d, splat (i32 {c})
+  %sc{c} = and {V} %s{c}, splat (i32 255)
+  %dc{c} = and {V} %d{c}, splat (i32 255)
+  %m{c} = mul {V} %sc{c}, %take
+  %n{c} = mul {V} %dc{c}, %keep
+  %mn{c} = add {V} %m{c}, %n{c}
+  %num{c} = add {V} %mn{c}, %half
+  %f{c} = uitofp {V} %num{c} to <{L} x float>
+  %q{c} = fdiv <{L} x float> %f{c}, %divisor
+  %i{c} = fptoui <{L} x float> %q{c} to {V}
+  %out{c} = shl {V} %i{c}, splat (i32 {c})"""
+
+_ROW = """
+define internal i64 @{name}(i64 %to, i64 %count, i64 %source) {{
+  {before}
+  %whole = sub i64 %count, {L}
+  %long = icmp sge i64 %whole, 0
+  br i1 %long, label %vector, label %rest
+vector:
+  %i = phi i64 [ 0, %0 ], [ %next, %vector ]
+  {load}
+  %new = call {V} @blend({V} %s, {V} %d)
+  store {V} %new, ptr %p, align 4
+  %next = add i64 %i, {L}
+  %more = icmp sle i64 %next, %whole
+  br i1 %more, label %vector, label %rest
+rest:
+  %done = phi i64 [ 0, %0 ], [ %next, %vector ]
+  %left = sub i64 %count, %done
+  %some = icmp sgt i64 %left, 0
+  br i1 %some, label %tail, label %end
+tail:
+  {load_tail}
+  %mixed = call {V} @blend({V} %s.t, {V} %d.t)
+  %limit = trunc i64 %left to i32
+  %limit1 = insertelement {V} poison, i32 %limit, i64 0
+  %limits = shufflevector {V} %limit1, {V} poison, <{L} x i32> zeroinitializer
+  %inside = icmp slt {V} {lanes}, %limits
+  %kept = select <{L} x i1> %inside, {V} %mixed, {V} %d.t
+  store {V} %kept, ptr %p.t, align 4
+  br label %end
+end:
+  ret i64 0
+}}"""
+# the vector of the destination at pixel {at}, and that of the source; names end in {t}
+_DESTINATION = """%offset{t} = shl i64 %{at}, 2
+  %at{t} = add i64 %to, %offset{t}
+  %p{t} = inttoptr i64 %at{t} to ptr
+  %d{t} = load {V}, ptr %p{t}, align 4
+  """
+_SPLAT = """%dword = trunc i64 %source to i32
+  %one = insertelement {V} poison, i32 %dword, i64 0
+  %color = shufflevector {V} %one, {V} poison, <{L} x i32> zeroinitializer"""
+_COLOR = "%s{t} = or {V} %color, zeroinitializer"
+_PIXELS = """%from{t} = add i64 %source, %offset{t}
+  %sp{t} = inttoptr i64 %from{t} to ptr
+  %s{t} = load {V}, ptr %sp{t}, align 4"""
+
+
+@functools.cache
+def vector_names() -> dict[str, object]:
+    """How this machine's vectors of pixels are spelled: V as 32-bit lanes, H as 16-bit halves of
+    them, W those widened."""
+    count = detect_host().vector_bytes // 4
+    size = 4 * count
+    # each alpha byte into both halves of its pixel; the first byte of the zeros beside them
+    spread = [i // 4 * 4 + 3 if i % 2 == 0 else size for i in range(size)]
+    return {
+        "L": count,
+        "B": size,
+        "V": f"<{count} x i32>",
+        "H": f"<{2 * count} x i16>",
+        "W": f"<{2 * count} x i32>",
+        "lanes": _literal(range(count)),
+        "spread": _literal(spread),
+    }
+
+
+def _literal(numbers: Iterable[int]) -> str:
+    return "<" + ", ".join(f"i32 {n}" for n in numbers) + ">"
+
+
+def _spell_fill() -> str:
+    v = vector_names()
+    return _FILL.format(bytes=f"{detect_host().vector_bytes}", **v)
+
+
+def _spell_row(name: str, before: str, source: str) -> str:
+    v = vector_names()
+    parts = _DESTINATION + source
+    load, load_tail = parts.format(at="i", t="", **v), parts.format(at="done", t=".t", **v)
+    before = before.format(**v)
+    row = _ROW.format(name=name, before=before, load=load, load_tail=load_tail, **v)
+    channels = "".join(_CHANNEL.format(c=c, **v) for c in (0, 8, 16))
+    return f"{_BLEND.format(channels=channels, **v)}\n\n{row}"
+
+
+def blend_pixel(s: int, d: int) -> int:
+    """The rule above for one pixel, as a number of 32 bits with red in the lowest byte."""
+    a, b = s >> 24, d >> 24
+    keep = b * (255 - a)
+    total = 255 * a + keep
+    if total == 0:
+        return d
+    result = (total + 127) // 255 << 24
+    for c in (0, 8, 16):
+        part = 255 * a * (s >> c & 255) + keep * (d >> c & 255) + total // 2
+        result |= part // total << c
+    return result
+
+
+def _pixels(address: int, count: int) -> ctypes.Array[ctypes.c_uint32]:
+    return (ctypes.c_uint32 * max(count, 0)).from_address(address)
+
+
+def _fill_row(to: int, count: int, pixel: int) -> int:
+    row = _pixels(to, count)
+    for i in range(count):
+        row[i] = pixel
+    return 0
+
+
+def _blend_color(to: int, count: int, pixel: int) -> int:
+    row = _pixels(to, count)
+    for i in range(count):
+        row[i] = blend_pixel(pixel & 0xFFFFFFFF, row[i])
+    return 0
+
+
+def _blend_row(to: int, count: int, source: int) -> int:
+    row, pixels = _pixels(to, count), _pixels(source, count)
+    for i in range(count):
+        row[i] = blend_pixel(pixels[i], row[i])
+    return 0
+
+
+fill_row = Word("fill_row", _spell_fill, _fill_row)
+blend_color = Word("blend_color", lambda: _spell_row("blend_color", _SPLAT, _COLOR), _blend_color)
+blend_row = Word("blend_row", lambda: _spell_row("blend_row", "", _PIXELS), _blend_row)

@@ -1,0 +1,222 @@
+"""The queue of a surface and the thread that empties it.
+
+    caller                                              render thread
+    record(bytes): a list, and now and then ─┐
+    submit(bytes) → Receipt ─────────────────┼→ queue → Canvas.apply → Receipt.settle
+    adopt(frame)  → Receipt ─────────────────┘
+
+Single commands are gathered (waking a thread for each would cost more than drawing it): nobody can see
+the difference, as whatever looks at the surface is queued behind them. The queue is bounded, and the
+caller waits for room; that is decided by what is in the queue alone, so that an interrupt (Ctrl-C) at any
+moment leaves nothing to be put right.
+Nothing here refers to the Surface, so a forgotten one is collected, and ends its thread.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import weakref
+from collections import deque
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+from dala.backends.base import Storage
+from dala.compute.failures import detached
+from dala.errors import SurfaceDestroyedError, SurfaceError
+from dala.gpu.canvas import KEPT_ERRORS, Canvas, Outcome
+from dala.gpu.receipt import Receipt
+from dala.gpu.report import Reporter
+
+if TYPE_CHECKING:
+    from dala.gpu.shaders import ShaderSet
+
+GATHERED = 1024  # single commands that are put into the queue together
+GATHERED_BYTES = 4096  # and one that is longer is not kept waiting
+LARGE = 1 << 19  # bytes of commands or pixels
+QUEUED = 32  # items in the queue before another is put in: some 20 MiB
+QUEUED_LARGE = 2  # the same for a large one
+FRAMES = 4  # presents under way: more would only be shown late
+TOGETHER = 1 << 20  # bytes that the render thread applies in one go
+
+_live: weakref.WeakSet[Renderer] = weakref.WeakSet()
+
+
+@dataclass(slots=True)
+class Work:
+    """Commands, or a new content; and who wants to know."""
+
+    data: bytes = b""
+    frame: Storage | None = None
+    receipt: Receipt | None = None
+    presents: bool = False  # its receipt also tells what failed before
+
+
+class Renderer:
+    """One surface's canvas, its queue and its thread."""
+
+    def __init__(
+        self, width: int, height: int, *, replace: bool, shaders: ShaderSet | None, name: str
+    ) -> None:
+        self.canvas = Canvas(width, height, replace=replace, shaders=shaders)
+        self.name = name
+        self.pending: list[bytes] = []  # append is atomic; taken from the front under the lock
+        self.closed = False
+        self._lock = threading.Lock()
+        self._queue: SimpleQueue[Work | None] = SimpleQueue()
+        self._bell = threading.Lock()  # released when something was taken out of the queue
+        self._bell.acquire()
+        self._presents = 0  # asked for so far
+        self._presenting: deque[Receipt] = deque(maxlen=FRAMES)
+        self._thread: threading.Thread | None = None
+        self._process = os.getpid()
+        self._reporter = Reporter(name)
+        self._failed: list[Exception] = []  # since the last present
+        _live.add(self)
+
+    # -- the caller's side -------------------------------------------------------------------------
+
+    def record(self, data: bytes) -> None:
+        """Queue one command of our own encoders."""
+        pending = self.pending
+        pending.append(data)
+        if len(pending) >= GATHERED or len(data) > GATHERED_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand over what was gathered."""
+        self._check_open()
+        with self._lock:
+            self._hand_over_pending()
+
+    def submit(self, data: bytes, *, presents: int = 0) -> Receipt:
+        """Queue checked commands behind everything recorded so far."""
+        self._check_open()
+        with self._lock:
+            self._hand_over_pending()
+            self._presents += presents
+            receipt = Receipt(self._presents)
+            if presents and len(self._presenting) == FRAMES:
+                self._presenting[0].await_done()
+            self._hand_over(Work(data, receipt=receipt, presents=presents > 0))
+            if presents:
+                self._presenting.append(receipt)
+        return receipt
+
+    def adopt(self, frame: Storage) -> Receipt:
+        """Queue a whole new content."""
+        self._check_open()
+        with self._lock:
+            self._hand_over_pending()
+            receipt = Receipt(self._presents)
+            self._hand_over(Work(frame=frame, receipt=receipt))
+        return receipt
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise SurfaceDestroyedError(f"{self.name} has been destroyed")
+        if os.getpid() != self._process:
+            raise SurfaceError(
+                f"{self.name}: its thread stayed in the process this one was forked from"
+            )
+
+    def _hand_over_pending(self) -> None:
+        count = len(self.pending)
+        if count:
+            self._hand_over(Work(b"".join(self.pending[:count])))
+            del self.pending[:count]
+
+    def _hand_over(self, work: Work) -> None:
+        """Wait for room, under the lock: who comes first is first."""
+        if self.closed:
+            raise SurfaceDestroyedError(f"{self.name} has been destroyed")
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name=self.name, daemon=True)
+        if self._thread.ident is None:
+            self._thread.start()
+        size = len(work.data) if work.frame is None else work.frame.type.nbytes
+        limit = QUEUED if size < LARGE else QUEUED_LARGE
+        while self._queue.qsize() >= limit:
+            self._bell.acquire()
+        self._queue.put(work)
+
+    def close(self, *, wait: bool) -> None:
+        """Do what is queued, then end; repeated, it does nothing."""
+        if os.getpid() != self._process:
+            self.closed = True
+            return
+        if wait:
+            with self._lock:
+                if not self.closed:
+                    self._hand_over_pending()
+                    self.closed = True
+                    self._queue.put(None)
+            if self._thread is not None and self._thread is not threading.current_thread():
+                self._thread.join()
+        elif not self.closed:  # from the garbage collector: no lock, nobody else holds the surface
+            self.closed = True
+            self._queue.put(None)
+
+    # -- the render thread -------------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        queue = self._queue
+        while True:
+            work = queue.get()
+            if work is None:
+                return
+            last = work
+            parts, size = [work.data], len(work.data)
+            # commands that nobody waits for join those behind them: fewer native calls
+            while last.receipt is None and size < TOGETHER:
+                try:
+                    after = queue.get_nowait()
+                except Empty:
+                    break
+                if after is None:
+                    queue.put(None)  # the last item there is
+                    break
+                parts.append(after.data)
+                size, last = size + len(after.data), after
+            if self._bell.locked():  # nobody else releases it
+                self._bell.release()
+            self._do(parts, last)
+            del work, last, parts
+
+    def _do(self, parts: list[bytes], work: Work) -> None:
+        """Apply commands; those of ``work`` come last and may have a receipt."""
+        before, own = Outcome(), Outcome()
+        try:
+            if work.receipt is None:
+                self.canvas.apply(b"".join(parts), before)
+            else:
+                self.canvas.apply(b"".join(parts[:-1]), before)
+                self.canvas.apply(work.data, own)
+            if work.frame is not None:
+                self.canvas.adopt(work.frame)
+        except Exception as error:
+            own.note(error)
+        self._settle(before, own, work)
+
+    def _settle(self, before: Outcome, own: Outcome, work: Work) -> None:
+        for error in (*before.errors, *own.errors):
+            detached(error, None)
+            self._reporter.tell(error)
+        self._reporter.tell_more(before.unnoted + own.unnoted)
+        self._failed += before.errors[: KEPT_ERRORS - len(self._failed)]
+        if work.receipt is None:
+            self._failed += own.errors[: KEPT_ERRORS - len(self._failed)]
+            return
+        errors = own.errors[:KEPT_ERRORS]
+        if work.presents:
+            errors, self._failed = [*self._failed, *errors], []
+        work.receipt.settle(own.reads, errors)
+
+
+@atexit.register
+def _close_all() -> None:
+    """Daemon threads may be cut off within native code, so they are told to end and waited for."""
+    for renderer in list(_live):
+        renderer.close(wait=True)

@@ -1,0 +1,124 @@
+"""A window that shows what a surface presents: one texture, one triangle over the screen.
+
+rendercanvas brings window and events, wgpu the GPU; both come with the extra ``window``. The frame keeps
+its proportions; what the window has beyond is black.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dala.errors import ParameterError, UnsupportedError, suggest
+from dala.gpu.quad import Picture, fit
+
+if TYPE_CHECKING:
+    from dala.gpu.surface import Surface
+
+EVENTS = (
+    "resize", "close", "pointer_down", "pointer_up", "pointer_move", "pointer_enter",
+    "pointer_leave", "double_click", "wheel", "key_down", "key_up", "char",
+)  # fmt: skip
+
+
+class Window:
+    """An open window; ``show(block=False)`` returns it."""
+
+    def __init__(
+        self,
+        surface: Surface,
+        title: str,
+        *,
+        frame: Callable[[Surface, float], None] | None,
+        on: Mapping[str, Callable[[dict[str, Any]], None]],
+        fps: float,
+        vsync: bool,
+    ) -> None:
+        for name in on:
+            if name not in EVENTS:
+                listed = ", ".join(EVENTS)
+                raise ParameterError(
+                    f"show: no event {name!r}{suggest(name, EVENTS)}; there are {listed}"
+                )
+        self.surface = surface
+        self._frame = frame
+        self._started = time.perf_counter()
+        self.canvas, self._loop = _open_canvas(
+            size=(surface.width, surface.height),
+            title=title,
+            update_mode="continuous",
+            max_fps=fps,
+            vsync=vsync,
+        )
+        shaders = surface._renderer.canvas.shaders
+        self._picture = Picture(self.canvas, shaders.device if shaders is not None else None)
+        for name, handler in on.items():
+            self.canvas.add_event_handler(self._passing(handler), name)
+        self.canvas.request_draw(self._draw)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the user, or close(), has closed it."""
+        return bool(self.canvas.get_closed())
+
+    def close(self) -> None:
+        """Close the window; the surface stays."""
+        self.canvas.close()
+
+    def run(self) -> None:
+        """Handle events and draw until the window is closed."""
+        self._loop.run()
+
+    def poll(self) -> bool:
+        """Handle the events that came, and show what is presented; whether the window is still open."""
+        if not self.closed:
+            self.canvas._process_events()
+        if not self.closed:
+            self.canvas.force_draw()
+        return not self.closed
+
+    def _draw(self) -> None:
+        if self._frame is not None:
+            self._frame(self.surface, time.perf_counter() - self._started)
+        canvas = self.surface._renderer.canvas
+        number, held = canvas.frames, canvas.shown  # held, so that it is not drawn over meanwhile
+        self._picture.show(held, number)
+
+    def _passing(self, handler: Callable[[dict[str, Any]], None]) -> Callable[[Any], None]:
+        """An event as a dict, with the surface's pixel under the pointer as ``pixel``."""
+
+        def pass_on(event: Any) -> None:
+            told = dict(event)
+            if "x" in told and "y" in told:
+                told["pixel"] = self._pixel_at(told["x"], told["y"])
+            handler(told)
+
+        return pass_on
+
+    def _pixel_at(self, x: float, y: float) -> tuple[int, int]:
+        ratio = self.canvas.get_pixel_ratio()
+        size = (self.surface.width, self.surface.height)
+        left, top, w, h = fit(self.canvas.get_physical_size(), size)
+        across, down = (x * ratio - left) / w, (y * ratio - top) / h
+        return int(across * size[0] // 1), int(down * size[1] // 1)
+
+
+def _open_canvas(**options: object) -> tuple[Any, Any]:
+    """A window of rendercanvas, and the loop that serves it."""
+    try:
+        import glfw
+        import wgpu  # noqa: F401
+        from rendercanvas.glfw import RenderCanvas, loop
+    except ImportError as error:
+        raise UnsupportedError(
+            f"show: a window needs {error.name or 'glfw'}; pip install 'dala-gpu[window]', "
+            "or save() the surface to a file"
+        ) from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", glfw.GLFWError)  # it only warns that there is no screen
+            return RenderCanvas(**options), loop
+    except Exception as error:
+        raise UnsupportedError(f"show: no window can be opened here: {error}") from error

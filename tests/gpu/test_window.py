@@ -1,0 +1,252 @@
+"""A real window, on a virtual screen: what is presented is what is on the screen.
+
+Needs Xvfb, rendercanvas, glfw and a Vulkan driver (lavapipe will do). Without them the cases are skipped;
+with DALA_REQUIRE_WINDOW=1, as in CI, they fail instead.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dala import gpu
+from dala.errors import ParameterError, UnsupportedError
+from dala.gpu.quad import fit
+
+REQUIRED = os.environ.get("DALA_REQUIRE_WINDOW") == "1"
+SCREEN = (640, 480)
+
+
+def missing() -> str:
+    if shutil.which("Xvfb") is None:
+        return "Xvfb is not installed"
+    for package in ("rendercanvas", "glfw", "wgpu"):
+        if importlib.util.find_spec(package) is None:
+            return f"{package} is not installed"
+    return ""
+
+
+@pytest.fixture
+def screen(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A virtual screen whose pixels are in a file: the environment for a process that draws on it."""
+    if missing():
+        if REQUIRED:
+            pytest.fail(f"DALA_REQUIRE_WINDOW=1, but {missing()}")
+        pytest.skip(missing())
+    reader, writer = os.pipe()
+    size = f"{SCREEN[0]}x{SCREEN[1]}x24"
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", size, "-fbdir", str(tmp_path)],
+        pass_fds=[writer],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        number = answer.readline().strip()
+    assert number, "Xvfb did not start"
+    yield {
+        **os.environ,
+        "DISPLAY": f":{number}",
+        "XDG_RUNTIME_DIR": str(tmp_path),
+        "SCREEN_FILE": str(tmp_path / "Xvfb_screen0"),
+    }
+    server.terminate()
+    server.wait(30)
+
+
+def screenshot(path: Path) -> np.ndarray:
+    """Red, green and blue of an X window dump, as Xvfb keeps it."""
+    raw = path.read_bytes()
+    words = struct.unpack(">25I", raw[:100])
+    header, width, height, row, colors = words[0], words[4], words[5], words[12], words[19]
+    pixels = np.frombuffer(raw, np.uint8, height * row, header + colors * 12)
+    return pixels.reshape(height, row // 4, 4)[:, :width, 2::-1]
+
+
+def run(screen: dict[str, str], script: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(script)],
+        env=screen,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+PICTURE = """
+    import os, pathlib, shutil, time
+    import numpy as np
+    from dala import gpu
+
+    surface = gpu.create_surface(320, 240)
+
+    def picture(color):
+        surface.clear(color)
+        surface.fill_circle(160, 120, 70, "gold")
+        surface.draw_line(0, 0, 319, 239, "white")
+        surface.fill_rect(20, 150, 100, 60, (255, 0, 0, 128))
+        surface.present().wait()
+
+    def shoot(name):
+        shutil.copy(os.environ["SCREEN_FILE"], pathlib.Path(os.environ["SCREEN_FILE"]).parent / name)
+"""
+
+
+def test_the_screen_shows_what_is_presented(screen: dict[str, str], tmp_path: Path) -> None:
+    script = (
+        PICTURE
+        + """
+    events = []
+    window = surface.show("hello", block=False, on={"resize": events.append, "close": events.append})
+    for color in ("navy", "darkgreen"):
+        picture(color)
+        until = time.perf_counter() + 1
+        while time.perf_counter() < until:
+            assert window.poll()
+        shoot(color)
+    window.canvas.set_logical_size(600, 240)  # wider: black on both sides
+    until = time.perf_counter() + 1
+    while time.perf_counter() < until:
+        assert window.poll()
+    shoot("wide")
+    window.close()
+    assert window.closed and not window.poll()
+    print([e["event_type"] for e in events])
+    np.save(pathlib.Path(os.environ["SCREEN_FILE"]).parent / "frame.npy", np.asarray(surface))
+    """
+    )
+    said = run(screen, script)
+    frame = np.load(tmp_path / "frame.npy")
+    assert (frame[..., 3] == 255).all()
+    assert (screenshot(tmp_path / "darkgreen")[:240, :320] == frame[..., :3]).all()
+    assert (screenshot(tmp_path / "navy")[0, 1] == (0, 0, 128)).all()
+    wide = screenshot(tmp_path / "wide")[:240, :600]
+    assert (wide[:, 140:460] == frame[..., :3]).all()
+    assert not wide[:, :140].any()
+    assert not wide[:, 460:].any()
+    assert said.count("resize") >= 2
+    assert "close" in said
+
+
+@pytest.mark.webgpu
+def test_a_frame_on_the_gpu_goes_straight_to_the_screen(
+    screen: dict[str, str], tmp_path: Path
+) -> None:
+    script = (
+        PICTURE
+        + """
+    surface = gpu.create_surface(333, 241, device="webgpu")
+    window = surface.show(block=False)
+    surface.dispatch_compute(
+        "@group(0) @binding(0) var<storage, read_write> pixels: array<u32>;"
+        "@compute @workgroup_size(1) fn main(@builtin(global_invocation_id) at: vec3u) {"
+        "pixels[at.y * 333u + at.x] = pack4x8unorm(vec4f(vec2f(at.xy) / 333.0, 0.5, 1.0)); }",
+        b"", (333, 241, 1))
+    surface.present().wait()
+    until = time.perf_counter() + 1
+    while time.perf_counter() < until:
+        assert window.poll()
+    shoot("gpu")
+    assert surface._renderer.canvas.front.only_on_gpu  # nobody has read it back
+    np.save(pathlib.Path(os.environ["SCREEN_FILE"]).parent / "frame.npy", np.asarray(surface))
+    window.close()
+    """
+    )
+    run(screen, script)
+    frame = np.load(tmp_path / "frame.npy")
+    assert frame[240, 332].tolist() == [254, 184, 128, 255]
+    assert (screenshot(tmp_path / "gpu")[:241, :333] == frame[..., :3]).all()
+
+
+def test_frames_until_the_window_is_closed(screen: dict[str, str]) -> None:
+    script = (
+        PICTURE
+        + """
+    seen = []
+
+    def frame(s, seconds):
+        seen.append(seconds)
+        s.clear("red")
+        s.present()
+        if len(seen) == 10:
+            import rendercanvas.glfw as backend
+            for canvas in backend.loop.get_canvases():
+                canvas.close()
+
+    assert surface.show(frame=frame, fps=100) is None
+    assert len(seen) >= 10 and seen == sorted(seen)
+    print("closed")
+    """
+    )
+    assert "closed" in run(screen, script)
+
+
+def test_keys_and_pointers_arrive(screen: dict[str, str]) -> None:
+    script = (
+        PICTURE
+        + """
+    got = []
+    window = surface.show(block=False, on={"key_down": got.append, "pointer_down": got.append})
+    window.canvas.submit_event({"event_type": "key_down", "key": "a", "modifiers": ()})
+    window.canvas.submit_event({"event_type": "pointer_down", "x": 10.5, "y": 20.5, "button": 1})
+    window.poll()
+    print(got[0]["key"], got[1]["pixel"])
+    window.close()
+    """
+    )
+    assert run(screen, script).strip().endswith("a (10, 20)")
+
+
+# -- without a screen ------------------------------------------------------------------------------
+
+
+def test_proportions_are_kept() -> None:
+    assert fit((640, 480), (320, 240)) == (0, 0, 640, 480)
+    assert fit((600, 240), (320, 240)) == (140, 0, 320, 240)
+    assert fit((320, 480), (320, 240)) == (0, 120, 320, 240)
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "wgpu", None)
+    with (
+        gpu.create_surface(8, 8, device="cpu") as surface,
+        pytest.raises(UnsupportedError, match=r"pip install 'dala-gpu\[window\]'"),
+    ):
+        surface.show(block=False)
+
+
+def test_without_a_screen_it_says_so() -> None:
+    if missing() and not REQUIRED:
+        pytest.skip(missing())
+    env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    script = """
+    from dala import gpu
+    from dala.errors import UnsupportedError
+    try:
+        gpu.create_surface(8, 8, device="cpu").show(block=False)
+    except UnsupportedError as error:
+        print(error)
+    """
+    if sys.platform == "linux":
+        assert "no window can be opened here" in run(env, script)
+
+
+def test_unknown_events_are_refused() -> None:
+    with (
+        gpu.create_surface(8, 8, device="cpu") as surface,
+        pytest.raises(ParameterError, match="no event 'key_dwn'; did you mean 'key_down'"),
+    ):
+        surface.show(on={"key_dwn": print}, block=False)
