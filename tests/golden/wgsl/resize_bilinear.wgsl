@@ -60,7 +60,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v35 = (v25 - v34);
     let v36 = (v3 - v4);
     let v37 = fma(v35, v36, v34);
-    let v38 = bitcast<u32>(clamp(v37 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v38 = bitcast<u32>(min(saturate(v37) * 255.0f, 255.0f) + 8388608.0f);
     let v39 = f32(((v17 >> 8u) & 255u)) * 0.003921568859368563f;
     let v40 = f32(((v21 >> 8u) & 255u)) * 0.003921568859368563f;
     let v41 = (v39 - v40);
@@ -71,7 +71,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v46 = fma(v45, v24, v44);
     let v47 = (v42 - v46);
     let v48 = fma(v47, v36, v46);
-    let v49 = bitcast<u32>(clamp(v48 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v49 = bitcast<u32>(min(saturate(v48) * 255.0f, 255.0f) + 8388608.0f);
     let v50 = f32(((v17 >> 16u) & 255u)) * 0.003921568859368563f;
     let v51 = f32(((v21 >> 16u) & 255u)) * 0.003921568859368563f;
     let v52 = (v50 - v51);
@@ -82,7 +82,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v57 = fma(v56, v24, v55);
     let v58 = (v53 - v57);
     let v59 = fma(v58, v36, v57);
-    let v60 = bitcast<u32>(clamp(v59 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v60 = bitcast<u32>(min(saturate(v59) * 255.0f, 255.0f) + 8388608.0f);
     let v61 = f32((v17 >> 24u)) * 0.003921568859368563f;
     let v62 = f32((v21 >> 24u)) * 0.003921568859368563f;
     let v63 = (v61 - v62);
@@ -93,7 +93,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v68 = fma(v67, v24, v66);
     let v69 = (v64 - v68);
     let v70 = fma(v69, v36, v68);
-    let v71 = bitcast<u32>(clamp(v70 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v71 = bitcast<u32>(min(saturate(v70) * 255.0f, 255.0f) + 8388608.0f);
     let v72 = (v38 + (v49 << 8u) + (v60 << 16u) + (v71 << 24u) - 0x4b000000u);
     let v73 = y0 + 1;
     let v74 = f32(v73);
@@ -124,7 +124,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v99 = (v89 - v98);
     let v100 = (v77 - v78);
     let v101 = fma(v99, v100, v98);
-    let v102 = bitcast<u32>(clamp(v101 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v102 = bitcast<u32>(min(saturate(v101) * 255.0f, 255.0f) + 8388608.0f);
     let v103 = f32(((v83 >> 8u) & 255u)) * 0.003921568859368563f;
     let v104 = f32(((v86 >> 8u) & 255u)) * 0.003921568859368563f;
     let v105 = (v103 - v104);
@@ -135,7 +135,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v110 = fma(v109, v24, v108);
     let v111 = (v106 - v110);
     let v112 = fma(v111, v100, v110);
-    let v113 = bitcast<u32>(clamp(v112 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v113 = bitcast<u32>(min(saturate(v112) * 255.0f, 255.0f) + 8388608.0f);
     let v114 = f32(((v83 >> 16u) & 255u)) * 0.003921568859368563f;
     let v115 = f32(((v86 >> 16u) & 255u)) * 0.003921568859368563f;
     let v116 = (v114 - v115);
@@ -146,7 +146,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v121 = fma(v120, v24, v119);
     let v122 = (v117 - v121);
     let v123 = fma(v122, v100, v121);
-    let v124 = bitcast<u32>(clamp(v123 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v124 = bitcast<u32>(min(saturate(v123) * 255.0f, 255.0f) + 8388608.0f);
     let v125 = f32((v83 >> 24u)) * 0.003921568859368563f;
     let v126 = f32((v86 >> 24u)) * 0.003921568859368563f;
     let v127 = (v125 - v126);
@@ -157,7 +157,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v132 = fma(v131, v24, v130);
     let v133 = (v128 - v132);
     let v134 = fma(v133, v100, v132);
-    let v135 = bitcast<u32>(clamp(v134 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v135 = bitcast<u32>(min(saturate(v134) * 255.0f, 255.0f) + 8388608.0f);
     let v136 = (v102 + (v113 << 8u) + (v124 << 16u) + (v135 << 24u) - 0x4b000000u);
     let v137 = y0 * width + x0;
     a1[v137] = v72;

@@ -47,7 +47,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v30 = (v23 + v29);
     let v31 = (v7 - v30);
     let v32 = fma(v31, U.u2, v6);
-    let v33 = bitcast<u32>(clamp(v32 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v33 = bitcast<u32>(min(saturate(v32) * 255.0f, 255.0f) + 8388608.0f);
     let v34 = f32(((v5.x >> 8u) & 255u)) * 0.003921568859368563f;
     let v35 = (v34 * 4.0f);
     let v36 = f32(((v13 >> 8u) & 255u)) * 0.003921568859368563f;
@@ -59,7 +59,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v42 = (v40 + v41);
     let v43 = (v35 - v42);
     let v44 = fma(v43, U.u2, v34);
-    let v45 = bitcast<u32>(clamp(v44 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v45 = bitcast<u32>(min(saturate(v44) * 255.0f, 255.0f) + 8388608.0f);
     let v46 = f32(((v5.x >> 16u) & 255u)) * 0.003921568859368563f;
     let v47 = (v46 * 4.0f);
     let v48 = f32(((v13 >> 16u) & 255u)) * 0.003921568859368563f;
@@ -71,7 +71,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v54 = (v52 + v53);
     let v55 = (v47 - v54);
     let v56 = fma(v55, U.u2, v46);
-    let v57 = bitcast<u32>(clamp(v56 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v57 = bitcast<u32>(min(saturate(v56) * 255.0f, 255.0f) + 8388608.0f);
     let v58 = (v33 + (v45 << 8u) + (v57 << 16u) + (v5.x & 0xff000000u) - 0x4b000000u);
     let v59 = (v15 * 4.0f);
     let v60 = f32((v5.z & 255u)) * 0.003921568859368563f;
@@ -82,7 +82,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v65 = (v63 + v64);
     let v66 = (v59 - v65);
     let v67 = fma(v66, U.u2, v15);
-    let v68 = bitcast<u32>(clamp(v67 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v68 = bitcast<u32>(min(saturate(v67) * 255.0f, 255.0f) + 8388608.0f);
     let v69 = (v37 * 4.0f);
     let v70 = f32(((v5.z >> 8u) & 255u)) * 0.003921568859368563f;
     let v71 = (v34 + v70);
@@ -92,7 +92,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v75 = (v73 + v74);
     let v76 = (v69 - v75);
     let v77 = fma(v76, U.u2, v37);
-    let v78 = bitcast<u32>(clamp(v77 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v78 = bitcast<u32>(min(saturate(v77) * 255.0f, 255.0f) + 8388608.0f);
     let v79 = (v49 * 4.0f);
     let v80 = f32(((v5.z >> 16u) & 255u)) * 0.003921568859368563f;
     let v81 = (v46 + v80);
@@ -102,7 +102,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v85 = (v83 + v84);
     let v86 = (v79 - v85);
     let v87 = fma(v86, U.u2, v49);
-    let v88 = bitcast<u32>(clamp(v87 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v88 = bitcast<u32>(min(saturate(v87) * 255.0f, 255.0f) + 8388608.0f);
     let v89 = (v68 + (v78 << 8u) + (v88 << 16u) + (v5.y & 0xff000000u) - 0x4b000000u);
     let v90 = (v60 * 4.0f);
     let v91 = f32((v5.w & 255u)) * 0.003921568859368563f;
@@ -113,7 +113,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v96 = (v94 + v95);
     let v97 = (v90 - v96);
     let v98 = fma(v97, U.u2, v60);
-    let v99 = bitcast<u32>(clamp(v98 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v99 = bitcast<u32>(min(saturate(v98) * 255.0f, 255.0f) + 8388608.0f);
     let v100 = (v70 * 4.0f);
     let v101 = f32(((v5.w >> 8u) & 255u)) * 0.003921568859368563f;
     let v102 = (v37 + v101);
@@ -123,7 +123,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v106 = (v104 + v105);
     let v107 = (v100 - v106);
     let v108 = fma(v107, U.u2, v70);
-    let v109 = bitcast<u32>(clamp(v108 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v109 = bitcast<u32>(min(saturate(v108) * 255.0f, 255.0f) + 8388608.0f);
     let v110 = (v80 * 4.0f);
     let v111 = f32(((v5.w >> 16u) & 255u)) * 0.003921568859368563f;
     let v112 = (v49 + v111);
@@ -133,7 +133,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v116 = (v114 + v115);
     let v117 = (v110 - v116);
     let v118 = fma(v117, U.u2, v80);
-    let v119 = bitcast<u32>(clamp(v118 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v119 = bitcast<u32>(min(saturate(v118) * 255.0f, 255.0f) + 8388608.0f);
     let v120 = (v99 + (v109 << 8u) + (v119 << 16u) + (v5.z & 0xff000000u) - 0x4b000000u);
     let v121 = (v91 * 4.0f);
     let v122 = (x0 >> 2u) + 1;
@@ -151,7 +151,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v134 = (v132 + v133);
     let v135 = (v121 - v134);
     let v136 = fma(v135, U.u2, v91);
-    let v137 = bitcast<u32>(clamp(v136 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v137 = bitcast<u32>(min(saturate(v136) * 255.0f, 255.0f) + 8388608.0f);
     let v138 = (v101 * 4.0f);
     let v139 = f32(((v128 >> 8u) & 255u)) * 0.003921568859368563f;
     let v140 = (v70 + v139);
@@ -161,7 +161,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v144 = (v142 + v143);
     let v145 = (v138 - v144);
     let v146 = fma(v145, U.u2, v101);
-    let v147 = bitcast<u32>(clamp(v146 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v147 = bitcast<u32>(min(saturate(v146) * 255.0f, 255.0f) + 8388608.0f);
     let v148 = (v111 * 4.0f);
     let v149 = f32(((v128 >> 16u) & 255u)) * 0.003921568859368563f;
     let v150 = (v80 + v149);
@@ -171,7 +171,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v154 = (v152 + v153);
     let v155 = (v148 - v154);
     let v156 = fma(v155, U.u2, v111);
-    let v157 = bitcast<u32>(clamp(v156 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v157 = bitcast<u32>(min(saturate(v156) * 255.0f, 255.0f) + 8388608.0f);
     let v158 = (v137 + (v147 << 8u) + (v157 << 16u) + (v5.w & 0xff000000u) - 0x4b000000u);
     let v159 = (v29 * 4.0f);
     let v160 = v26 + v9;
@@ -189,7 +189,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v172 = (v165 + v171);
     let v173 = (v159 - v172);
     let v174 = fma(v173, U.u2, v29);
-    let v175 = bitcast<u32>(clamp(v174 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v175 = bitcast<u32>(min(saturate(v174) * 255.0f, 255.0f) + 8388608.0f);
     let v176 = (v41 * 4.0f);
     let v177 = f32(((v162 >> 8u) & 255u)) * 0.003921568859368563f;
     let v178 = (v177 + v74);
@@ -198,7 +198,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v181 = (v179 + v180);
     let v182 = (v176 - v181);
     let v183 = fma(v182, U.u2, v41);
-    let v184 = bitcast<u32>(clamp(v183 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v184 = bitcast<u32>(min(saturate(v183) * 255.0f, 255.0f) + 8388608.0f);
     let v185 = (v53 * 4.0f);
     let v186 = f32(((v162 >> 16u) & 255u)) * 0.003921568859368563f;
     let v187 = (v186 + v84);
@@ -207,7 +207,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v190 = (v188 + v189);
     let v191 = (v185 - v190);
     let v192 = fma(v191, U.u2, v53);
-    let v193 = bitcast<u32>(clamp(v192 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v193 = bitcast<u32>(min(saturate(v192) * 255.0f, 255.0f) + 8388608.0f);
     let v194 = (v175 + (v184 << 8u) + (v193 << 16u) + (v28.x & 0xff000000u) - 0x4b000000u);
     let v195 = (v64 * 4.0f);
     let v196 = (v29 + v95);
@@ -216,7 +216,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v199 = (v197 + v198);
     let v200 = (v195 - v199);
     let v201 = fma(v200, U.u2, v64);
-    let v202 = bitcast<u32>(clamp(v201 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v202 = bitcast<u32>(min(saturate(v201) * 255.0f, 255.0f) + 8388608.0f);
     let v203 = (v74 * 4.0f);
     let v204 = (v41 + v105);
     let v205 = (v204 + v37);
@@ -224,7 +224,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v207 = (v205 + v206);
     let v208 = (v203 - v207);
     let v209 = fma(v208, U.u2, v74);
-    let v210 = bitcast<u32>(clamp(v209 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v210 = bitcast<u32>(min(saturate(v209) * 255.0f, 255.0f) + 8388608.0f);
     let v211 = (v84 * 4.0f);
     let v212 = (v53 + v115);
     let v213 = (v212 + v49);
@@ -232,7 +232,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v215 = (v213 + v214);
     let v216 = (v211 - v215);
     let v217 = fma(v216, U.u2, v84);
-    let v218 = bitcast<u32>(clamp(v217 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v218 = bitcast<u32>(min(saturate(v217) * 255.0f, 255.0f) + 8388608.0f);
     let v219 = (v202 + (v210 << 8u) + (v218 << 16u) + (v28.y & 0xff000000u) - 0x4b000000u);
     let v220 = (v95 * 4.0f);
     let v221 = (v64 + v133);
@@ -241,7 +241,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v224 = (v222 + v223);
     let v225 = (v220 - v224);
     let v226 = fma(v225, U.u2, v95);
-    let v227 = bitcast<u32>(clamp(v226 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v227 = bitcast<u32>(min(saturate(v226) * 255.0f, 255.0f) + 8388608.0f);
     let v228 = (v105 * 4.0f);
     let v229 = (v74 + v143);
     let v230 = (v229 + v70);
@@ -249,7 +249,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v232 = (v230 + v231);
     let v233 = (v228 - v232);
     let v234 = fma(v233, U.u2, v105);
-    let v235 = bitcast<u32>(clamp(v234 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v235 = bitcast<u32>(min(saturate(v234) * 255.0f, 255.0f) + 8388608.0f);
     let v236 = (v115 * 4.0f);
     let v237 = (v84 + v153);
     let v238 = (v237 + v80);
@@ -257,7 +257,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v240 = (v238 + v239);
     let v241 = (v236 - v240);
     let v242 = fma(v241, U.u2, v115);
-    let v243 = bitcast<u32>(clamp(v242 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v243 = bitcast<u32>(min(saturate(v242) * 255.0f, 255.0f) + 8388608.0f);
     let v244 = (v227 + (v235 << 8u) + (v243 << 16u) + (v28.z & 0xff000000u) - 0x4b000000u);
     let v245 = (v133 * 4.0f);
     let v246 = v26 + v123;
@@ -270,7 +270,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v253 = (v251 + v252);
     let v254 = (v245 - v253);
     let v255 = fma(v254, U.u2, v133);
-    let v256 = bitcast<u32>(clamp(v255 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v256 = bitcast<u32>(min(saturate(v255) * 255.0f, 255.0f) + 8388608.0f);
     let v257 = (v143 * 4.0f);
     let v258 = f32(((v248 >> 8u) & 255u)) * 0.003921568859368563f;
     let v259 = (v105 + v258);
@@ -279,7 +279,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v262 = (v260 + v261);
     let v263 = (v257 - v262);
     let v264 = fma(v263, U.u2, v143);
-    let v265 = bitcast<u32>(clamp(v264 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v265 = bitcast<u32>(min(saturate(v264) * 255.0f, 255.0f) + 8388608.0f);
     let v266 = (v153 * 4.0f);
     let v267 = f32(((v248 >> 16u) & 255u)) * 0.003921568859368563f;
     let v268 = (v115 + v267);
@@ -288,7 +288,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v271 = (v269 + v270);
     let v272 = (v266 - v271);
     let v273 = fma(v272, U.u2, v153);
-    let v274 = bitcast<u32>(clamp(v273 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v274 = bitcast<u32>(min(saturate(v273) * 255.0f, 255.0f) + 8388608.0f);
     let v275 = (v256 + (v265 << 8u) + (v274 << 16u) + (v28.w & 0xff000000u) - 0x4b000000u);
     let v276 = y0 * v0 + v3;
     a1[v276] = vec4<u32>(v58, v89, v120, v158);

@@ -121,22 +121,22 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v104 = fma(v103, U.u2, v79);
     let v105 = round(saturate(v104) * 255.0f);
     let v106 = y0 * width + x0;
-    let v107 = bitcast<u32>(clamp(v38 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v107 = bitcast<u32>(min(saturate(v38) * 255.0f, 255.0f) + 8388608.0f);
     let v108 = (v107 - 0x4b000000u);
     let v109 = u32(v106 & 3i) * 8u;
     atomicAnd(&a1[v106 >> 2u], ~(255u << v109)); atomicOr(&a1[v106 >> 2u], (v108 & 255u) << v109);
     let v110 = v29 * width + x0;
-    let v111 = bitcast<u32>(clamp(v60 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v111 = bitcast<u32>(min(saturate(v60) * 255.0f, 255.0f) + 8388608.0f);
     let v112 = (v111 - 0x4b000000u);
     let v113 = u32(v110 & 3i) * 8u;
     if (y0 + 1 < height) { atomicAnd(&a1[v110 >> 2u], ~(255u << v113)); atomicOr(&a1[v110 >> 2u], (v112 & 255u) << v113); }
     let v114 = v51 * width + x0;
-    let v115 = bitcast<u32>(clamp(v82 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v115 = bitcast<u32>(min(saturate(v82) * 255.0f, 255.0f) + 8388608.0f);
     let v116 = (v115 - 0x4b000000u);
     let v117 = u32(v114 & 3i) * 8u;
     if (y0 + 2 < height) { atomicAnd(&a1[v114 >> 2u], ~(255u << v117)); atomicOr(&a1[v114 >> 2u], (v116 & 255u) << v117); }
     let v118 = v73 * width + x0;
-    let v119 = bitcast<u32>(clamp(v104 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v119 = bitcast<u32>(min(saturate(v104) * 255.0f, 255.0f) + 8388608.0f);
     let v120 = (v119 - 0x4b000000u);
     let v121 = u32(v118 & 3i) * 8u;
     if (y0 + 3 < height) { atomicAnd(&a1[v118 >> 2u], ~(255u << v121)); atomicOr(&a1[v118 >> 2u], (v120 & 255u) << v121); }

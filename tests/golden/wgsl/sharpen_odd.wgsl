@@ -48,7 +48,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v31 = (v24 + v30);
     let v32 = (v6 - v31);
     let v33 = fma(v32, U.u2, v5);
-    let v34 = bitcast<u32>(clamp(v33 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v34 = bitcast<u32>(min(saturate(v33) * 255.0f, 255.0f) + 8388608.0f);
     let v35 = f32(((v4 >> 8u) & 255u)) * 0.003921568859368563f;
     let v36 = (v35 * 4.0f);
     let v37 = f32(((v10 >> 8u) & 255u)) * 0.003921568859368563f;
@@ -60,7 +60,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v43 = (v41 + v42);
     let v44 = (v36 - v43);
     let v45 = fma(v44, U.u2, v35);
-    let v46 = bitcast<u32>(clamp(v45 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v46 = bitcast<u32>(min(saturate(v45) * 255.0f, 255.0f) + 8388608.0f);
     let v47 = f32(((v4 >> 16u) & 255u)) * 0.003921568859368563f;
     let v48 = (v47 * 4.0f);
     let v49 = f32(((v10 >> 16u) & 255u)) * 0.003921568859368563f;
@@ -72,7 +72,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v55 = (v53 + v54);
     let v56 = (v48 - v55);
     let v57 = fma(v56, U.u2, v47);
-    let v58 = bitcast<u32>(clamp(v57 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v58 = bitcast<u32>(min(saturate(v57) * 255.0f, 255.0f) + 8388608.0f);
     let v59 = (v34 + (v46 << 8u) + (v58 << 16u) + (v4 & 0xff000000u) - 0x4b000000u);
     let v60 = (v30 * 4.0f);
     let v61 = v27 + v8;
@@ -92,7 +92,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v75 = (v68 + v74);
     let v76 = (v60 - v75);
     let v77 = fma(v76, U.u2, v30);
-    let v78 = bitcast<u32>(clamp(v77 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v78 = bitcast<u32>(min(saturate(v77) * 255.0f, 255.0f) + 8388608.0f);
     let v79 = (v42 * 4.0f);
     let v80 = f32(((v62 >> 8u) & 255u)) * 0.003921568859368563f;
     let v81 = f32(((v65 >> 8u) & 255u)) * 0.003921568859368563f;
@@ -102,7 +102,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v85 = (v83 + v84);
     let v86 = (v79 - v85);
     let v87 = fma(v86, U.u2, v42);
-    let v88 = bitcast<u32>(clamp(v87 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v88 = bitcast<u32>(min(saturate(v87) * 255.0f, 255.0f) + 8388608.0f);
     let v89 = (v54 * 4.0f);
     let v90 = f32(((v62 >> 16u) & 255u)) * 0.003921568859368563f;
     let v91 = f32(((v65 >> 16u) & 255u)) * 0.003921568859368563f;
@@ -112,7 +112,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v95 = (v93 + v94);
     let v96 = (v89 - v95);
     let v97 = fma(v96, U.u2, v54);
-    let v98 = bitcast<u32>(clamp(v97 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v98 = bitcast<u32>(min(saturate(v97) * 255.0f, 255.0f) + 8388608.0f);
     let v99 = (v78 + (v88 << 8u) + (v98 << 16u) + (v29 & 0xff000000u) - 0x4b000000u);
     let v100 = (v74 * 4.0f);
     let v101 = v71 + v8;
@@ -132,7 +132,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v115 = (v108 + v114);
     let v116 = (v100 - v115);
     let v117 = fma(v116, U.u2, v74);
-    let v118 = bitcast<u32>(clamp(v117 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v118 = bitcast<u32>(min(saturate(v117) * 255.0f, 255.0f) + 8388608.0f);
     let v119 = (v84 * 4.0f);
     let v120 = f32(((v102 >> 8u) & 255u)) * 0.003921568859368563f;
     let v121 = f32(((v105 >> 8u) & 255u)) * 0.003921568859368563f;
@@ -142,7 +142,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v125 = (v123 + v124);
     let v126 = (v119 - v125);
     let v127 = fma(v126, U.u2, v84);
-    let v128 = bitcast<u32>(clamp(v127 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v128 = bitcast<u32>(min(saturate(v127) * 255.0f, 255.0f) + 8388608.0f);
     let v129 = (v94 * 4.0f);
     let v130 = f32(((v102 >> 16u) & 255u)) * 0.003921568859368563f;
     let v131 = f32(((v105 >> 16u) & 255u)) * 0.003921568859368563f;
@@ -152,7 +152,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v135 = (v133 + v134);
     let v136 = (v129 - v135);
     let v137 = fma(v136, U.u2, v94);
-    let v138 = bitcast<u32>(clamp(v137 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v138 = bitcast<u32>(min(saturate(v137) * 255.0f, 255.0f) + 8388608.0f);
     let v139 = (v118 + (v128 << 8u) + (v138 << 16u) + (v73 & 0xff000000u) - 0x4b000000u);
     let v140 = (v114 * 4.0f);
     let v141 = v111 + v8;
@@ -172,7 +172,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v155 = (v148 + v154);
     let v156 = (v140 - v155);
     let v157 = fma(v156, U.u2, v114);
-    let v158 = bitcast<u32>(clamp(v157 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v158 = bitcast<u32>(min(saturate(v157) * 255.0f, 255.0f) + 8388608.0f);
     let v159 = (v124 * 4.0f);
     let v160 = f32(((v142 >> 8u) & 255u)) * 0.003921568859368563f;
     let v161 = f32(((v145 >> 8u) & 255u)) * 0.003921568859368563f;
@@ -182,7 +182,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v165 = (v163 + v164);
     let v166 = (v159 - v165);
     let v167 = fma(v166, U.u2, v124);
-    let v168 = bitcast<u32>(clamp(v167 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v168 = bitcast<u32>(min(saturate(v167) * 255.0f, 255.0f) + 8388608.0f);
     let v169 = (v134 * 4.0f);
     let v170 = f32(((v142 >> 16u) & 255u)) * 0.003921568859368563f;
     let v171 = f32(((v145 >> 16u) & 255u)) * 0.003921568859368563f;
@@ -192,7 +192,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v175 = (v173 + v174);
     let v176 = (v169 - v175);
     let v177 = fma(v176, U.u2, v134);
-    let v178 = bitcast<u32>(clamp(v177 * 255.0f, 0.0f, 255.0f) + 8388608.0f);
+    let v178 = bitcast<u32>(min(saturate(v177) * 255.0f, 255.0f) + 8388608.0f);
     let v179 = (v158 + (v168 << 8u) + (v178 << 16u) + (v113 & 0xff000000u) - 0x4b000000u);
     let v180 = y0 * width + x0;
     a1[v180] = v59;

@@ -140,8 +140,9 @@ class BodyWriter:
                 return passed, False
             if id(node.args[0]) not in self.uniform:
                 (value,) = self.values([node.args[0]], dx, dy)
-                # clamped between the product and the sum: no compiler can round the two at once
-                level = f"clamp({value} * 255.0f, 0.0f, 255.0f)"
+                # Bounded between the product and the sum, and before: no compiler rounds two of them at
+                # once (NVIDIA's would contract, Mesa's would fold constants).
+                level = f"min(saturate({value}) * 255.0f, 255.0f)"
                 bits = self.code.let(f"bitcast<u32>({level} + {LEVEL_MAGIC})")
                 return _moved(bits, place), place == 0
         (value,) = self.values([node], dx, dy)
