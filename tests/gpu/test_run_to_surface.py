@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dala
 from dala import compute, gpu
 from dala.errors import ArgumentError, ShapeError
 
@@ -37,7 +38,7 @@ def test_straight_into_the_surface() -> None:
 
 
 def test_nothing_is_copied_on_the_cpu() -> None:
-    with gpu.create_surface(40, 30, device="cpu") as surface:
+    with dala.use("cpu"), gpu.create_surface(40, 30, device="cpu") as surface:
         compute.run_to_surface("generate_gradient", [], None, surface)
         surface.present().wait()
         front = surface._renderer.canvas.front.host()
