@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dala.ir.arrays import ArrayType
 from dala.ir.graph import Domain
-from dala.language.kernel import PLAIN, Geometry, Kernel, ShapeRule, make_kernel
+from dala.language.kernel import WHOLE_IMAGES, Geometry, Kernel, ShapeRule, make_kernel
 from dala.language.parameter import Param, ParamValue
 from dala.language.registry import add_builtin
 from dala.language.specialized import Specialized
 
 
 def builtin(
-    domain: Domain, *, shape_rule: ShapeRule | None = None, geometry: Geometry = PLAIN
+    domain: Domain, *, shape_rule: ShapeRule | None = None, geometry: Geometry = WHOLE_IMAGES
 ) -> Callable[[Callable[..., object]], Kernel]:
     """Enter the decorated function under its own name."""
 

@@ -45,7 +45,7 @@ class Geometry:
     output_grid: int = 0
 
 
-PLAIN = Geometry()
+WHOLE_IMAGES = Geometry()
 
 
 class Kernel:
@@ -74,7 +74,7 @@ class Kernel:
         shape_rule: ShapeRule | None = None,
         library: str | None = None,
         optional_inputs: int = 0,
-        geometry: Geometry = PLAIN,
+        geometry: Geometry = WHOLE_IMAGES,
     ) -> None:
         self.name = name
         self.function = function
@@ -114,7 +114,7 @@ class Kernel:
             )
         if self.function is None:
             raise KernelError(f"{self.name} works on whole tensors and cannot be part of a kernel")
-        if self.geometry != PLAIN:
+        if self.geometry != WHOLE_IMAGES:
             raise KernelError(
                 f"{self.name} changes the size or the planes of an image and cannot be part of a "
                 "kernel; make it a stage of its own in a pipeline"
@@ -332,7 +332,7 @@ def make_kernel(
     params: Sequence[Param | str] = (),
     domain: Domain | None = None,
     shape_rule: ShapeRule | None = None,
-    geometry: Geometry = PLAIN,
+    geometry: Geometry = WHOLE_IMAGES,
 ) -> Kernel:
     """A Kernel from a function or from text; the signature tells inputs from parameters."""
     if not isinstance(source, str) and not callable(source):

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dala.backends.contract import contract_body
 from dala.backends.cpu.dot import suits_dot
 from dala.backends.cpu.extrema import are_extrema
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
@@ -35,7 +36,6 @@ from dala.ir.graph import (
     Way,
     accesses,
     gathered_sources,
-    make,
     walk,
 )
 from dala.ir.ops import split_average
@@ -86,30 +86,6 @@ def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) 
         if number not in ways and _is_dot(program, number, inputs):
             ways[number] = DOT
     return ways
-
-
-def contract_body(body: tuple[Node, ...]) -> tuple[Node, ...]:
-    """``a * b + c`` as one operation wherever the product has no other use."""
-    uses = Counter(id(a) for n in walk(body) for a in n.args)
-    uses.update(id(root) for root in body)
-    single = {id(n) for n in walk(body) if n.op == "mul" and n.dtype.is_float and uses[id(n)] == 1}
-    products: set[int] = set()  # rebuilt nodes that stand for such a product
-    done: dict[int, Node] = {}
-    for node in walk(body):
-        args = tuple(done[id(a)] for a in node.args)
-        fresh = node
-        if any(x is not y for x, y in zip(args, node.args, strict=True)):
-            fresh = Node(node.op, node.dtype, args, node.attr)
-        if fresh.op == "add" and fresh.dtype.is_float:
-            a, b = fresh.args
-            if id(b) in products:
-                fresh = make("fma", b.args[0], b.args[1], a)
-            elif id(a) in products:
-                fresh = make("fma", a.args[0], a.args[1], b)
-        if id(node) in single:
-            products.add(id(fresh))
-        done[id(node)] = fresh
-    return tuple(done[id(root)] for root in body)
 
 
 def _fixed_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:

@@ -10,7 +10,7 @@ are in those rows: a body of grid g computes one row in 2ᵍ steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -128,15 +128,12 @@ def _share_parts(
     made: list[Body] = []
     made_forms: list[Form] = []
 
-    def grid_of(source: int) -> int:
-        return work.reads[source].grid if source < inputs else bodies[source - inputs].grid
-
     one_grid = len({a.grid for a in work.reads} | {b.grid for b in bodies}) == 1
     for number, body in enumerate(bodies):
         moved = body.map(_redirect(renumbered))
         channels = _channels(body) if body.way == EXTREMA else 0
         parts: tuple[Body, ...] = (moved,)
-        if one_grid or {grid_of(source) for source in _sources(body)} == {body.grid}:
+        if one_grid or {_grid_of(work, bodies, source) for source in _sources(body)} == {body.grid}:
             parts = share_columns(moved, inputs + len(made), channels) or parts
         if parts == (moved,):
             parts = hold_repeated(moved, inputs + len(made)) or parts
@@ -156,6 +153,11 @@ def average_of(node: Node) -> Node:
 
 def _reads(nodes: Iterable[Node]) -> set[Access]:
     return {n.attr for n in nodes if n.op == "load" and isinstance(n.attr, Access)}
+
+
+def _grid_of(work: FusedPass, bodies: Sequence[Body], source: int) -> int:
+    inside = source - len(work.reads)
+    return work.reads[source].grid if inside < 0 else bodies[inside].grid
 
 
 def _sources(body: Body) -> set[int]:
@@ -179,16 +181,15 @@ def _add_loaders(
             return work.reads[source].type.channels
         return len(bodies[source - inputs].held)
 
-    def grid_of(source: int) -> int:
-        return work.reads[source].grid if source < inputs else bodies[source - inputs].grid
-
     def loader(source: int, form: Form) -> int:
         if (source, form) not in loaders:
             new = renumbered.get(source, source)
             values = [Node("load", F32, (), Access(new, c)) for c in range(channels(source))]
             if form == "u8":
                 values = [normalized_level(v).args[0] for v in values]
-            made.append(Body(f"load {source}", tuple(values), (), grid=grid_of(source)))
+            made.append(
+                Body(f"load {source}", tuple(values), (), grid=_grid_of(work, bodies, source))
+            )
             made_forms.append(form)
             loaders[source, form] = inputs + len(made) - 1
         return loaders[source, form]
@@ -201,7 +202,7 @@ def _add_loaders(
         reads = _reads(nodes)
         for source in sorted({a.source for a in reads}):
             offsets = {(a.dx, a.dy) for a in reads if a.source == source}
-            inside = _columns_inside(work, source, body.grid - grid_of(source))
+            inside = _columns_inside(work, source, body.grid - _grid_of(work, bodies, source))
             sideways = body.margin > 0 or any(dx not in inside for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
             in_bytes = source < inputs or forms[source - inputs] == "u8"

@@ -5,7 +5,7 @@ device.py     the contract                     memory.py    arrays, pool, stagin
 tiles.py      how a pass is laid out           split.py     what does not fit, in parts
 shader.py     a FusedPass as WGSL              blocks.py    one invocation's pixels
 arrays.py     arrays in memory                 held.py      tiles in workgroup memory
-spelling.py   ops in WGSL                      helpers.py   functions that they call
+spelling.py   ops in WGSL                      functions.py   functions that they call
 uniforms.py   what is the same everywhere      library.py   whole-array ops
 pipelines.py  compiled shaders                 execute.py   one submit per run
 faults.py     wgpu's errors as ours

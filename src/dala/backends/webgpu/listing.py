@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dala.backends.webgpu.helpers import helpers_for
+from dala.backends.webgpu.functions import functions_for
 from dala.backends.webgpu.shader import MOST_GROUPS, Binding, Shader
 from dala.backends.webgpu.spelling import constant, type_name
 from dala.backends.webgpu.uniforms import UniformBlock
@@ -119,7 +119,7 @@ class Listing:
         body = "".join(self._functions) + head + "".join(self._lets) + self._main + "}\n"
         declared = "".join(self._declare(i) for i in range(len(self.arrays)))
         declared += self.uniforms.declare(len(self.arrays)) + "".join(self._shared)
-        text = f"// {self.label}\n{declared}{helpers_for(body)}{body}"
+        text = f"// {self.label}\n{declared}{functions_for(body)}{body}"
         bindings = tuple(Binding(a.place, i == self.written) for i, a in enumerate(self.arrays))
         return Shader(text, self.uniforms, bindings, groups, self.label)
 

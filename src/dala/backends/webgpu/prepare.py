@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dala.backends.cpu.prepare import contract_body
+from dala.backends.contract import contract_body
 from dala.ir.graph import Program
 from dala.ir.rewrite import PASSES, expand_averages
 

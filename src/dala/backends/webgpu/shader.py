@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from dala.backends.webgpu.arrays import ArrayVar
 from dala.backends.webgpu.blocks import Block, BodyWriter, Source
 from dala.backends.webgpu.code import Code
+from dala.backends.webgpu.functions import functions_for
 from dala.backends.webgpu.held import HeldTile
-from dala.backends.webgpu.helpers import helpers_for
 from dala.backends.webgpu.tiles import (
     Tile,
     TiledBody,
@@ -286,7 +286,7 @@ class _Emitter:
         body = head + str(self.code) + "\n}\n"
         bindings = tuple(Binding(place, var.written) for (place, _), var in bound)
         label = " → ".join(self.work.labels)
-        text = f"// {label}\n{declared}{helpers_for(body)}{body}"
+        text = f"// {label}\n{declared}{functions_for(body)}{body}"
         return Shader(text, self.uniforms, bindings, groups, label)
 
 

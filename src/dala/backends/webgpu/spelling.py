@@ -117,7 +117,7 @@ def _function(name: str) -> Spelling:
 
 
 def _mathematics(name: str) -> Spelling:
-    """f32: the driver's own, guarded where it is known to fail; f64: ours, in ``helpers.py``."""
+    """f32: the driver's own, guarded where it is known to fail; f64: ours, in ``functions.py``."""
 
     def emit(t: DType, a: list[str]) -> str:
         prefix = "f64_" if t == F64 else "safe_"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dala.backends.webgpu.helpers64 import HELPERS64
+from dala.backends.webgpu.functions64 import FUNCTIONS64
 
 
 def _saturating(
@@ -63,7 +63,7 @@ _RANGES = {
     ),
 }
 
-HELPERS: dict[str, str] = {
+FUNCTIONS: dict[str, str] = {
     **{
         f"{source}_to_{target}": _saturating(
             source, target, low + suffix, beyond + suffix, first, last, to
@@ -202,18 +202,18 @@ fn safe_pow(a: f32, b: f32) -> f32 {
     return select(r, -r, flip);
 }
 """,
-    **HELPERS64,
+    **FUNCTIONS64,
 }
 
 
 def _defined() -> dict[str, str]:
-    """Which helper defines which name."""
+    """Which text defines which name."""
     declared = re.compile(r"^(?:fn|var<private>) (\w+)", re.MULTILINE)
-    return {name: key for key, text in HELPERS.items() for name in declared.findall(text)}
+    return {name: key for key, text in FUNCTIONS.items() for name in declared.findall(text)}
 
 
-def helpers_for(text: str) -> str:
-    """The helpers that ``text`` calls, and those that they call, in the order of the table."""
+def functions_for(text: str) -> str:
+    """The functions that ``text`` calls, and those that they call, in the order of the table."""
     defined = _defined()
     wanted: set[str] = set()
     pending = [text]
@@ -222,5 +222,5 @@ def helpers_for(text: str) -> str:
             key = defined.get(word)
             if key is not None and key not in wanted:
                 wanted.add(key)
-                pending.append(HELPERS[key])
-    return "".join(text for key, text in HELPERS.items() if key in wanted)
+                pending.append(FUNCTIONS[key])
+    return "".join(text for key, text in FUNCTIONS.items() if key in wanted)

@@ -20,7 +20,7 @@ _ATAN = [(-1) ** k / (2 * k + 1) for k in range(13, -1, -1)]
 _SIN = [(-1) ** k / math.factorial(2 * k + 1) for k in range(9, -1, -1)]
 _COS = [(-1) ** k / math.factorial(2 * k) for k in range(9, -1, -1)]
 
-HELPERS64: dict[str, str] = {
+FUNCTIONS64: dict[str, str] = {
     "f64_power_of_two": """\
 fn f64_power_of_two(n: i32) -> f64 {
     var result = 1.0lf;
