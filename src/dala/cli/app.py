@@ -1,0 +1,160 @@
+"""Every command of ``dala`` and its options. What a command needs it imports itself, when it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, complete_looks
+
+app = typer.Typer(
+    name="dala",
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.",
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Answer as JSON, for scripts.")]
+DeviceName = Annotated[
+    str,
+    typer.Option(
+        "--device",
+        metavar="NAME",
+        help="auto, cpu, webgpu, webgpu:N or reference; dala info lists them.",
+        autocompletion=lambda: ["auto", "cpu", "webgpu", "reference"],
+    ),
+]
+
+
+@app.callback(invoke_without_command=True)
+def dala(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Pictures, videos and cameras through fused filters, on the GPU or the CPU."""
+    if version:
+        from dala._version import __version__
+
+        print(f"dala {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit(2)
+
+
+@app.command()
+def info(json: Json = False) -> None:
+    """Version, devices and installed extras."""
+    from dala.cli.facts import show_info
+
+    show_info(as_json=json)
+
+
+@app.command()
+def doctor() -> None:
+    """What works on this machine, what is missing, and the command that helps."""
+    from dala.cli.doctor import show_doctor
+
+    show_doctor()
+
+
+@app.command()
+def kernels(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="One kernel.", autocompletion=complete_kernels),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """All kernels, or one with its parameters, ranges and defaults."""
+    from dala.cli.catalogue import show_kernels
+
+    show_kernels(name, as_json=json)
+
+
+@app.command()
+def looks(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="One look, or a file of one.", autocompletion=complete_looks
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """The looks that come with dala, or one with its filters."""
+    from dala.cli.catalogue import show_looks
+
+    show_looks(name, as_json=json)
+
+
+@app.command(
+    "filter",
+    cls=FilterCommand,
+    epilog=(
+        "OUT is a file, a folder (out/) or a pattern: 'out/{name}_soft{ext}' with {name}, {ext}, "
+        "{folder}, {n}. Values follow a flag as name=value; a bare number is the first parameter: "
+        "--brightness 0.1."
+    ),
+)
+def filter_(
+    context: typer.Context,
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="IN...", help="Pictures, videos, or globs in quotes.")
+    ],
+    output: Annotated[str, typer.Argument(metavar="OUT", help="A file, a folder or a pattern.")],
+    device: DeviceName = "auto",
+    strength: Annotated[
+        float, typer.Option(help="Mix the result with the original: 0 is the original.")
+    ] = 1.0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite/--no-overwrite", help="Replace files that exist.")
+    ] = False,
+    quality: Annotated[
+        int, typer.Option(min=1, max=100, help="Of JPEG, WebP and AVIF pictures.")
+    ] = 92,
+    codec: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Of videos: h264, hevc, vp9, av1, prores; by the ending if not given."
+        ),
+    ] = None,
+    crf: Annotated[
+        float | None, typer.Option(metavar="N", help="Of videos: lower is better and larger.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    json: Json = False,
+) -> int:
+    """Filter pictures and videos; sound and timing of a video stay as they are."""
+    from dala import use
+    from dala.cli.filtering import Settings, filter_files
+    from dala.cli.flags import chain_of
+
+    chain = chain_of(chosen_flags(context), strength)
+    use(device)
+    settings = Settings(overwrite, quiet, json, quality, codec, crf)
+    return filter_files(inputs, output, chain, settings)
+
+
+@app.command(cls=FilterCommand)
+def bench(
+    context: typer.Context,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Of the picture.")] = "1920x1080",
+    device: DeviceName = "auto",
+    seconds: Annotated[float, typer.Option(min=0.01, help="For each measurement.")] = 0.3,
+    json: Json = False,
+) -> None:
+    """Measure kernels and a fused chain on this machine, beside OpenCV; or the filters you give."""
+    from dala import use
+    from dala.cli.bench import show_bench
+    from dala.cli.flags import chain_of
+    from dala.cli.names import read_size
+
+    chain = chain_of(chosen_flags(context))
+    use(device)
+    show_bench(read_size(size), seconds, chain.steps, as_json=json)

@@ -1,0 +1,110 @@
+"""Progress in a terminal: a bar for the file at hand, with frames per second and the time left.
+
+In a pipe, with --quiet or --json there is none. Bars go to stderr and vanish when they are done; what stays
+is a line for each file.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.text import Text
+
+from dala.cli.screen import out
+
+NAME = 24  # columns for a file's name
+
+
+class Bars:
+    """The bars of a run over several files; a context manager."""
+
+    def __init__(self, files: int, *, shown: bool = True) -> None:
+        console = Console(stderr=True)
+        self._files = files
+        self._done = 0
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            Amount(),
+            TimeLeft(),
+            console=console,
+            transient=True,
+            expand=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            disable=not (shown and console.is_terminal),
+        )
+        self._whole = self._progress.add_task("all files", total=files, visible=files > 1)
+        self._current = self._progress.add_task("", total=None, visible=False)
+
+    def __enter__(self) -> Bars:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def begin(self, name: str) -> None:
+        """The next file."""
+        self._progress.reset(
+            self._current, total=None, description=shorten(name, NAME), visible=True, fps=None
+        )
+
+    def advance(self, frames: int, total: int | None, fps: float) -> None:
+        """So many frames of the file are done."""
+        self._progress.update(self._current, completed=frames, total=total, fps=fps)
+
+    def finish(self, line: Text | None) -> None:
+        """The file is done: a line remains, unless None."""
+        self._done += 1
+        self._progress.update(self._current, visible=False)
+        self._progress.update(self._whole, completed=self._done)
+        if line is None:
+            return
+        if self._progress.live.is_started and sys.stdout.isatty():
+            self._progress.console.print(line, soft_wrap=True)  # above the bars
+        else:
+            out().print(line, soft_wrap=True)
+
+
+class Amount(ProgressColumn):
+    """``120/250  96 fps``; of files, ``3/12``."""
+
+    def render(self, task: Task) -> Text:
+        done = f"{int(task.completed)}/{int(task.total)}" if task.total else f"{int(task.completed)}"
+        fps = task.fields.get("fps")
+        return Text(f"{done:>9}" + (f"{fps:>6.0f} fps" if fps else " " * 10), "cyan")
+
+
+class TimeLeft(ProgressColumn):
+    """``0:12 left``."""
+
+    max_refresh = 0.5
+
+    def render(self, task: Task) -> Text:
+        seconds = task.time_remaining
+        fps = task.fields.get("fps")
+        if fps and task.total:  # the transcoder's own measure is steadier than the bar's
+            seconds = (task.total - task.completed) / fps
+        if seconds is None:
+            return Text("          ")
+        minutes, rest = divmod(int(seconds + 0.5), 60)
+        hours, minutes = divmod(minutes, 60)
+        clock = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+        return Text(f"{clock:>5} left", "dim")
+
+
+def shorten(name: str, room: int) -> str:
+    """A name in so many columns; the middle is left out, because both ends tell names apart."""
+    if len(name) <= room:
+        return name.ljust(room)
+    head = (room - 1) // 2
+    return f"{name[:head]}…{name[-(room - 1 - head) :]}"

@@ -1,0 +1,119 @@
+"""``dala kernels`` and ``dala looks``: what there is to run, from the declarations themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dala import compute
+from dala.cli.screen import say, say_columns, say_heading, say_json
+from dala.language.kernel import Kernel
+from dala.language.parameter import Param
+
+
+def show_kernels(name: str | None, *, as_json: bool) -> None:
+    """All kernels in a line each, or one with everything it declares."""
+    if name is not None:
+        kernel = compute.find_kernel(name.replace("-", "_"))
+        if as_json:
+            say_json(as_data(kernel))
+        else:
+            _show_one(kernel)
+        return
+    kernels = [compute.find_kernel(n) for n in compute.kernels()]
+    if as_json:
+        say_json([as_data(k) for k in kernels])
+        return
+    for domain, title in (("image", "Images"), ("tensor", "Tensors")):
+        say_heading(title)
+        say_columns([(k.name, _in_a_line(k)) for k in kernels if k.domain == domain])
+        say()
+    say("dala kernels NAME says more; image kernels of one input are flags of dala filter.", "dim")
+
+
+def show_looks(name: str | None, *, as_json: bool) -> None:
+    """All looks in a line each, or one with its filters, as its file has them."""
+    if name is not None:
+        _show_look(name, as_json=as_json)
+        return
+    found = [(n, looks.load(n)) for n in looks.names()]
+    if as_json:
+        say_json([_look_data(look) for _, look in found])
+        return
+    say_columns([(n, look.about) for n, look in found], indent=0)
+
+
+def as_data(kernel: Kernel) -> dict[str, object]:
+    """A kernel's declaration as JSON would have it."""
+    return {
+        "name": kernel.name,
+        "domain": kernel.domain,
+        "inputs": kernel.inputs,
+        "optional_inputs": kernel.optional_inputs,
+        "help": kernel.doc,
+        "params": [_param_data(p) for p in kernel.params],
+    }
+
+
+def _param_data(p: Param) -> dict[str, object]:
+    return {
+        "name": p.name,
+        "type": p.type,
+        "required": p.required,
+        "default": None if p.required else p.default,
+        "min": p.min,
+        "max": p.max,
+        "choices": list(p.choices),
+        "length": p.length,
+        "compile_time": p.static,
+        "help": p.help,
+    }
+
+
+def _show_one(kernel: Kernel) -> None:
+    inputs = "1 input" if kernel.takes(1) and kernel.inputs == 1 else kernel.inputs_in_words
+    kind = "an image kernel" if kernel.domain == "image" else "a tensor kernel"
+    say_heading(kernel.name)
+    say(kernel.doc.replace("``", ""))
+    say(f"{kind} of {inputs}", "dim")
+    if not kernel.params:
+        return
+    say()
+    say_columns(
+        [
+            (p.name, default_in_words(p), p.describe(), p.help)
+            for p in kernel.params
+        ],
+        styles=("cyan", "green", ""),
+    )  # fmt: skip
+
+
+def default_in_words(p: Param) -> str:
+    """``= 3``, ``required``, or nothing where the kernel finds the value itself."""
+    return "required" if p.required else "" if p.default is None else f"= {plain(p.default)}"
+
+
+def plain(value: object) -> str:
+    """A value as one types it on the command line."""
+    if isinstance(value, tuple):
+        return ",".join(plain(v) for v in value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def words_of(kernel: Kernel, images: Sequence[str] = ()) -> list[str]:
+    """What one types to set its parameters, with their defaults: ``radius=3``, ``sigma=…``."""
+    words = [f"{name}=…" for name in images]
+    for p in kernel.params:
+        unknown = p.required or p.default is None
+        words.append(f"{p.name}={'…' if unknown else plain(p.default)}")
+    return words
+
+
+def _in_a_line(kernel: Kernel) -> str:
+    return f"{sentence(kernel)} {' '.join(words_of(kernel))}".strip()
+
+
+def sentence(kernel: Kernel) -> str:
+    """The first line of its docstring, without the marks of code."""
+    return kernel.doc.splitlines()[0].replace("``", "") if kernel.doc else ""
