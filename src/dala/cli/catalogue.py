@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from dala import compute
 from dala.cli.screen import say, say_columns, say_heading, say_json
 from dala.language.kernel import Kernel
 from dala.language.parameter import Param
+from dala.media import Step, looks
 
 
 def show_kernels(name: str | None, *, as_json: bool) -> None:
@@ -31,15 +33,38 @@ def show_kernels(name: str | None, *, as_json: bool) -> None:
 
 
 def show_looks(name: str | None, *, as_json: bool) -> None:
-    """All looks in a line each, or one with its filters, as its file has them."""
-    if name is not None:
-        _show_look(name, as_json=as_json)
+    """All looks in a line each, or one with its filters."""
+    if name is None:
+        if as_json:
+            say_json([_look_data(n) for n in looks.names()])
+        else:
+            say_columns([(n, looks.about(n)) for n in looks.names()], indent=0)
         return
-    found = [(n, looks.load(n)) for n in looks.names()]
     if as_json:
-        say_json([_look_data(look) for _, look in found])
+        say_json(_look_data(name))
         return
-    say_columns([(n, look.about) for n, look in found], indent=0)
+    say_heading(name)
+    if about := looks.about(name):
+        say(about)
+    say()
+    say_columns([(s.name, _values(s)) for s in looks.load(name).steps])
+
+
+def _look_data(name: str) -> dict[str, object]:
+    steps = looks.load(name).steps
+    return {
+        "name": name,
+        "about": looks.about(name),
+        "filters": [{"name": s.name, "params": {k: _json(v) for k, v in s.params.items()}} for s in steps],
+    }
+
+
+def _values(step: Step) -> str:
+    return " ".join(f"{key}={plain(value)}" for key, value in step.params.items())
+
+
+def _json(value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
 
 
 def as_data(kernel: Kernel) -> dict[str, object]:
