@@ -7,15 +7,23 @@ from typing import Annotated
 import typer
 
 from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, complete_looks
+from dala.cli.help import Command, Group
+from dala.cli.running import UsageMistake
 
 app = typer.Typer(
     name="dala",
-    add_completion=True,
+    cls=Group,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.",
 )
+
+FILTER_EXAMPLES = """Values follow a flag as name=value; a bare number is its first parameter.
+
+  dala filter in.jpg out.jpg --blur radius=3 --sharpen 0.5
+  dala filter clip.mp4 graded.mp4 --look noir --strength 0.8
+  dala filter 'photos/*.jpg' 'small/{name}.webp' --resize width=1280
+"""
 
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON, for scripts.")]
 DeviceName = Annotated[
@@ -43,11 +51,11 @@ def dala(
         print(f"dala {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        print(context.get_help())
+        context.get_help()  # prints it
         raise typer.Exit(2)
 
 
-@app.command()
+@app.command(cls=Command)
 def info(json: Json = False) -> None:
     """Version, devices and installed extras."""
     from dala.cli.facts import show_info
@@ -55,7 +63,7 @@ def info(json: Json = False) -> None:
     show_info(as_json=json)
 
 
-@app.command()
+@app.command(cls=Command)
 def doctor() -> None:
     """What works on this machine, what is missing, and the command that helps."""
     from dala.cli.doctor import show_doctor
@@ -63,7 +71,7 @@ def doctor() -> None:
     show_doctor()
 
 
-@app.command()
+@app.command(cls=Command)
 def kernels(
     name: Annotated[
         str | None,
@@ -77,7 +85,7 @@ def kernels(
     show_kernels(name, as_json=json)
 
 
-@app.command()
+@app.command(cls=Command)
 def looks(
     name: Annotated[
         str | None,
@@ -96,18 +104,19 @@ def looks(
 @app.command(
     "filter",
     cls=FilterCommand,
-    epilog=(
-        "OUT is a file, a folder (out/) or a pattern: 'out/{name}_soft{ext}' with {name}, {ext}, "
-        "{folder}, {n}. Values follow a flag as name=value; a bare number is the first parameter: "
-        "--brightness 0.1."
-    ),
+    epilog=FILTER_EXAMPLES,
 )
 def filter_(
     context: typer.Context,
-    inputs: Annotated[
-        list[str], typer.Argument(metavar="IN...", help="Pictures, videos, or globs in quotes.")
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="IN... OUT",
+            show_default=False,
+            help="Pictures, videos or globs in quotes; then a file, a folder (out/), or a pattern of "
+            "{name}, {ext}, {folder} and {n}.",
+        ),
     ],
-    output: Annotated[str, typer.Argument(metavar="OUT", help="A file, a folder or a pattern.")],
     device: DeviceName = "auto",
     strength: Annotated[
         float, typer.Option(help="Mix the result with the original: 0 is the original.")
@@ -135,10 +144,12 @@ def filter_(
     from dala.cli.filtering import Settings, filter_files
     from dala.cli.flags import chain_of
 
+    if len(paths) < 2:
+        raise UsageMistake(f"{paths[0]} shall become what? dala filter IN... OUT")
     chain = chain_of(chosen_flags(context), strength)
     use(device)
     settings = Settings(overwrite, quiet, json, quality, codec, crf)
-    return filter_files(inputs, output, chain, settings)
+    return filter_files(paths[:-1], paths[-1], chain, settings)
 
 
 @app.command(cls=FilterCommand)

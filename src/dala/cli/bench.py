@@ -56,7 +56,7 @@ class Row:
 def show_bench(size: tuple[int, int], seconds: float, filters: Steps, *, as_json: bool) -> None:
     """Measure and print."""
     width, height = size
-    picture = np.random.default_rng(0).integers(0, 256, (height, width, 4), np.uint8)
+    picture = _picture(width, height)
     cv2 = _find_opencv()
     jobs: list[Job] = [("your filters", filters, None)] if filters else _jobs(cv2, size)
     rows = [
@@ -78,6 +78,14 @@ def show_bench(size: tuple[int, int], seconds: float, filters: Steps, *, as_json
         )
         return
     _show(rows, info, size, cv2 is not None and not filters)
+
+
+def _picture(width: int, height: int) -> Array:
+    """Soft shapes and a little noise, as in a photo."""
+    y, x = np.mgrid[:height, :width].astype(np.float32)
+    waves = [np.sin(x / 60 + k) + np.cos(y / 45 - 2 * k) for k in range(4)]
+    noise = np.random.default_rng(0).normal(0, 4, (height, width, 4))
+    return np.clip(np.stack(waves, -1) * 50 + 128 + noise, 0, 255).astype(np.uint8)
 
 
 def _row_data(row: Row, pixels: int) -> dict[str, object]:

@@ -43,11 +43,12 @@ def show_looks(name: str | None, *, as_json: bool) -> None:
     if as_json:
         say_json(_look_data(name))
         return
+    steps, about = looks.load(name).steps, looks.about(name)
     say_heading(name)
-    if about := looks.about(name):
+    if about:
         say(about)
     say()
-    say_columns([(s.name, _values(s)) for s in looks.load(name).steps])
+    say_columns([(s.name, _values(s)) for s in steps])
 
 
 def _look_data(name: str) -> dict[str, object]:

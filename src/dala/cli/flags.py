@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand
 
+from dala.cli.help import Command
 from dala.cli.running import UsageMistake
 from dala.errors import DalaError, suggest
 
@@ -41,7 +41,7 @@ class Flag(NamedTuple):
     words: tuple[str, ...]  # key=value
 
 
-class FilterCommand(TyperCommand):
+class FilterCommand(Command):
     """A command with filter flags; ``chosen_flags`` gives what was chosen."""
 
     def get_params(self, ctx: Any) -> Any:
@@ -195,11 +195,11 @@ def _declare(name: str) -> Any:
     else:
         kernel, images = _filters()[name]
         words, about = words_of(kernel, images), sentence(kernel)
-        complete = functools.partial(_complete, tuple(words))
+        complete = _completing(words)
     option = typer.Option(
         f"--{spell(name)}",
         help=about,
-        metavar=" ".join(words) or " ",
+        metavar=" ".join(words),
         rich_help_panel=PANEL,
         expose_value=False,
         show_default=False,
@@ -208,9 +208,13 @@ def _declare(name: str) -> Any:
     return Annotated[str | None, option]
 
 
-def _complete(words: Sequence[str], incomplete: str) -> list[str]:
-    """``radius=3``: what may follow a flag, with the default to begin from."""
-    return [w.rstrip("…") for w in words if w.startswith(incomplete)]
+def _completing(words: Sequence[str]) -> Callable[[str], list[str]]:
+    """What may follow a flag, for the Tab key: ``radius=3``, the default to begin from."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [w.rstrip("…") for w in words if w.startswith(incomplete)]
+
+    return complete
 
 
 def complete_looks(incomplete: str) -> list[str]:

@@ -57,7 +57,8 @@ def say_heading(text: str) -> None:
 def say_columns(
     rows: Sequence[Row], *, styles: Sequence[str] = ("cyan",), indent: int = 2
 ) -> None:
-    """Rows whose columns are aligned; in a terminal the last one is wrapped within its column."""
+    """Rows whose columns are aligned; in a terminal the last one is wrapped within its column, and
+    name=value stands out."""
     if not rows:
         return
     fixed = range(max(len(row) for row in rows) - 1)
@@ -71,6 +72,7 @@ def say_columns(
             used += widths[k] + GAP
         line.append(_wrapped(console, row[-1], used))
         line.rstrip()
+        line.highlight_regex(r"\b[a-z_]+=\S+", "green")
         console.print(line)
 
 
