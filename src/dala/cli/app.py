@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -169,3 +170,29 @@ def bench(
     chain = chain_of(chosen_flags(context))
     use(device)
     show_bench(read_size(size), seconds, chain.steps, as_json=json)
+
+
+@app.command(cls=FilterCommand)
+def live(
+    context: typer.Context,
+    source: Annotated[
+        str, typer.Option(metavar="WHAT", help="test, camera, camera:N, a file or a URL.")
+    ] = "test",
+    size: Annotated[str, typer.Option(metavar="WxH", help="Of the test source.")] = "1280x720",
+    device: DeviceName = "auto",
+    frames: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Stop after so many.")
+    ] = None,
+    stills: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the key s saves pictures.")
+    ] = Path(),
+) -> None:
+    """A camera or a test source through filters into a window; keys 1 to 9 turn filters on and off."""
+    from dala import use
+    from dala.cli.flags import chain_of
+    from dala.cli.live import run_live
+    from dala.cli.names import read_size
+
+    steps = chain_of(chosen_flags(context)).steps
+    use(device)
+    run_live(source, read_size(size), steps, frames=frames, stills=stills, device=device)
