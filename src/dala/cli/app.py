@@ -41,9 +41,7 @@ DeviceName = Annotated[
 @app.callback(invoke_without_command=True)
 def dala(
     context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
     """Pictures, videos and cameras through fused filters, on the GPU or the CPU."""
     if version:
@@ -131,7 +129,8 @@ def filter_(
     codec: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Of videos: h264, hevc, vp9, av1, prores; by the ending if not given."
+            metavar="NAME",
+            help="Of videos: h264, hevc, vp9, av1, prores; by the ending if not given.",
         ),
     ] = None,
     crf: Annotated[

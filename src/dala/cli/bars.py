@@ -79,7 +79,9 @@ class Amount(ProgressColumn):
     """``120/250  96 fps``; of files, ``3/12``."""
 
     def render(self, task: Task) -> Text:
-        done = f"{int(task.completed)}/{int(task.total)}" if task.total else f"{int(task.completed)}"
+        done = (
+            f"{int(task.completed)}/{int(task.total)}" if task.total else f"{int(task.completed)}"
+        )
         fps = task.fields.get("fps")
         return Text(f"{done:>9}" + (f"{fps:>6.0f} fps" if fps else " " * 10), "cyan")
 

@@ -17,18 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from dala import compute
-from dala.cli.screen import say, say_columns, say_heading, say_json
 from dala.backends.cpu.launch import thread_count
+from dala.cli.screen import Row, say, say_columns, say_heading, say_json
+from dala.media import Chain, Filters
 
 Array = npt.NDArray[np.uint8]
 Run = Callable[[], Any]
 Peer = Callable[[Any, Array], Run]  # of the module cv2 and a picture
-Steps = Sequence[tuple[str, Mapping[str, object]]]
-Job = tuple[str, Steps, "Peer | None"]
+Job = tuple[str, Filters, "Peer | None"]
 FEWEST = 5  # runs of each, even if one takes long
 SAME_LEVELS, SAME_SHARE = 2, 0.02  # results agree: so many levels apart at most, but for this share
 
-CHAIN: Steps = (
+CHAIN: Filters = (
     ("blur", {"radius": 3, "sigma": 1.5}),
     ("sharpen", {"amount": 0.5}),
     ("contrast", {"value": 0.2}),
@@ -38,7 +38,7 @@ CHAIN: Steps = (
 
 
 @dataclass(frozen=True)
-class Row:
+class Timed:
     """One measurement, in milliseconds."""
 
     name: str
@@ -53,7 +53,7 @@ class Row:
         return self.opencv_ms / self.ms if self.opencv_ms else None
 
 
-def show_bench(size: tuple[int, int], seconds: float, filters: Steps, *, as_json: bool) -> None:
+def show_bench(size: tuple[int, int], seconds: float, filters: Filters, *, as_json: bool) -> None:
     """Measure and print."""
     width, height = size
     picture = _picture(width, height)
@@ -88,7 +88,7 @@ def _picture(width: int, height: int) -> Array:
     return np.clip(np.stack(waves, -1) * 50 + 128 + noise, 0, 255).astype(np.uint8)
 
 
-def _row_data(row: Row, pixels: int) -> dict[str, object]:
+def _row_data(row: Timed, pixels: int) -> dict[str, object]:
     return {
         "name": row.name,
         "ms": round(row.ms, 4),
@@ -100,13 +100,13 @@ def _row_data(row: Row, pixels: int) -> dict[str, object]:
 
 
 def _show(
-    rows: Sequence[Row], info: Mapping[str, object], size: tuple[int, int], raced: bool
+    rows: Sequence[Timed], info: Mapping[str, object], size: tuple[int, int], raced: bool
 ) -> None:
     threads = f", {thread_count()} threads" if not info["gpu"] else ""
     say_heading(f"{size[0]}×{size[1]} RGBA on {info['name']}{threads}")
     pixels = size[0] * size[1]
     head = ("", "ms", "frames/s", "first run", "OpenCV" if raced else "")
-    table = [head]
+    table: list[Row] = [head]
     for row in rows:
         peer = ""
         if row.ratio is not None:
@@ -124,7 +124,7 @@ def _show(
         say("× says how much longer OpenCV takes, with as many threads", "dim")
 
 
-def _right_aligned(table: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _right_aligned(table: list[Row]) -> list[Row]:
     """Headings above numbers end where the numbers end."""
     head, body = table[0], table[1:]
     widths = [max(len(r[k]) for r in body) for k in range(len(head))]
@@ -132,7 +132,9 @@ def _right_aligned(table: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [tuple(words), *body]
 
 
-def _measure(name: str, picture: Array, steps: Steps, theirs: Run | None, seconds: float) -> Row:
+def _measure(
+    name: str, picture: Array, steps: Filters, theirs: Run | None, seconds: float
+) -> Timed:
     source = compute.from_array(picture)
     result, pipeline = build_pipeline(source, steps)
 
@@ -145,20 +147,18 @@ def _measure(name: str, picture: Array, steps: Steps, theirs: Run | None, second
     first = time.perf_counter() - started
     if theirs is None:
         (spent,) = _in_turns([ours], seconds)
-        return Row(name, spent, first * 1e3)
+        return Timed(name, spent, first * 1e3)
     apart = np.abs(theirs()[..., :3].astype(np.int16) - result.read()[..., :3])
     same = bool((apart > SAME_LEVELS).mean() <= SAME_SHARE)
     spent, other = _in_turns([ours, theirs], seconds)
-    return Row(name, spent, first * 1e3, other, same)
+    return Timed(name, spent, first * 1e3, other, same)
 
 
 def build_pipeline(
-    source: compute.Buffer, steps: Steps
+    source: compute.Buffer, steps: Filters
 ) -> tuple[compute.Buffer, compute.Pipeline]:
     """Filters from a buffer into a new one, fused as far as they go."""
-    from dala.media.chain import Chain
-
-    chain = Chain.of(list(steps))
+    chain = Chain.of(steps)
     width, height = chain.size_after(source.shape[1], source.shape[0])
     result = compute.buffer_zeros((height, width, 4), "u8")
     pipeline = compute.pipeline()

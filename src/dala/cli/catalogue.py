@@ -56,7 +56,9 @@ def _look_data(name: str) -> dict[str, object]:
     return {
         "name": name,
         "about": looks.about(name),
-        "filters": [{"name": s.name, "params": {k: _json(v) for k, v in s.params.items()}} for s in steps],
+        "filters": [
+            {"name": s.name, "params": {k: _json(v) for k, v in s.params.items()}} for s in steps
+        ],
     }
 
 

@@ -1,7 +1,7 @@
 """``dala doctor``: what works here, what is missing, and the command that helps.
 
-``examine`` looks; ``prescription`` turns what was seen into words and is pure, so that every case is tested.
-It needs neither typer nor rich.
+``examine`` looks; ``prescription`` turns what was seen into words and is pure, so that every case is
+tested. It needs neither typer nor rich.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def examine() -> Patient:
     """Look at this machine."""
     from dala.backends.auto import choose_auto
 
-    av, codecs, broken = version_of("av"), (), ""
+    av, broken = version_of("av"), ""
+    codecs: tuple[str, ...] = ()
     if av:
         try:
             codecs = _encodable()
@@ -122,9 +123,7 @@ def _media_advice(patient: Patient) -> list[str]:
     if not patient.av:
         advice.append("video files and cameras need PyAV:\n    pip install 'dala-gpu[video]'")
     elif patient.broken:
-        advice.append(
-            f"PyAV is broken ({patient.broken}):\n    pip install --force-reinstall av"
-        )
+        advice.append(f"PyAV is broken ({patient.broken}):\n    pip install --force-reinstall av")
     elif "h264" not in patient.codecs:
         advice.append(
             "this build of PyAV has no H.264 encoder; its wheels have:\n"

@@ -69,9 +69,7 @@ def collect() -> dict[str, object]:
         "auto": chosen,
         "reason": reason,
         "devices": devices,
-        "extras": {
-            e.name: {"found": e.found, "missing": list(e.missing)} for e in find_extras()
-        },
+        "extras": {e.name: {"found": e.found, "missing": list(e.missing)} for e in find_extras()},
     }
 
 

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from dala.media.chain import Chain
 
 VIDEOS = frozenset(
-    ".mp4 .m4v .mov .mkv .webm .avi .mpg .mpeg .ts .m2ts .mts .wmv .flv .ogv .3gp .mxf .y4m .vob".split()
-)
+    (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".m2ts", ".mts", ".wmv",
+     ".flv", ".ogv", ".3gp", ".mxf", ".y4m", ".vob")
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,7 @@ class Outcome:
     error: str | None = None
 
 
-def filter_files(
-    inputs: Sequence[str], output: str, chain: Chain, settings: Settings
-) -> int:
+def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Settings) -> int:
     """Filter every input; the exit code."""
     jobs = plan_jobs(inputs, output)
     if output.endswith(("/", os.sep)) or "{" in output:
@@ -108,9 +107,7 @@ def _about(job: Job, message: str) -> str:
     return message if any(n in message for n in names) else f"{job.source}: {message}"
 
 
-def _filter_one(
-    job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome
-) -> None:
+def _filter_one(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
     if not job.target.parent.is_dir():
         raise Failed(f"no folder {str(job.target.parent)!r} for {job.target.name}")
     if job.target.is_dir():
@@ -140,9 +137,7 @@ def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome
     (outcome.width, outcome.height), outcome.frames = size, 1
 
 
-def _filter_video(
-    job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome
-) -> None:
+def _filter_video(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
     from dala import video
 
     def advance(progress: video.Progress) -> None:

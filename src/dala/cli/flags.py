@@ -144,7 +144,9 @@ def _steps_of_look(flag: Flag) -> Sequence[Step]:
     (name,) = flag.words
     if find_look(name) is None:
         listed = ", ".join(shipped())
-        raise UsageMistake(f"--look: no look {name!r}{suggest(name, shipped())}; there are {listed}")
+        raise UsageMistake(
+            f"--look: no look {name!r}{suggest(name, shipped())}; there are {listed}"
+        )
     return Chain.of(name).steps
 
 
@@ -191,7 +193,7 @@ def _declare(name: str) -> Any:
 
     if name == LOOK:
         words, about = ["NAME"], "A look by its name (dala looks lists them), or a file of one."
-        complete = complete_looks
+        complete: Callable[[str], list[str]] = complete_looks
     else:
         kernel, images = _filters()[name]
         words, about = words_of(kernel, images), sentence(kernel)

@@ -1,7 +1,8 @@
-"""Which files are read, and where each result goes; all decided, and refused, before anything is written."""
+"""Which files are read, and where each result goes; decided, and refused, before anything is written."""
 
 from __future__ import annotations
 
+import difflib
 import glob
 import os
 import string
@@ -12,6 +13,7 @@ from pathlib import Path
 from dala.cli.running import Failed, UsageMistake
 from dala.errors import suggest
 
+NEAR = 0.75  # how alike names of files must be to be taken for one another
 MOST_PIXELS = 65_536  # in a row or a column
 FIELDS = ("name", "ext", "folder", "n")
 
@@ -51,9 +53,10 @@ def _existing(path: Path) -> Path:
     if path.is_dir():
         raise Failed(f"{path} is a folder; name the files in it: '{path}/*'")
     if not os.path.lexists(path):
-        beside = path.parent if path.parent.is_dir() else None
-        near = suggest(path.name, os.listdir(beside)) if beside else ""
-        raise Failed(f"no file {str(path)!r}{near}")
+        beside = os.listdir(path.parent) if path.parent.is_dir() else []
+        near = difflib.get_close_matches(path.name, beside, n=1, cutoff=NEAR)
+        hint = f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
+        raise Failed(f"no file {str(path)!r}{hint}")
     return path
 
 

@@ -27,7 +27,9 @@ def _drawn(lines: tuple[tuple[str, str, bool], ...], width: int, height: int) ->
     letters = font(size)
     column = margin + int(max(letters.getlength(key) for key, _, _ in lines)) + size
     wide = column + int(max(letters.getlength(text) for _, text, _ in lines)) + margin
-    panel = Image.new("RGBA", (min(wide, width), min(step * len(lines) + 2 * margin, height)), GROUND)
+    panel = Image.new(
+        "RGBA", (min(wide, width), min(step * len(lines) + 2 * margin, height)), GROUND
+    )
     pen = ImageDraw.Draw(panel)
     for number, (key, text, on) in enumerate(lines):
         top = margin + number * step

@@ -109,9 +109,7 @@ def _cmyk_to_rgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     if not profile:
         return image.convert("RGB")
     inks = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-    light = ImageCms.profileToProfile(
-        image, inks, ImageCms.createProfile("sRGB"), outputMode="RGB"
-    )
+    light = ImageCms.profileToProfile(image, inks, ImageCms.createProfile("sRGB"), outputMode="RGB")
     assert light is not None
     return light
 
@@ -125,7 +123,9 @@ def format_of(path: Path) -> str:
     form = endings.get(path.suffix.lower())
     if form is None:
         near = suggest(path.suffix.lower(), endings) or "; .png and .jpg always work"
-        raise UsageMistake(f"{path}: no picture format is called {path.suffix or 'nothing'!r}{near}")
+        raise UsageMistake(
+            f"{path}: no picture format is called {path.suffix or 'nothing'!r}{near}"
+        )
     return form
 
 
@@ -181,7 +181,9 @@ def filter_photo(
     form = format_of(target)
     photo = load_photo(source)
     if len(photo.frames) > 1 and form not in ANIMATED:
-        raise Failed(f"{source} has {len(photo.frames)} frames; {target.suffix} files have only one")
+        raise Failed(
+            f"{source} has {len(photo.frames)} frames; {target.suffix} files have only one"
+        )
     with start_pipeline(*photo.size) as pipeline:
         frames = list(pipeline.map(photo.frames, chain))
     try:

@@ -54,9 +54,7 @@ def say_heading(text: str) -> None:
     say(text, "bold")
 
 
-def say_columns(
-    rows: Sequence[Row], *, styles: Sequence[str] = ("cyan",), indent: int = 2
-) -> None:
+def say_columns(rows: Sequence[Row], *, styles: Sequence[str] = ("cyan",), indent: int = 2) -> None:
     """Rows whose columns are aligned; in a terminal the last one is wrapped within its column, and
     name=value stands out."""
     if not rows:

@@ -20,9 +20,7 @@ TEST, CAMERA = "test", "camera"
 TEST_FPS = 60
 
 
-def open_source(
-    spec: str, size: tuple[int, int], device: str
-) -> AbstractContextManager[Pictures]:
+def open_source(spec: str, size: tuple[int, int], device: str) -> AbstractContextManager[Pictures]:
     """Pictures of a source: ``test``, ``camera``, ``camera:1``, a path or a URL."""
     kind, _, number = spec.partition(":")
     if spec == TEST:
