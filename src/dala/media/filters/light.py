@@ -136,7 +136,7 @@ def glow(
     >>> photo = np.zeros((9, 9, 3), np.uint8)
     >>> photo[:, 4:] = 255
     >>> media.glow(photo, amount=1, radius=2)[4, :5, 0].tolist()
-    [0, 0, 0, 25, 255]
+    [0, 0, 0, 3, 255]
     """
     return run_filter(
         "glow",
