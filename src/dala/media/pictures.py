@@ -97,6 +97,19 @@ def take_picture(
     return Picture(pixels, layout, restore)
 
 
+def with_alpha(picture: Picture) -> Picture:
+    """The same picture as one whose result has an alpha channel, whether it came with one or not."""
+    pixels, layout = picture.pixels, picture.layout
+    if layout.has_alpha and layout.type.channels == 4:
+        return picture
+    if isinstance(pixels, Buffer):
+        raise ShapeError(f"a buffer of (H, W, 4) has room for alpha, got {pixels.shape}")
+    if pixels.ndim == 2 or pixels.shape[2] == 1:
+        pixels = np.repeat(pixels.reshape(*pixels.shape[:2], 1), 3, axis=2)
+    type_ = array_type((*pixels.shape[:2], 4), layout.type.dtype)
+    return Picture(add_alpha(pixels), Layout(type_, layout.swapped, True), picture.restore)
+
+
 def _open(
     image: object, width: int | None, height: int | None, channels: str | None, who: str
 ) -> tuple[Array | Buffer, Callable[[Array], object]]:

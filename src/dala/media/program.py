@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dala.backends.auto import open_device
 from dala.compute.buffers import Buffer, Scratch, array_type
 from dala.compute.commands import Command
-from dala.compute.engine import Engine, Stream
+from dala.compute.default import default_engine
+from dala.compute.engine import Engine, Stream, engine_for
 from dala.compute.pipelines import Pipeline
 from dala.errors import DeviceError
 from dala.ir.arrays import ArrayType
@@ -92,3 +94,8 @@ def output_type(chain: Chain, layout: Layout) -> ArrayType:
 def new_buffer(engine: Engine, type_: ArrayType) -> Buffer:
     """Room on a device; whatever was in memory."""
     return Buffer(engine, type_, engine.device.allocate(type_))
+
+
+def engine_of(device: str | None) -> Engine:
+    """The engine of a device by its name; of the default device without."""
+    return default_engine() if device is None else engine_for(open_device(device))
