@@ -15,7 +15,7 @@ from rich.text import Text
 
 from dala.cli.screen import out
 
-NAME = 24  # columns for a file's name
+NAME, BAR = 24, 20  # columns; a line stays below 80, because ^C at its end must not begin another
 
 
 class Bars:
@@ -27,17 +27,16 @@ class Bars:
         self._done = 0
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
+            BarColumn(bar_width=BAR),
             Amount(),
             TimeLeft(),
             console=console,
             transient=True,
-            expand=True,
             redirect_stdout=False,
             redirect_stderr=False,
             disable=not (shown and console.is_terminal),
         )
-        self._whole = self._progress.add_task("all files", total=files, visible=files > 1)
+        self._whole = self._progress.add_task("", total=files, visible=files > 1)
         self._current = self._progress.add_task("", total=None, visible=False)
 
     def __enter__(self) -> Bars:
@@ -54,25 +53,31 @@ class Bars:
 
     def begin(self, name: str) -> None:
         """The next file."""
+        shown = shorten(name, NAME)
+        self._progress.update(self._whole, description=shown)
+        if self._files > 1:
+            shown = " " * NAME  # the name stands in the line above
         self._progress.reset(
-            self._current, total=None, description=shorten(name, NAME), visible=True, fps=None
+            self._current, total=None, description=shown, visible=False, fps=None
         )
 
     def advance(self, frames: int, total: int | None, fps: float) -> None:
-        """So many frames of the file are done."""
-        self._progress.update(self._current, completed=frames, total=total, fps=fps)
+        """So many frames of the file are done; a picture is done too soon for a bar."""
+        self._progress.update(
+            self._current, completed=frames, total=total, fps=fps, visible=True
+        )
 
-    def finish(self, line: Text | None) -> None:
-        """The file is done: a line remains, unless None."""
+    def finish(self, line: Text | None, error: Text | None = None) -> None:
+        """The file is done: its line, or its error, remains."""
         self._done += 1
         self._progress.update(self._current, visible=False)
         self._progress.update(self._whole, completed=self._done)
-        if line is None:
-            return
-        if self._progress.live.is_started and sys.stdout.isatty():
-            self._progress.console.print(line, soft_wrap=True)  # above the bars
-        else:
-            out().print(line, soft_wrap=True)
+        if error is not None:
+            self._progress.console.print(error, soft_wrap=True)
+        if line is not None:
+            # in a terminal above the bars, which are on the same screen
+            together = self._progress.live.is_started and sys.stdout.isatty()
+            (self._progress.console if together else out()).print(line, soft_wrap=True)
 
 
 class Amount(ProgressColumn):

@@ -20,7 +20,7 @@ import dala
 from dala.cli.bars import Bars
 from dala.cli.names import Job, plan_jobs
 from dala.cli.running import FAILED, Failed, UsageMistake, explain_os_error
-from dala.cli.screen import complain, say_json
+from dala.cli.screen import complain, complaint, say_json
 from dala.errors import DalaError
 
 if TYPE_CHECKING:
@@ -71,9 +71,10 @@ def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Set
             bars.begin(job.source.name)
             outcome = _attempt(job, chain, settings, bars)
             outcomes.append(outcome)
-            bars.finish(_line(outcome) if shown and outcome.error is None else None)
             if outcome.error is not None:
-                complain("dala filter", outcome.error)
+                bars.finish(None, complaint("dala filter", outcome.error))
+            else:
+                bars.finish(_line(outcome) if shown else None)
     failed = [o for o in outcomes if o.error is not None]
     if settings.as_json:
         say_json(

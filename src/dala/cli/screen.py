@@ -41,8 +41,12 @@ def say(text: str = "", style: str = "") -> None:
 
 def complain(who: str, what: str) -> None:
     """An error: one line on stderr."""
-    line = Text.assemble((f"{who}: ", "bold red"), " ".join(what.split()))
-    err().print(line)
+    err().print(complaint(who, what), soft_wrap=True)
+
+
+def complaint(who: str, what: str) -> Text:
+    """An error's line."""
+    return Text.assemble((f"{who}: ", "bold red"), " ".join(what.split()))
 
 
 def say_json(data: object) -> None:
