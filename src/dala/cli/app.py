@@ -195,3 +195,25 @@ def live(
     steps = chain_of(chosen_flags(context)).steps
     use(device)
     run_live(source, read_size(size), steps, frames=frames, stills=stills, device=device)
+
+
+@app.command(cls=FilterCommand)
+def demo(
+    context: typer.Context,
+    clip: Annotated[
+        str | None,
+        typer.Argument(metavar="[CLIP]", help="A video, or a photo to fly over; drawn if not given."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where everything is written.")
+    ] = Path("demo_output"),
+    device: DeviceName = "auto",
+) -> None:
+    """A clip through a fused chain: videos, a contact sheet, the plan and the speed."""
+    from dala import use
+    from dala.cli.demo import run_demo
+    from dala.cli.flags import Flag, chain_of
+
+    chain = chain_of(chosen_flags(context) or [Flag("look", ("cinematic",))])
+    use(device)
+    run_demo(clip, out, chain)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from types import FrameType
 
 import typer
@@ -28,8 +30,12 @@ def run(arguments: Sequence[str]) -> int:
     """Run ``dala`` with these arguments."""
     from dala.cli.app import app
 
-    _end_on_sigterm()
     _quieten_mesa()
+    with _ending_on_sigterm():
+        return _run(app, arguments)
+
+
+def _run(app: typer.Typer, arguments: Sequence[str]) -> int:
     try:
         result = typer.main.get_command(app).main(
             list(arguments), prog_name="dala", standalone_mode=False
@@ -101,13 +107,18 @@ def _quieten_mesa() -> None:
         os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
 
 
-def _end_on_sigterm() -> None:
+@contextlib.contextmanager
+def _ending_on_sigterm() -> Iterator[None]:
     """Being told to stop leaves as little behind as Ctrl-C does."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    try:
-        signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # not the main thread: whoever runs us there keeps its own handlers
+    if threading.current_thread() is not threading.main_thread():
+        yield  # whoever runs us there keeps its own handlers
         return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,162 @@
+"""``dala demo``: a clip through a fused chain; what it looks like, how it is planned, how fast it is.
+
+    clip (made, or given) → before.mp4 → transcode → after.mp4 → side by side, contact sheet
+
+One frame is also run stage by stage, and the bytes are compared.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from dala import compute, video
+from dala.cli.bars import Bars
+from dala.cli.clip import dusk_frames, photo_frames
+from dala.cli.filtering import kind_of, moved_into_place
+from dala.cli.names import expand
+from dala.cli.running import Failed
+from dala.cli.screen import say, say_columns
+from dala.cli.sheet import Moment, make_sheet
+from dala.media import Chain, start_pipeline
+
+Array = npt.NDArray[np.uint8]
+SIZE, FPS, SECONDS = (1280, 720), 30, 4
+MOMENTS = 4  # on the contact sheet
+REPEATS = 25
+GPU_STRAYS = 0.001  # of the bytes may be a level apart on a GPU, where compilers contract differently
+
+
+def run_demo(given: str | None, folder: Path, chain: Chain) -> None:
+    """Make everything in ``folder`` and say how it went."""
+    folder.mkdir(parents=True, exist_ok=True)
+    info = compute.device_info()
+    say_columns([("device", f"{info['name']}: {info['reason']}")], indent=0)
+    before, about = _find_clip(given, folder)
+    facts = video.probe(before)
+    words = f"{before}, {facts.width}×{facts.height}, {float(facts.duration or 0):.1f} s, {about}"
+    after, both = folder / "after.mp4", folder / "before_after.mp4"
+    steps = " → ".join(map(repr, chain.steps))
+    say_columns([("clip", words), ("filters", steps)], indent=0)
+    say()
+    report = _with_bar("filtering", lambda advance: video.transcode(before, after, chain, progress=advance))
+    say(report.plan)
+    say()
+    _with_bar(
+        "side by side",
+        lambda advance: video.side_by_side(before, after, both, progress=advance, until="first"),
+    )
+    moments = _pick_moments(before, after, facts.duration or report.duration)
+    rows = [
+        (
+            "whole video",
+            f"{report.frames} frames decoded, filtered and encoded in {report.seconds:.2f} s: "
+            f"{report.fps:.0f} fps",
+        ),
+        *_compare(moments[0].before, chain),
+    ]
+    say_columns(rows, indent=0)
+    sheet = folder / "contact_sheet.png"
+    with moved_into_place(sheet) as unfinished:
+        title = f"{len(chain)} filters, {report.plan.splitlines()[0].partition('→')[2].strip()}"
+        subtitle = f"{steps}   ·   {report.fps:.0f} frames/s"
+        make_sheet(moments, title, subtitle).save(unfinished, "PNG")
+    say()
+    say(f"look at: {sheet}, {both}, {after}", "bold")
+
+
+def _with_bar(
+    name: str, work: Callable[[Callable[[video.Progress], None]], video.Report]
+) -> video.Report:
+    with Bars(1) as bars:
+        bars.begin(name)
+        return work(lambda p: bars.advance(p.frames, p.total_frames, p.fps))
+
+
+def _find_clip(given: str | None, folder: Path) -> tuple[Path, str]:
+    """The clip and where it comes from: drawn, flown over a photo, or given."""
+    count = FPS * SECONDS
+    if given is None:
+        frames, about = dusk_frames(SIZE, count, FPS), "drawn by a kernel"
+    else:
+        (source,) = expand([given])
+        if kind_of(source) == "video":
+            return source, "as given"
+        frames, about = photo_frames(source, SIZE, count), f"a flight over {source.name}"
+    path = folder / "before.mp4"
+    with video.Writer(path, fps=FPS, crf=16) as writer:
+        for frame in frames:
+            writer.write(frame)
+    return path, about
+
+
+def _pick_moments(before: Path, after: Path, duration: Fraction) -> list[Moment]:
+    """The same frames of both videos."""
+    with video.Reader(before) as first, video.Reader(after) as second:
+        found = []
+        for number in range(MOMENTS):
+            at = duration * (2 * number + 1) / (2 * MOMENTS)
+            first.seek(at)
+            old = next(first)
+            second.seek(old.time)
+            found.append(Moment(float(old.time), old.rgba, next(second).rgba))
+    return found
+
+
+def _compare(frame: Array, chain: Chain) -> list[tuple[str, str]]:
+    """One frame fused and stage by stage: how long it takes, and whether it is the same."""
+    source = compute.from_array(frame)
+    fused, together = _pipeline(source, [chain])
+    apart, stages = _pipeline(source, [Chain([s]) for s in chain.steps])
+    times = {"fused": _median_ms(together), "stage by stage": _median_ms(stages)}
+    _check_same(fused.read(), apart.read())
+    height, width, _ = frame.shape
+    ratio = times["stage by stage"] / times["fused"]
+    return [
+        ("one frame", f"{width}×{height}, {times['fused']:.2f} ms fused: {1e3 / times['fused']:.0f} fps"),
+        ("", f"{times['stage by stage']:.2f} ms stage by stage, {ratio:.1f} × as long; the same result"),
+    ]
+
+
+def _pipeline(
+    source: compute.Buffer, parts: Sequence[Chain]
+) -> tuple[compute.Buffer, Callable[[], None]]:
+    """Where the result will be, and what computes it; every part is a pipeline of its own."""
+    pipelines = []
+    for part in parts:
+        width, height = part.size_after(source.shape[1], source.shape[0])
+        target = compute.buffer_zeros((height, width, 4), "u8")
+        pipeline = compute.pipeline()
+        part.add_to(pipeline, source, target)
+        pipelines.append(pipeline)
+        source = target
+
+    def run() -> None:
+        for pipeline in pipelines:
+            pipeline.run()
+        compute.synchronize()
+
+    return source, run
+
+
+def _median_ms(run: Callable[[], None]) -> float:
+    run()
+    times = []
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1e3
+
+
+def _check_same(fused: Array, apart: Array) -> None:
+    distance = np.abs(fused.astype(np.int16) - apart)
+    allowed = GPU_STRAYS if compute.has_gpu() else 0.0
+    if distance.max() > 1 or (distance > 0).mean() > allowed:
+        raise Failed("the fused result differs from the one stage by stage: a defect of dala")
