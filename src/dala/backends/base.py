@@ -57,7 +57,6 @@ class Device(ABC):
     name: str
     backend: str
     is_gpu: bool = False
-    on_host: bool = False  # its arrays are main memory
     lost: bool = False  # the driver gave up on it; a new one can be opened
     dtypes: tuple[DType, ...] = BUFFER_DTYPES
 
@@ -90,10 +89,6 @@ class Device(ABC):
         out = np.empty(storage.type.shape, storage.type.dtype.numpy)
         self.download(storage, out)
         return out
-
-    def hand_over(self, storage: Storage) -> Array:
-        """The content as a host array, perhaps the storage itself: nobody may use that any more."""
-        return self.fetch(storage)
 
     @abstractmethod
     def compile(self, plan: Plan) -> Executable:

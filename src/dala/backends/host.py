@@ -113,8 +113,6 @@ spare = SparePool(SPARE_BYTES)
 class HostDevice(Device):
     """Memory handling of a device whose arrays are host memory."""
 
-    on_host = True
-
     def allocate(self, type_: ArrayType, zero: bool = False) -> HostArray:
         return HostArray(type_, zero)
 
@@ -125,10 +123,6 @@ class HostDevice(Device):
     def download(self, storage: Storage, out: Array) -> None:
         assert isinstance(storage, HostArray)
         np.copyto(out, storage.array)
-
-    def hand_over(self, storage: Storage) -> Array:
-        assert isinstance(storage, HostArray)
-        return storage.array
 
 
 class HostExecutable(Executable):

@@ -8,8 +8,8 @@
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 
 Pictures are NumPy arrays, PIL images, bytes with a width and a height, DLPack (torch) or buffers; grey,
-RGB or RGBA, with ``channels="bgr"`` BGR(A); of uint8 or float32 (0..1; values beyond go through as they are, and
-are not clipped). What comes back is of the same kind. The picture itself is not changed.
+RGB or RGBA, with ``channels="bgr"`` BGR(A); of uint8 or float32 (0..1; values beyond go through as they
+are, and are not clipped). What comes back is of the same kind. The picture itself is not changed.
 """
 
 from __future__ import annotations

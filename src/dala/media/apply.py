@@ -10,7 +10,14 @@ from dala.errors import DeviceError
 from dala.language.kernel import Kernel
 from dala.media.chain import Chain, Filters, find_filter, make_step
 from dala.media.pictures import Channels, Picture, take_picture, with_alpha
-from dala.media.program import Program, engine_of, new_buffer, output_type
+from dala.media.program import (
+    Program,
+    engine_of,
+    new_buffer,
+    output_type,
+    read_result,
+    write_picture,
+)
 
 Image = TypeVar("Image")
 
@@ -91,14 +98,14 @@ def apply_chain(
     Program(engine, chain, picture.layout, source, output).pipeline.run()
     if isinstance(picture.pixels, Buffer):
         return output  # type: ignore[return-value]
-    return picture.give_back(engine.device.hand_over(output.storage()))  # type: ignore[return-value]
+    return picture.give_back(read_result(output))  # type: ignore[return-value]
 
 
 def upload_to(picture: Picture, engine: Engine) -> Buffer:
     if isinstance(picture.pixels, Buffer):
         return picture.pixels
     source = new_buffer(engine, picture.layout.type)
-    engine.device.upload(source.storage(), picture.packed())
+    write_picture(source, picture)
     return source
 
 

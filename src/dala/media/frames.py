@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from dala.backends.host import HostDevice
 from dala.compute.buffers import Buffer
 from dala.compute.commands import Command, submit_command
 from dala.compute.engine import Stream
@@ -29,7 +30,14 @@ from dala.errors import DeviceError, ParameterError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.media.chain import Chain, Filters
 from dala.media.pictures import Channels, Layout, Picture, take_picture
-from dala.media.program import Program, engine_of, new_buffer, output_type
+from dala.media.program import (
+    Program,
+    engine_of,
+    new_buffer,
+    output_type,
+    read_result,
+    write_picture,
+)
 
 Image = TypeVar("Image")
 Array = npt.NDArray[Any]
@@ -91,6 +99,7 @@ class FramePipeline:
         self.channels = channels
         self.background = background
         self.engine = engine_of(device)
+        self._on_host = isinstance(self.engine.device, HostDevice)
         self._depth = int(depth)
         self._stream = Stream(self.engine)
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()
@@ -221,22 +230,28 @@ class FramePipeline:
         out_type = program.output.type
         on_device = isinstance(picture.pixels, Buffer)  # it comes and goes there
         # a result in main memory is handed over as it is, so the next one needs other memory
-        own = on_device or self.engine.device.on_host
+        own = on_device or self._on_host
         output = new_buffer(self.engine, out_type) if own else self._buffer("out", out_type, place)
         if isinstance(picture.pixels, Buffer):
             return picture.pixels, output
         source = self._buffer("in", picture.layout.type, place)
-        room = self._rooms.get(place)
-        if not picture.layout.has_alpha and (room is None or room.dtype != picture.pixels.dtype):
-            shape = picture.layout.type.shape
-            room = self._rooms[place] = np.empty(shape, picture.pixels.dtype)
-        self.engine.device.upload(source.storage(), picture.packed(room))
+        write_picture(source, picture, self._room(picture, place))
         return source, output
+
+    def _room(self, picture: Picture, place: int) -> Array | None:
+        """Where RGB becomes RGBA on its way to a GPU."""
+        if self._on_host or picture.layout.has_alpha:
+            return None
+        type_ = picture.layout.type
+        room = self._rooms.get(place)
+        if room is None or room.dtype != type_.dtype.numpy:
+            room = self._rooms[place] = np.empty(type_.shape, type_.dtype.numpy)
+        return room
 
     def _finish(self, picture: Picture, output: Buffer) -> object:
         if isinstance(picture.pixels, Buffer):
             return output
-        return picture.give_back(self.engine.device.hand_over(output.storage()))
+        return picture.give_back(read_result(output))
 
     def _buffer(self, role: str, type_: ArrayType, place: int) -> Buffer:
         found = self._buffers.get((role, type_, place))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dala.compute.buffers import array_type
 from dala.compute.stages import kernel_stage
-from dala.media.program import engine_of, new_buffer
+from dala.media.program import engine_of, new_buffer, read_result
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -50,4 +50,4 @@ def _make(
     engine = engine_of(device)
     output = new_buffer(engine, array_type((height, width, 4), "u8"))
     engine.run([kernel_stage(name, (), output, params, allow_scratch=False)], inline=True)
-    return engine.device.hand_over(output.storage())
+    return read_result(output)

@@ -13,7 +13,7 @@ from dala.compute.pipelines import Pipeline
 from dala.errors import ParameterError, ShapeError
 from dala.media.apply import Image, engine_with, upload_to
 from dala.media.pictures import Channels, drop_alpha, take_picture
-from dala.media.program import new_buffer
+from dala.media.program import new_buffer, read_result
 from dala.media.stages import SWAP
 
 Matrix: TypeAlias = Literal["bt601", "bt709", "bt2020"]
@@ -132,7 +132,7 @@ def _to_frame(
     pipeline.add({"kernel": name, "inputs": [source], "output": output, "params": params}).run()
     if isinstance(picture.pixels, Buffer):
         return output  # type: ignore[return-value]
-    return picture.restore(engine.device.hand_over(output.storage()))  # type: ignore[return-value]
+    return picture.restore(read_result(output))  # type: ignore[return-value]
 
 
 def _from_frame(
@@ -168,5 +168,5 @@ def _from_frame(
     pipeline.run()
     if isinstance(picture.pixels, Buffer):
         return output  # type: ignore[return-value]
-    pixels = engine.device.hand_over(output.storage())
+    pixels = read_result(output)
     return picture.restore(pixels if channels.endswith("a") else drop_alpha(pixels))  # type: ignore[return-value]
