@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-
-pytest.importorskip("typer")
-Image = pytest.importorskip("PIL.Image")
+from PIL import Image
 
 import dala
 from dala import compute
@@ -36,9 +34,7 @@ Run = Callable[..., Said]
 
 
 @pytest.fixture
-def run(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Run:
+def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """``run("filter", "in.jpg", …)`` in an empty folder; nothing the command chose stays chosen."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
@@ -77,7 +73,9 @@ def test_help_lists_every_command(run: Run) -> None:
     assert run("-h").out == said.out
 
 
-@pytest.mark.parametrize("command", ["info", "doctor", "kernels", "looks", "filter", "bench", "live", "demo"])
+@pytest.mark.parametrize(
+    "command", ["info", "doctor", "kernels", "looks", "filter", "bench", "live", "demo"]
+)
 def test_every_command_has_help(command: str, run: Run) -> None:
     said = run(command, "--help")
     assert said.code == 0
@@ -110,7 +108,12 @@ def test_kernels(run: Run) -> None:
     assert [k["name"] for k in everything] == compute.kernels()
     blur = run("kernels", "blur", "--json").data
     radius = blur["params"][0]
-    assert (radius["name"], radius["default"], radius["min"], radius["max"]) == ("radius", 3, 0, 100)
+    assert (radius["name"], radius["default"], radius["min"], radius["max"]) == (
+        "radius",
+        3,
+        0,
+        100,
+    )
     text = run("kernels", "blur").out
     assert "radius" in text
     assert "a whole number in 0..100" in text

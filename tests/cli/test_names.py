@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("typer")
-
 from dala.cli.names import expand, plan_jobs, read_size
 from dala.cli.running import Failed, UsageMistake
 
@@ -84,5 +82,5 @@ def test_an_input_is_known_behind_links(folder: Path) -> None:
 def test_sizes() -> None:
     assert read_size("1920x1080") == read_size("1920×1080") == read_size("1920X1080")
     for wrong in ("1920", "x", "0x5", "-1x5", "1e3x5", "70000x2", "1x2x3"):
-        with pytest.raises(UsageMistake, match="^a size is written as 1920x1080, got"):
+        with pytest.raises(UsageMistake, match=r"^a size is written as 1920x1080, got"):
             read_size(wrong)

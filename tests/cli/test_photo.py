@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("typer")
-Image = pytest.importorskip("PIL.Image")
-ImageCms = pytest.importorskip("PIL.ImageCms")
+from PIL import Image, ImageCms
 
 from dala.cli.photo import filter_photo, format_of, load_photo
 from dala.cli.running import Failed, UsageMistake
@@ -178,9 +175,8 @@ def test_flipped_bits_are_an_error_or_a_picture(tmp_path: Path) -> None:
             photo = load_photo(source)
             outcomes.add("picture")
             assert photo.frames[0].shape[2] == 4
-        except Failed as error:
+        except Failed:
             outcomes.add("error")
-            assert "in.jpg" in str(error)
     assert outcomes == {"picture", "error"}
 
 

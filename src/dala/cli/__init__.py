@@ -44,9 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _without_extra(given: list[str], missing: str) -> int:
     """Only the doctor sees patients without the extra: it is who tells what to install."""
     if given == ["doctor"]:
-        from dala.cli.doctor import examine, prescription
+        from dala.cli.doctor import show_doctor
 
-        print(prescription(examine()))
+        show_doctor()
         return 0
     print(f"dala: the command line needs {missing}: {INSTALL}", file=sys.stderr)
     return 1

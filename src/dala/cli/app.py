@@ -54,52 +54,6 @@ def dala(
         raise typer.Exit(2)
 
 
-@app.command(cls=Command)
-def info(json: Json = False) -> None:
-    """Version, devices and installed extras."""
-    from dala.cli.facts import show_info
-
-    show_info(as_json=json)
-
-
-@app.command(cls=Command)
-def doctor() -> None:
-    """What works on this machine, what is missing, and the command that helps."""
-    from dala.cli.doctor import show_doctor
-
-    show_doctor()
-
-
-@app.command(cls=Command)
-def kernels(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="One kernel.", autocompletion=complete_kernels),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """All kernels, or one with its parameters, ranges and defaults."""
-    from dala.cli.catalogue import show_kernels
-
-    show_kernels(name, as_json=json)
-
-
-@app.command(cls=Command)
-def looks(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]", help="One look, or a file of one.", autocompletion=complete_looks
-        ),
-    ] = None,
-    json: Json = False,
-) -> None:
-    """The looks that come with dala, or one with its filters."""
-    from dala.cli.catalogue import show_looks
-
-    show_looks(name, as_json=json)
-
-
 @app.command(
     "filter",
     cls=FilterCommand,
@@ -139,7 +93,7 @@ def filter_(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     json: Json = False,
 ) -> int:
-    """Filter pictures and videos; sound and timing of a video stay as they are."""
+    """Filter pictures and videos; a video keeps its sound and timing."""
     from dala import use
     from dala.cli.filtering import Settings, filter_files
     from dala.cli.flags import chain_of
@@ -150,25 +104,6 @@ def filter_(
     use(device)
     settings = Settings(overwrite, quiet, json, quality, codec, crf)
     return filter_files(paths[:-1], paths[-1], chain, settings)
-
-
-@app.command(cls=FilterCommand)
-def bench(
-    context: typer.Context,
-    size: Annotated[str, typer.Option(metavar="WxH", help="Of the picture.")] = "1920x1080",
-    device: DeviceName = "auto",
-    seconds: Annotated[float, typer.Option(min=0.01, help="For each measurement.")] = 0.3,
-    json: Json = False,
-) -> None:
-    """Measure kernels and a fused chain on this machine, beside OpenCV; or the filters you give."""
-    from dala import use
-    from dala.cli.bench import show_bench
-    from dala.cli.flags import chain_of
-    from dala.cli.names import read_size
-
-    chain = chain_of(chosen_flags(context))
-    use(device)
-    show_bench(read_size(size), seconds, chain.steps, as_json=json)
 
 
 @app.command(cls=FilterCommand)
@@ -186,7 +121,7 @@ def live(
         Path, typer.Option(metavar="FOLDER", help="Where the key s saves pictures.")
     ] = Path(),
 ) -> None:
-    """A camera or a test source through filters into a window; keys 1 to 9 turn filters on and off."""
+    """A camera through filters into a window; keys turn filters on."""
     from dala import use
     from dala.cli.flags import chain_of
     from dala.cli.live import run_live
@@ -197,19 +132,70 @@ def live(
     run_live(source, read_size(size), steps, frames=frames, stills=stills, device=device)
 
 
+@app.command(cls=Command)
+def looks(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="One look, or a file of one.", autocompletion=complete_looks
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """The looks that come with dala, or one with its filters."""
+    from dala.cli.catalogue import show_looks
+
+    show_looks(name, as_json=json)
+
+
+@app.command(cls=Command)
+def kernels(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="One kernel.", autocompletion=complete_kernels),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """All kernels, or one with its parameters, ranges and defaults."""
+    from dala.cli.catalogue import show_kernels
+
+    show_kernels(name, as_json=json)
+
+
+@app.command(cls=FilterCommand)
+def bench(
+    context: typer.Context,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Of the picture.")] = "1920x1080",
+    device: DeviceName = "auto",
+    seconds: Annotated[float, typer.Option(min=0.01, help="For each measurement.")] = 0.3,
+    json: Json = False,
+) -> None:
+    """Speed of this machine, beside OpenCV; or of the filters you give."""
+    from dala import use
+    from dala.cli.bench import show_bench
+    from dala.cli.flags import chain_of
+    from dala.cli.names import read_size
+
+    chain = chain_of(chosen_flags(context))
+    use(device)
+    show_bench(read_size(size), seconds, chain.steps, as_json=json)
+
+
 @app.command(cls=FilterCommand)
 def demo(
     context: typer.Context,
     clip: Annotated[
         str | None,
-        typer.Argument(metavar="[CLIP]", help="A video, or a photo to fly over; drawn if not given."),
+        typer.Argument(
+            metavar="[CLIP]", help="A video, or a photo to fly over; drawn if not given."
+        ),
     ] = None,
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where everything is written.")
     ] = Path("demo_output"),
     device: DeviceName = "auto",
 ) -> None:
-    """A clip through a fused chain: videos, a contact sheet, the plan and the speed."""
+    """A clip before and after: videos, a contact sheet, plan and speed."""
     from dala import use
     from dala.cli.demo import run_demo
     from dala.cli.flags import Flag, chain_of
@@ -217,3 +203,19 @@ def demo(
     chain = chain_of(chosen_flags(context) or [Flag("look", ("cinematic",))])
     use(device)
     run_demo(clip, out, chain)
+
+
+@app.command(cls=Command)
+def info(json: Json = False) -> None:
+    """Version, devices and installed extras."""
+    from dala.cli.facts import show_info
+
+    show_info(as_json=json)
+
+
+@app.command(cls=Command)
+def doctor() -> None:
+    """What works here, what is missing, and the command that helps."""
+    from dala.cli.doctor import show_doctor
+
+    show_doctor()

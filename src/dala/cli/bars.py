@@ -57,15 +57,11 @@ class Bars:
         self._progress.update(self._whole, description=shown)
         if self._files > 1:
             shown = " " * NAME  # the name stands in the line above
-        self._progress.reset(
-            self._current, total=None, description=shown, visible=False, fps=None
-        )
+        self._progress.reset(self._current, total=None, description=shown, visible=False, fps=None)
 
     def advance(self, frames: int, total: int | None, fps: float) -> None:
         """So many frames of the file are done; a picture is done too soon for a bar."""
-        self._progress.update(
-            self._current, completed=frames, total=total, fps=fps, visible=True
-        )
+        self._progress.update(self._current, completed=frames, total=total, fps=fps, visible=True)
 
     def finish(self, line: Text | None, error: Text | None = None) -> None:
         """The file is done: its line, or its error, remains."""

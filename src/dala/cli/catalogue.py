@@ -106,13 +106,13 @@ def _show_one(kernel: Kernel) -> None:
     if not kernel.params:
         return
     say()
-    say_columns(
-        [
-            (p.name, default_in_words(p), p.describe(), p.help)
-            for p in kernel.params
-        ],
-        styles=("cyan", "green", ""),
-    )  # fmt: skip
+    rows = [(p.name, default_in_words(p), f"{p.help} {_takes(p)}".strip()) for p in kernel.params]
+    say_columns(rows, styles=("cyan", "green"))
+
+
+def _takes(p: Param) -> str:
+    words = p.describe()
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def default_in_words(p: Param) -> str:

@@ -24,13 +24,15 @@ from dala.cli.names import expand
 from dala.cli.running import Failed
 from dala.cli.screen import say, say_columns
 from dala.cli.sheet import Moment, make_sheet
-from dala.media import Chain, start_pipeline
+from dala.media import Chain
 
 Array = npt.NDArray[np.uint8]
 SIZE, FPS, SECONDS = (1280, 720), 30, 4
 MOMENTS = 4  # on the contact sheet
 REPEATS = 25
-GPU_STRAYS = 0.001  # of the bytes may be a level apart on a GPU, where compilers contract differently
+GPU_STRAYS = (
+    0.001  # of the bytes may be a level apart on a GPU, where compilers contract differently
+)
 
 
 def run_demo(given: str | None, folder: Path, chain: Chain) -> None:
@@ -45,7 +47,9 @@ def run_demo(given: str | None, folder: Path, chain: Chain) -> None:
     steps = " → ".join(map(repr, chain.steps))
     say_columns([("clip", words), ("filters", steps)], indent=0)
     say()
-    report = _with_bar("filtering", lambda advance: video.transcode(before, after, chain, progress=advance))
+    report = _with_bar(
+        "filtering", lambda advance: video.transcode(before, after, chain, progress=advance)
+    )
     say(report.plan)
     say()
     _with_bar(
@@ -119,8 +123,14 @@ def _compare(frame: Array, chain: Chain) -> list[tuple[str, str]]:
     height, width, _ = frame.shape
     ratio = times["stage by stage"] / times["fused"]
     return [
-        ("one frame", f"{width}×{height}, {times['fused']:.2f} ms fused: {1e3 / times['fused']:.0f} fps"),
-        ("", f"{times['stage by stage']:.2f} ms stage by stage, {ratio:.1f} × as long; the same result"),
+        (
+            "one frame",
+            f"{width}×{height}, {times['fused']:.2f} ms fused: {1e3 / times['fused']:.0f} fps",
+        ),
+        (
+            "",
+            f"{times['stage by stage']:.2f} ms stage by stage, {ratio:.1f} × as long; the same result",
+        ),
     ]
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import glob
 import importlib
+import shutil
+import sys
+import textwrap
 from dataclasses import dataclass
 
 from dala.backends.webgpu.doctor import Found, advise, describe, diagnose
@@ -79,20 +82,30 @@ def _encodable() -> tuple[str, ...]:
     return tuple(c for c, names in ENCODERS.items() if available & set(names))
 
 
-def prescription(patient: Patient) -> str:
-    """The whole of it, as text."""
+def prescription(patient: Patient, columns: int = 0) -> str:
+    """The whole of it, as text; lines are wrapped to so many columns, unless 0."""
     rows = [("auto", f"{patient.auto[0]}: {patient.auto[1]}"), *describe(patient.gpu)]
     rows += _media_rows(patient)
-    lines = ["dala doctor", "", *(f"  {name:<10} {words}" for name, words in rows), ""]
+    lines = ["dala doctor", ""]
+    lines += [_wrap(f"  {name:<10} {words}", columns, 13) for name, words in rows]
+    lines.append("")
     for title, advice in (
         ("To use a GPU:", advise(patient.gpu)),
         ("For pictures, videos and windows:", _media_advice(patient)),
     ):
         if advice:
-            lines += [title, *(f"  - {a}" for a in advice)]
+            lines += [title, *(_wrap(f"  - {a}", columns, 4) for a in advice)]
     if not advise(patient.gpu):
         lines.append("A GPU is ready.")
     return "\n".join(lines)
+
+
+def _wrap(text: str, columns: int, indent: int) -> str:
+    """Sentences wrapped under their beginning; commands stay in one line, to be copied."""
+    first, *commands = text.split("\n")
+    if columns:
+        first = textwrap.fill(first, columns, subsequent_indent=" " * indent)
+    return "\n".join([first, *commands])
 
 
 def _media_rows(patient: Patient) -> list[tuple[str, str]]:
@@ -144,4 +157,5 @@ def _linux(patient: Patient) -> bool:
 
 def show_doctor() -> None:
     """Print it."""
-    print(prescription(examine()))
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    print(prescription(examine(), columns))
