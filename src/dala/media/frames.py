@@ -22,16 +22,22 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dala.backends.auto import open_device
+from dala.backends.host import HostDevice
 from dala.compute.buffers import Buffer
 from dala.compute.commands import Command, submit_command
-from dala.compute.default import default_engine
-from dala.compute.engine import Engine, Stream, engine_for
+from dala.compute.engine import Stream
 from dala.errors import DeviceError, ParameterError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.media.chain import Chain, Filters
 from dala.media.pictures import Channels, Layout, Picture, take_picture
-from dala.media.program import Program, new_buffer, output_type
+from dala.media.program import (
+    Program,
+    engine_of,
+    new_buffer,
+    output_type,
+    read_result,
+    write_picture,
+)
 
 Image = TypeVar("Image")
 Array = npt.NDArray[Any]
@@ -93,6 +99,7 @@ class FramePipeline:
         self.channels = channels
         self.background = background
         self.engine = engine_of(device)
+        self._on_host = isinstance(self.engine.device, HostDevice)
         self._depth = int(depth)
         self._stream = Stream(self.engine)
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()
@@ -221,20 +228,30 @@ class FramePipeline:
     def _load(self, picture: Picture, program: Program, place: int) -> tuple[Buffer, Buffer]:
         """The frame on the device, and room for its result."""
         out_type = program.output.type
-        if isinstance(picture.pixels, Buffer):  # it comes and goes on the device
-            return picture.pixels, new_buffer(self.engine, out_type)
+        on_device = isinstance(picture.pixels, Buffer)  # it comes and goes there
+        # a result in main memory is handed over as it is, so the next one needs other memory
+        own = on_device or self._on_host
+        output = new_buffer(self.engine, out_type) if own else self._buffer("out", out_type, place)
+        if isinstance(picture.pixels, Buffer):
+            return picture.pixels, output
         source = self._buffer("in", picture.layout.type, place)
+        write_picture(source, picture, self._room(picture, place))
+        return source, output
+
+    def _room(self, picture: Picture, place: int) -> Array | None:
+        """Where RGB becomes RGBA on its way to a GPU."""
+        if self._on_host or picture.layout.has_alpha:
+            return None
+        type_ = picture.layout.type
         room = self._rooms.get(place)
-        if not picture.layout.has_alpha and (room is None or room.dtype != picture.pixels.dtype):
-            shape = picture.layout.type.shape
-            room = self._rooms[place] = np.empty(shape, picture.pixels.dtype)
-        self.engine.device.upload(source.storage(), picture.packed(room))
-        return source, self._buffer("out", out_type, place)
+        if room is None or room.dtype != type_.dtype.numpy:
+            room = self._rooms[place] = np.empty(type_.shape, type_.dtype.numpy)
+        return room
 
     def _finish(self, picture: Picture, output: Buffer) -> object:
         if isinstance(picture.pixels, Buffer):
             return output
-        return picture.give_back(self.engine.device.fetch(output.storage()))
+        return picture.give_back(read_result(output))
 
     def _buffer(self, role: str, type_: ArrayType, place: int) -> Buffer:
         found = self._buffers.get((role, type_, place))
@@ -309,8 +326,3 @@ class _Compiling:
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
-
-
-def engine_of(device: str | None) -> Engine:
-    """The engine of a device by its name; of the default device without."""
-    return default_engine() if device is None else engine_for(open_device(device))

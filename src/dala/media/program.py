@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dala.backends.auto import open_device
+from dala.backends.host import HostArray
 from dala.compute.buffers import Buffer, Scratch, array_type
 from dala.compute.commands import Command
-from dala.compute.engine import Engine, Stream
+from dala.compute.default import default_engine
+from dala.compute.engine import Engine, Stream, engine_for
 from dala.compute.pipelines import Pipeline
 from dala.errors import DeviceError
 from dala.ir.arrays import ArrayType
 from dala.media.chain import Chain
-from dala.media.pictures import Layout
+from dala.media.pictures import Array, Layout, Picture
 from dala.media.stages import ON_BLACK, SWAP
 
 
@@ -92,3 +95,25 @@ def output_type(chain: Chain, layout: Layout) -> ArrayType:
 def new_buffer(engine: Engine, type_: ArrayType) -> Buffer:
     """Room on a device; whatever was in memory."""
     return Buffer(engine, type_, engine.device.allocate(type_))
+
+
+def write_picture(buffer: Buffer, picture: Picture, room: Array | None = None) -> None:
+    """Copy a picture's pixels to the device; ``room`` is where RGB becomes RGBA on its way to a GPU."""
+    storage = buffer.storage()
+    if isinstance(storage, HostArray):
+        picture.pack_into(storage.array)
+    else:
+        buffer.engine.device.upload(storage, picture.packed(room))
+
+
+def read_result(buffer: Buffer) -> Array:
+    """What was computed. In main memory that is the buffer itself, so it must not be written again."""
+    storage = buffer.storage()
+    if isinstance(storage, HostArray):
+        return storage.array
+    return buffer.engine.device.fetch(storage)
+
+
+def engine_of(device: str | None) -> Engine:
+    """The engine of a device by its name; of the default device without."""
+    return default_engine() if device is None else engine_for(open_device(device))

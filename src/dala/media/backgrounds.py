@@ -1,0 +1,81 @@
+"""Another background, or the same one out of focus, by a mask of what is in front."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.compute.buffers import Buffer
+from dala.media.apply import Image, run_filter
+from dala.media.filters import background_blur as blur_background
+from dala.media.pictures import Channels, take_picture
+from dala.media.pil import open_picture
+
+__all__ = ["blur_background", "replace_background"]
+
+
+def replace_background(
+    image: Image,
+    mask: object,
+    background: object,
+    width: int | None = None,
+    height: int | None = None,
+    *,
+    channels: Channels | None = None,
+    device: str | None = None,
+) -> Image:
+    """The picture where the mask is white, before a background that is a picture or a colour.
+
+    A background of another shape is cut to fill the picture (from its middle), and a mask of another
+    size is scaled. The colour is (red, green, blue), 0..255.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> photo = np.full((2, 2, 3), 100, np.uint8)
+    >>> mask = np.array([[0, 255], [0, 255]], np.uint8)
+    >>> media.replace_background(photo, mask, (0, 0, 200))[0].tolist()
+    [[0, 0, 200], [100, 100, 100]]
+    """
+    who = "replace_background"
+    size = take_picture(image, width, height, channels, who=who).size
+    ground = _as_ground(background, size, channels)
+    return run_filter(
+        "background_replace",
+        image,
+        (width, height),
+        channels,
+        device,
+        mask=mask,
+        background=ground,
+    )
+
+
+def _as_ground(
+    background: object, size: tuple[int, int], channels: str | None
+) -> Buffer | npt.NDArray[Any]:
+    """A colour or a picture as a background for a picture of that size."""
+    who = "replace_background: background"
+    if isinstance(background, tuple):
+        color = np.zeros((1, 1, 3), np.uint8)
+        color[0, 0] = background
+        return color
+    if isinstance(background, str | os.PathLike):
+        background = open_picture(Path(background), who)
+    picture = take_picture(background, channels=channels, who=who)
+    if isinstance(picture.pixels, Buffer):
+        return picture.pixels
+    return cover(picture.pixels, size)
+
+
+def cover(pixels: npt.NDArray[Any], size: tuple[int, int]) -> npt.NDArray[Any]:
+    """The middle of a picture, in the proportions of a size."""
+    rows, columns = pixels.shape[:2]
+    width, height = size
+    wide = min(columns, max(1, round(rows * width / height)))
+    high = min(rows, max(1, round(columns * height / width)))
+    left, top = (columns - wide) // 2, (rows - high) // 2
+    return pixels[top : top + high, left : left + wide]
