@@ -1,0 +1,127 @@
+"""From open inputs to a finished file: what transcode and the merging recipes share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.errors import VideoError
+from dala.video.device import FramePass
+from dala.video.encoder import Encoder
+from dala.video.flow import run_flow
+from dala.video.inputs import Input
+from dala.video.progress import OnProgress, Watch
+
+Array = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written, and how.
+
+    >>> import numpy as np
+    >>> from dala import video
+    >>> with video.Writer("plain.mp4", fps=25) as writer:
+    ...     writer.write(np.zeros((48, 64, 3), np.uint8))
+    >>> video.transcode("plain.mp4", "copy.mp4", device="cpu").plan.splitlines()[0]
+    '2 stages → 1 pass on cpu'
+    """
+
+    frames: int
+    duration: Fraction  # of the video written, in seconds
+    seconds: float  # that it took
+    fps: float  # frames per second of real time
+    device: str
+    plan: str  # the fused passes, in words
+    dropped: tuple[str, ...]  # streams that the new container cannot hold
+    damaged: int  # errors of the decoder that were concealed
+
+
+class Moment(NamedTuple):
+    """A frame to be made: one picture of each input, or none; and packets to be passed on before it."""
+
+    pictures: tuple[Any, ...]
+    pts: int
+    duration: int
+    packets: list[Any]
+
+
+def produce_file(
+    inputs: Sequence[Input],
+    speaker: int | None,
+    moments: Iterator[Moment],
+    frames: FramePass,
+    encoder: Encoder,
+    progress: OnProgress | None,
+) -> Report:
+    """Run it all. ``speaker`` is the number of the input whose sound is kept; nothing is left by errors."""
+    lead = inputs[0]
+    try:
+        copies: dict[int, Any] = {}
+        dropped: list[str] = []
+        if speaker is not None:
+            container = inputs[speaker].source.container
+            copies, dropped = _copy_streams(encoder, inputs[speaker].passed_on)
+            encoder.describe(container.metadata, container.chapters())
+        watch = Watch(progress, encoder, lead.source)
+        run_flow(
+            moments,
+            lambda given: frames.run(given, lambda m, arrays: _fill(inputs, m, arrays)),
+            lambda made: _encode(made, encoder, copies),
+            watch=watch,
+        )
+        watch()
+    finally:
+        encoder.discard()
+    return Report(
+        frames=encoder.frames,
+        duration=encoder.end - lead.begin,
+        seconds=watch.elapsed,
+        fps=encoder.frames / watch.elapsed,
+        device=frames.engine.device.name,
+        plan=frames.explain(),
+        dropped=tuple(dropped),
+        damaged=sum(i.source.damaged for i in inputs),
+    )
+
+
+def _fill(inputs: Sequence[Input], moment: Moment, arrays: Sequence[Array]) -> bool:
+    for one, picture, array in zip(inputs, moment.pictures, arrays, strict=False):
+        one.fill(picture, array)
+    return bool(moment.pictures)
+
+
+def _encode(
+    made: Iterable[tuple[Moment, Array | None]], encoder: Encoder, copies: Mapping[int, Any]
+) -> None:
+    for moment, frame in made:
+        for packet in moment.packets:
+            if packet.stream_index in copies:
+                encoder.pass_on(packet, copies[packet.stream_index])
+        if frame is not None:
+            encoder.encode(frame, moment.pts, moment.duration)
+    encoder.finish()
+
+
+def _copy_streams(encoder: Encoder, wanted: Sequence[Any]) -> tuple[dict[int, Any], list[str]]:
+    """New streams for those of the input. Sound that does not fit is refused, the rest is named."""
+    copies: dict[int, Any] = {}
+    dropped: list[str] = []
+    for stream in wanted:
+        made = encoder.copy_stream(stream)
+        codec = stream.codec_context.name if stream.codec_context is not None else "unknown"
+        if made is not None:
+            copies[stream.index] = made
+        elif stream.type == "audio":
+            raise VideoError(
+                f"{encoder.sink.name}: {encoder.sink.format} cannot hold {codec} audio; choose another "
+                "suffix (.mkv holds everything), or audio='none'"
+            )
+        else:
+            dropped.append(f"{stream.type} {stream.index} ({codec})")
+    return copies, dropped
