@@ -26,6 +26,8 @@ FILTER_EXAMPLES = """Values follow a flag as name=value; a bare number is its fi
   dala filter 'photos/*.jpg' 'small/{name}.webp' --resize width=1280
 """
 
+DEMO_FILTERS = "--blur 2 --sharpen 1 --contrast 0.2 --white-balance 8000 --vignette 0.4"
+
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON, for scripts.")]
 DeviceName = Annotated[
     str,
@@ -198,11 +200,10 @@ def demo(
     """A clip before and after: videos, a contact sheet, plan and speed."""
     from dala import use
     from dala.cli.demo import run_demo
-    from dala.cli.flags import Flag, chain_of
+    from dala.cli.flags import chain_of, split_flags
 
-    chain = chain_of(chosen_flags(context) or [Flag("look", ("cinematic",))])
     use(device)
-    run_demo(clip, out, chain)
+    run_demo(clip, out, chain_of(chosen_flags(context) or split_flags(DEMO_FILTERS.split())[1]))
 
 
 @app.command(cls=Command)

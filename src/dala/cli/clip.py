@@ -31,12 +31,12 @@ def draw_dusk(seconds: float = dala.param(0.0, min=0, max=3600, help="The time."
     """A sun going down behind hills that pass by."""
     u, v = x / height, y / height  # so that circles are round
     picture: Value = mix(rgb(0.22, 0.26, 0.52), rgb(0.98, 0.66, 0.42), smoothstep(0.0, 0.7, v))
-    right, down = u - 0.62 * (width / height), v - (0.40 + seconds * 0.012)
+    right, down = u - 0.62 * (width / height), v - (0.36 + seconds * 0.03)
     distance = sqrt(right * right + down * down)
     picture = mix(picture, rgb(1.0, 0.88, 0.62), smoothstep(0.55, 0.0, distance) * 0.5)
     picture = mix(picture, rgb(1.0, 0.95, 0.82), smoothstep(0.104, 0.100, distance))
     for number, (base, rise, speed, color) in enumerate(HILLS):
-        along = u * (3.0 + number) + seconds * speed * 4.0 + number * 1.7
+        along = u * (3.0 + number) + seconds * speed * 10.0 + number * 1.7
         ridge = base - rise * (sin(along) + 0.5 * sin(along * 2.3 + 1.0) + 0.2 * sin(along * 7.1))
         picture = mix(picture, rgb(*color), smoothstep(0.0, 0.004, v - ridge))
     assert isinstance(picture, Vec)

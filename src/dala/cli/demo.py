@@ -25,6 +25,7 @@ from dala.cli.running import Failed
 from dala.cli.screen import say, say_columns
 from dala.cli.sheet import Moment, make_sheet
 from dala.media import Chain
+from dala.video.progress import OnProgress
 
 Array = npt.NDArray[np.uint8]
 SIZE, FPS, SECONDS = (1280, 720), 30, 4
@@ -38,15 +39,11 @@ GPU_STRAYS = (
 def run_demo(given: str | None, folder: Path, chain: Chain) -> None:
     """Make everything in ``folder`` and say how it went."""
     folder.mkdir(parents=True, exist_ok=True)
-    info = compute.device_info()
-    say_columns([("device", f"{info['name']}: {info['reason']}")], indent=0)
+    after, both, sheet = (
+        folder / n for n in ("after.mp4", "before_after.mp4", "contact_sheet.png")
+    )
     before, about = _find_clip(given, folder)
-    facts = video.probe(before)
-    words = f"{before}, {facts.width}×{facts.height}, {float(facts.duration or 0):.1f} s, {about}"
-    after, both = folder / "after.mp4", folder / "before_after.mp4"
-    steps = " → ".join(map(repr, chain.steps))
-    say_columns([("clip", words), ("filters", steps)], indent=0)
-    say()
+    _introduce(before, about, chain)
     report = _with_bar(
         "filtering", lambda advance: video.transcode(before, after, chain, progress=advance)
     )
@@ -54,30 +51,34 @@ def run_demo(given: str | None, folder: Path, chain: Chain) -> None:
     say()
     _with_bar(
         "side by side",
-        lambda advance: video.side_by_side(before, after, both, progress=advance, until="first"),
+        lambda advance: video.side_by_side(before, after, both, until="first", progress=advance),
     )
-    moments = _pick_moments(before, after, facts.duration or report.duration)
+    moments = _pick_moments(before, after, report.duration)
+    took = f"{report.frames} frames decoded, filtered and encoded in {report.seconds:.2f} s"
+    rows = [("video", f"{took}: {report.fps:.0f} fps"), *_compare(moments[0].before, chain)]
+    say_columns(rows, indent=0)
+    with moved_into_place(sheet) as unfinished:
+        passes = report.plan.splitlines()[0].partition("→")[2].strip()
+        title = f"{len(chain)} filters in {passes}, {report.fps:.0f} frames/s"
+        names = "  ·  ".join(step.name for step in chain.steps)
+        make_sheet(moments, title, names).save(unfinished, "PNG")
+    say()
+    say(f"look at {sheet} and {both}", "bold")
+
+
+def _introduce(clip: Path, about: str, chain: Chain) -> None:
+    info, facts = compute.device_info(), video.probe(clip)
+    length = f"{float(facts.duration):.1f} s, " if facts.duration else ""
     rows = [
-        (
-            "whole video",
-            f"{report.frames} frames decoded, filtered and encoded in {report.seconds:.2f} s: "
-            f"{report.fps:.0f} fps",
-        ),
-        *_compare(moments[0].before, chain),
+        ("device", f"{info['name']}; {info['reason']}"),
+        ("clip", f"{clip}, {facts.width}×{facts.height}, {length}{about}"),
+        ("filters", " → ".join(map(repr, chain.steps))),
     ]
     say_columns(rows, indent=0)
-    sheet = folder / "contact_sheet.png"
-    with moved_into_place(sheet) as unfinished:
-        title = f"{len(chain)} filters, {report.plan.splitlines()[0].partition('→')[2].strip()}"
-        subtitle = f"{steps}   ·   {report.fps:.0f} frames/s"
-        make_sheet(moments, title, subtitle).save(unfinished, "PNG")
     say()
-    say(f"look at: {sheet}, {both}, {after}", "bold")
 
 
-def _with_bar(
-    name: str, work: Callable[[Callable[[video.Progress], None]], video.Report]
-) -> video.Report:
+def _with_bar(name: str, work: Callable[[OnProgress], video.Report]) -> video.Report:
     with Bars(1) as bars:
         bars.begin(name)
         return work(lambda p: bars.advance(p.frames, p.total_frames, p.fps))
@@ -94,9 +95,12 @@ def _find_clip(given: str | None, folder: Path) -> tuple[Path, str]:
             return source, "as given"
         frames, about = photo_frames(source, SIZE, count), f"a flight over {source.name}"
     path = folder / "before.mp4"
-    with video.Writer(path, fps=FPS, crf=16) as writer:
-        for frame in frames:
+    started = time.perf_counter()
+    with Bars(1) as bars, video.Writer(path, fps=FPS, crf=16) as writer:
+        bars.begin("making a clip")
+        for number, frame in enumerate(frames, 1):
             writer.write(frame)
+            bars.advance(number, count, number / (time.perf_counter() - started))
     return path, about
 
 
@@ -118,19 +122,13 @@ def _compare(frame: Array, chain: Chain) -> list[tuple[str, str]]:
     source = compute.from_array(frame)
     fused, together = _pipeline(source, [chain])
     apart, stages = _pipeline(source, [Chain([s]) for s in chain.steps])
-    times = {"fused": _median_ms(together), "stage by stage": _median_ms(stages)}
+    fused_ms, apart_ms = _median_ms(together), _median_ms(stages)
     _check_same(fused.read(), apart.read())
     height, width, _ = frame.shape
-    ratio = times["stage by stage"] / times["fused"]
+    ratio = f"{apart_ms / fused_ms:.1f} × as long"
     return [
-        (
-            "one frame",
-            f"{width}×{height}, {times['fused']:.2f} ms fused: {1e3 / times['fused']:.0f} fps",
-        ),
-        (
-            "",
-            f"{times['stage by stage']:.2f} ms stage by stage, {ratio:.1f} × as long; the same result",
-        ),
+        ("frame", f"{width}×{height} in {fused_ms:.2f} ms, fused: {1e3 / fused_ms:.0f} fps"),
+        ("", f"stage by stage in {apart_ms:.2f} ms, {ratio}; the same result"),
     ]
 
 

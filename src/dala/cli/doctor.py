@@ -16,14 +16,6 @@ from dataclasses import dataclass
 from dala.backends.webgpu.doctor import Found, advise, describe, diagnose
 from dala.cli.facts import version_of
 
-ENCODERS = {  # a codec, and the encoders of FFmpeg that write it
-    "h264": ("libx264", "h264_videotoolbox", "h264_nvenc", "libopenh264"),
-    "hevc": ("libx265", "hevc_videotoolbox", "hevc_nvenc"),
-    "vp9": ("libvpx-vp9",),
-    "av1": ("libsvtav1", "libaom-av1", "librav1e", "av1_nvenc"),
-    "prores": ("prores_ks", "prores"),
-}
-
 
 @dataclass(frozen=True)
 class Patient:
@@ -71,15 +63,12 @@ def _writable() -> tuple[str, ...]:
 
 
 def _encodable() -> tuple[str, ...]:
+    from dala.video.codecs import ENCODERS
+
     codec = importlib.import_module("av.codec")
-    available: set[str] = set()
-    for name in (n for names in ENCODERS.values() for n in names):
-        try:
-            codec.Codec(name, "w")
-        except ValueError:  # av.codec.codec.UnknownCodecError
-            continue
-        available.add(name)
-    return tuple(c for c, names in ENCODERS.items() if available & set(names))
+    return tuple(
+        c for c, names in ENCODERS.items() if any(n in codec.codecs_available for n in names)
+    )
 
 
 def prescription(patient: Patient, columns: int = 0) -> str:

@@ -194,7 +194,8 @@ def _line(outcome: Outcome) -> Text:
     """``a.jpg → b.jpg  1920×1080  14 ms``."""
     if outcome.kind == "video":
         fps = outcome.frames / outcome.seconds if outcome.seconds else 0
-        facts = f"{outcome.frames} frames, {fps:.0f} fps, {outcome.seconds:.1f} s"
+        plural = "frame" if outcome.frames == 1 else "frames"
+        facts = f"{outcome.frames} {plural}, {fps:.0f} fps, {outcome.seconds:.1f} s"
     else:
         facts = f"{outcome.seconds * 1e3:.0f} ms"
     size = f"  {outcome.width}×{outcome.height}, "
