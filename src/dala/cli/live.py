@@ -2,22 +2,26 @@
 
     source → frame pipeline (the filters that are on, fused) → surface → window
 
-``Desk`` is all that keys change and knows no window; ``run_live`` brings the three together.
+``Desk`` is all that keys change and knows no window; ``Stage`` is the window.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import os
+import signal
+import sys
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from dala import gpu
 from dala.cli.overlay import draw_lines
+from dala.cli.running import Failed
 from dala.cli.screen import say
 from dala.cli.sources import Array, Pictures, open_source
 from dala.errors import UnsupportedError
@@ -25,7 +29,7 @@ from dala.gpu.picture_file import save_picture
 from dala.media import Chain, Step, start_pipeline
 
 OVERLAY = 1  # the surface's number for the picture of the help
-TITLE_S = 0.5  # between new titles
+TITLE_S, PAUSED_S = 0.5, 0.02  # between new titles; between looks at the keys
 STARTERS = ("blur", "sharpen", "grayscale", "sepia", "edge_detect", "pixelate", "posterize", "vignette", "invert")  # fmt: skip  # noqa: E501
 KEYS = (
     ("1-9", "a filter on or off"),
@@ -46,6 +50,7 @@ class Desk:
         self.paused = False
         self.helping = False
         self.quitting = False
+        self.interrupted = False
         self.stills = stills
         self.saving = False
 
@@ -102,7 +107,13 @@ class Pace:
 
     def __init__(self) -> None:
         self._times: deque[float] = deque()
+        self._started = time.perf_counter()
         self.frames = 0
+
+    @property
+    def average(self) -> float:
+        """Since the beginning."""
+        return self.frames / max(time.perf_counter() - self._started, 1e-9)
 
     def tick(self) -> None:
         """A frame was shown."""
@@ -130,76 +141,107 @@ def run_live(
     device: str,
 ) -> None:
     """Show the source until the window is closed, the source ends, or ``frames`` are shown."""
+    _require_screen()
     filters = list(steps) or [s for name in STARTERS for s in Chain.of(name).steps]
     desk = Desk(filters, all_on=bool(steps), stills=stills)
-    with open_source(source, size, device) as pictures:
+    with open_source(source, size, device) as pictures, _asking_to_stop(desk):
         first = next(pictures, None)
         if first is None:
-            say(f"{source} has no picture")
-            return
+            raise Failed(f"{source} has no picture")
         height, width, _ = first.shape
         with gpu.create_surface(width, height) as surface:
-            window = _open_window(surface, desk, desk.title(source, 0))
+            stage = Stage(surface, desk, source)
             say(f"{source}, {width}×{height}; keys: " + ", ".join(f"{k} {m}" for k, m in KEYS))
-            pace = Pace()
-            started = time.perf_counter()
             try:
-                _loop(source, first, pictures, desk, surface, window, pace, frames)
+                _play(stage, itertools.chain([first], pictures), frames)
             finally:
-                window.close()
-            spent = time.perf_counter() - started
-            say(f"{pace.frames} frames in {spent:.1f} s, {pace.frames / spent:.1f} fps")
+                stage.window.close()
+            say(f"{stage.pace.frames} frames, {stage.pace.average:.1f} fps")
+    if desk.interrupted:
+        raise KeyboardInterrupt
 
 
-def _open_window(surface: gpu.Surface, desk: Desk, title: str) -> Any:
-    def pressed(event: dict[str, Any]) -> None:
-        desk.press(str(event["key"]))
+class Stage:
+    """The window: what is on it, and its title."""
 
-    try:
-        return surface.show(title, block=False, on={"key_down": pressed}, vsync=False)
-    except UnsupportedError as error:
-        raise UnsupportedError(str(error).removeprefix("show: ")) from error
+    def __init__(self, surface: gpu.Surface, desk: Desk, source: str) -> None:
+        self.surface = surface
+        self.desk = desk
+        self.source = source
+        self.pace = Pace()
+        self._titled = 0.0
+        self._overlay: Array | None = None  # as the surface has it
+        handlers = {"key_down": lambda event: desk.press(str(event["key"]))}
+        try:
+            title = desk.title(source, 0)
+            self.window: Any = surface.show(title, block=False, on=handlers, vsync=False)
+        except UnsupportedError as error:
+            raise UnsupportedError(str(error).removeprefix("show: ")) from error
+
+    def show(self, picture: Array) -> bool:
+        """Bring a picture to the screen; whether the window is still open."""
+        height, width, _ = picture.shape
+        if (self.surface.width, self.surface.height) != (width, height):
+            self.surface.resize(width, height)  # a filter has changed the size
+        self.surface.set_pixels(picture)
+        if self.desk.helping:
+            self._draw_help(width, height)
+        self.surface.present()
+        if not self.window.poll():
+            return False
+        self.pace.tick()
+        if time.perf_counter() - self._titled > TITLE_S:
+            self._titled = time.perf_counter()
+            self.window.canvas.set_title(self.desk.title(self.source, self.pace.fps))
+        return True
+
+    def _draw_help(self, width: int, height: int) -> None:
+        lines = draw_lines(self.desk.help_lines(), width, height)
+        if lines is not self._overlay:
+            self.surface.load_image(OVERLAY, lines)
+            self._overlay = lines
+        self.surface.draw_image(OVERLAY, 0, 0, lines.shape[1], lines.shape[0])
 
 
-def _loop(
-    source: str,
-    first: Array,
-    pictures: Pictures,
-    desk: Desk,
-    surface: gpu.Surface,
-    window: Any,
-    pace: Pace,
-    frames: int | None,
-) -> None:
-    titled = 0.0
-    picture: Array | None = first
-    with start_pipeline(first.shape[1], first.shape[0], background=True) as pipeline:
+def _play(stage: Stage, pictures: Pictures, frames: int | None) -> None:
+    desk, picture = stage.desk, next(pictures, None)
+    if picture is None:
+        return
+    with start_pipeline(picture.shape[1], picture.shape[0], background=True) as pipeline:
         while picture is not None and not desk.quitting:
-            result: npt.NDArray[np.uint8] = pipeline.process(picture, desk.chain)
+            result: Array = pipeline.process(picture, desk.chain)
             if desk.saving:
                 say(f"saved {desk.save_still(result)}")
-            _show(surface, result, desk)
-            if not window.poll():
+            if not stage.show(result) or (frames is not None and stage.pace.frames >= frames):
                 return
-            pace.tick()
-            if frames is not None and pace.frames >= frames:
-                return
-            if time.perf_counter() - titled > TITLE_S:
-                titled = time.perf_counter()
-                window.canvas.set_title(desk.title(source, pace.fps))
             if desk.paused:
-                time.sleep(0.02)
+                time.sleep(PAUSED_S)
             else:
                 picture = next(pictures, None)
 
 
-def _show(surface: gpu.Surface, result: Array, desk: Desk) -> None:
-    height, width, _ = result.shape
-    if (surface.width, surface.height) != (width, height):  # a filter has changed the size
-        surface.resize(width, height)
-    surface.set_pixels(result)
-    if desk.helping:
-        lines = draw_lines(desk.help_lines(), width, height)
-        surface.load_image(OVERLAY, lines)
-        surface.draw_image(OVERLAY, 0, 0, lines.shape[1], lines.shape[0])
-    surface.present()
+def _require_screen() -> None:
+    """On Linux a window needs a display server; GLFW says so in its own way only."""
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        raise UnsupportedError(
+            "there is no screen (DISPLAY and WAYLAND_DISPLAY are not set); over ssh use ssh -X, or "
+            "xvfb-run for a virtual one"
+        )
+
+
+@contextlib.contextmanager
+def _asking_to_stop(desk: Desk) -> Iterator[None]:
+    """Ctrl-C ends the loop instead of whatever is running: GLFW's callbacks would swallow an exception.
+    A second one is an exception all the same, should the source be stuck."""
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        desk.interrupted = desk.quitting = True
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
