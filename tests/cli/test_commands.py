@@ -116,7 +116,7 @@ def test_kernels(run: Run) -> None:
     )
     text = run("kernels", "blur").out
     assert "radius" in text
-    assert "a whole number in 0..100" in text
+    assert "A whole number in 0..100." in text
     assert run("kernels", "white-balance").code == 0
     wrong = run("kernels", "blurr")
     assert (wrong.code, wrong.out) == (1, "")

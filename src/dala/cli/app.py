@@ -90,7 +90,8 @@ def filter_(
         ),
     ] = None,
     crf: Annotated[
-        float | None, typer.Option(metavar="N", help="Of videos: lower is better and larger.")
+        float | None,
+        typer.Option(min=0, max=63, metavar="N", help="Of videos: lower is better and larger."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     json: Json = False,
