@@ -68,9 +68,11 @@ def vibrance(
     src: Image, value: float = param(0.0, min=-1, max=3, help="0 changes nothing.")
 ) -> Vec:
     """Saturation for pale colours; the stronger a colour is already, the less it changes."""
+    # By the saturation of HSV, which counts a dark red as strong: so its blue is not pushed below 0.
     p = src[0, 0]
     tone = luma(p)
-    pale = 1.0 - clamp(max(p.r, p.g, p.b) - min(p.r, p.g, p.b), 0.0, 1.0)
+    most, least = max(p.r, p.g, p.b), min(p.r, p.g, p.b)
+    pale = 1.0 - clamp((most - least) / max(most, 1e-3), 0.0, 1.0)
     return keep_alpha(tone + (p.rgb - tone) * (1.0 + value * pale), p)
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.compute.buffers import Buffer
+from dala.errors import ArgumentError
 from dala.media.apply import Image, run_filter
 from dala.media.filters import background_blur as blur_background
 from dala.media.pictures import Channels, take_picture
-from dala.media.pil import open_picture
+from dala.media.pil import array_of_pil, is_pil, open_picture
 
 __all__ = ["blur_background", "replace_background"]
 
@@ -57,18 +58,27 @@ def replace_background(
 def _as_ground(
     background: object, size: tuple[int, int], channels: str | None
 ) -> Buffer | npt.NDArray[Any]:
-    """A colour or a picture as a background for a picture of that size."""
+    """A colour or a picture as a background for a picture of that size, in its order of channels."""
     who = "replace_background: background"
     if isinstance(background, tuple):
-        color = np.zeros((1, 1, 3), np.uint8)
-        color[0, 0] = background
-        return color
-    if isinstance(background, str | os.PathLike):
-        background = open_picture(Path(background), who)
-    picture = take_picture(background, channels=channels, who=who)
-    if isinstance(picture.pixels, Buffer):
-        return picture.pixels
-    return cover(picture.pixels, size)
+        pixels = _as_color(background)
+    elif isinstance(background, str | os.PathLike):
+        pixels = open_picture(Path(background), who)
+    elif is_pil(background):
+        pixels = array_of_pil(background, who)
+    else:
+        given = take_picture(background, who=who).pixels
+        return given if isinstance(given, Buffer) else cover(given, size)
+    if channels in ("bgr", "bgra") and pixels.ndim == 3:
+        pixels = pixels[..., [2, 1, 0, 3][: pixels.shape[2]]]
+    return cover(pixels, size)
+
+
+def _as_color(color: tuple[object, ...]) -> npt.NDArray[Any]:
+    fits = [isinstance(c, int) and not isinstance(c, bool) and 0 <= c <= 255 for c in color]
+    if fits != [True] * 3:
+        raise ArgumentError(f"a colour is (red, green, blue), 0..255 each, got {color!r}")
+    return np.array([[color]], np.uint8)
 
 
 def cover(pixels: npt.NDArray[Any], size: tuple[int, int]) -> npt.NDArray[Any]:

@@ -47,7 +47,13 @@ WRITES_ALPHA = ("background_replace", "chroma_key", "rotate", "warp_affine", "wa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One filter of a chain, with checked parameters."""
+    """One filter of a chain, with checked parameters.
+
+    >>> from dala.media import Chain
+    >>> step = Chain.of([("blur", {"radius": 2})]).steps[0]
+    >>> step.name, step.params["radius"], step.values["sigma"]
+    ('blur', 2, None)
+    """
 
     kernel: Kernel
     params: Mapping[str, object]  # as given; what was not given has the kernel's default
@@ -74,7 +80,7 @@ class Step:
                 fixed.append((value.type, value.kind))
             else:
                 fixed.append(value is None)
-        return (*fixed, *[(name, image.type) for name, image in self.images.items()])
+        return (*fixed, *[(name, image.type, image.is_rgb) for name, image in self.images.items()])
 
     def values_at(self, width: int, height: int) -> Mapping[str, ParamValue]:
         """The values on a picture of that size: a ``resize`` or ``crop`` gets the size it left open."""
@@ -122,11 +128,14 @@ class Chain:
     (320, 240)
     """
 
-    __slots__ = ("__dict__", "steps", "strength")
+    __slots__ = ("_structure", "images", "steps", "strength")
 
     def __init__(self, steps: Iterable[Step] = (), strength: float = 1.0) -> None:
         self.steps: tuple[Step, ...] = tuple(steps)
         self.strength = _check_strength(strength)
+        # the further images that its filters read, in order
+        self.images = tuple(image for step in self.steps for image in step.images.values())
+        self._structure: Hashable = None
 
     @classmethod
     def of(cls, filters: Filters) -> Chain:
@@ -163,17 +172,14 @@ class Chain:
     def __len__(self) -> int:
         return len(self.steps)
 
-    @functools.cached_property
+    @property
     def structure(self) -> Hashable:
         """Chains of one structure share their code; they differ in run-time values at most."""
-        return (*[step.structure for step in self.steps], self.strength < 1)
+        if self._structure is None:
+            self._structure = (*[step.structure for step in self.steps], self.strength < 1)
+        return self._structure
 
-    @functools.cached_property
-    def images(self) -> tuple[Further, ...]:
-        """The further images that its filters read, in order."""
-        return tuple(image for step in self.steps for image in step.images.values())
-
-    @functools.cached_property
+    @property
     def writes_alpha(self) -> bool:
         """Whether an opaque picture may be transparent in places afterwards."""
         return any(s.name in WRITES_ALPHA or not is_builtin(s.name) for s in self.steps)
@@ -190,14 +196,21 @@ class Chain:
         return width, height
 
     def add_to(
-        self, pipeline: Pipeline, source: Buffer | Scratch, output: Buffer | Scratch
+        self,
+        pipeline: Pipeline,
+        source: Buffer | Scratch,
+        output: Buffer | Scratch,
+        *,
+        images_are_bgr: bool = False,
     ) -> Added:
         """Add the chain to a pipeline as stages from ``source`` to ``output``: images of one element type
         with as many channels. What lies between is scratch, so that the planner can fuse it.
+
+        ``source`` is RGBA; with ``images_are_bgr`` the arrays among the further images are not.
         """
-        rows, columns, *channels = source.shape
-        if (*channels,) not in ((), (1,), (4,)):
+        if len(source.shape) < 2 or source.shape[2:] not in ((), (1,), (4,)):
             raise ShapeError(f"a chain reads (H, W, 4), (H, W, 1) or (H, W), got {source.shape}")
+        rows, columns, *channels = source.shape
         wide, high = self.size_after(columns, rows)
         if output.shape != (high, wide, *channels) or output.dtype != source.dtype:
             raise ShapeError(
@@ -208,7 +221,8 @@ class Chain:
         last = source
         for number, step in enumerate(self.steps, 1):
             is_last = number == len(self.steps) and self.strength == 1
-            last = _add_step(pipeline, step, last, output if is_last else None, added)
+            target = output if is_last else None
+            last = _add_step(pipeline, step, last, target, added, images_are_bgr)
         if self.strength < 1:
             if last.type != source.type:
                 raise ShapeError("a chain that changes the size has no strength between 0 and 1")
@@ -228,6 +242,7 @@ def _add_step(
     source: Buffer | Scratch,
     output: Buffer | Scratch | None,
     added: Added,
+    images_are_bgr: bool,
 ) -> Buffer | Scratch:
     rows, columns, *channels = source.shape
     wide, high = step.size_after(columns, rows)
@@ -236,7 +251,9 @@ def _add_step(
     inputs: list[Buffer | Scratch] = [source]
     for image in step.images.values():
         added.images.append(image.buffer_on(pipeline.engine))
-        inputs.append(fit_image(pipeline, added.images[-1], (rows, columns), source.type.channels))
+        size, swap = (rows, columns), images_are_bgr and not image.is_rgb
+        fitting = fit_image(pipeline, added.images[-1], size, source.type.channels, swap=swap)
+        inputs.append(fitting)
     params = step.values_at(columns, rows)
     added.stages.append(len(pipeline))
     pipeline.add({"kernel": step.kernel, "inputs": inputs, "output": output, "params": params})

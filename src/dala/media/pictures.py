@@ -138,6 +138,8 @@ def _open(
     if isinstance(image, bytes | bytearray | memoryview):
         return _from_bytes(image, width, height, channels, who)
     if is_pil(image):
+        if channels in ("bgr", "bgra"):
+            raise ParameterError(f"{who}: a PIL image is never BGR; leave channels out")
         return array_of_pil(image, who), pil_like(image)
     if hasattr(image, "__dlpack__"):
         return _from_dlpack(image, who)
@@ -223,9 +225,11 @@ def _check_pixels(
         )
     if min(shape[:2]) < 1:
         raise ShapeError(f"{who}: a picture has at least one pixel, got {shape}")
-    size = (shape[1], shape[0])
-    if (width if width is not None else size[0], height if height is not None else size[1]) != size:
-        raise ShapeError(f"{who}: expected {width} × {height} pixels, got {size[0]} × {size[1]}")
+    for name, wanted, side in (("width", width, shape[1]), ("height", height, shape[0])):
+        if wanted is not None and wanted != side:
+            raise ShapeError(
+                f"{who}: {name} is {wanted}, but the picture is {shape[1]} × {shape[0]}"
+            )
     count = shape[2] if len(shape) == 3 else 1
     if channels is not None and count not in COUNTS[channels]:
         raise ShapeError(f"{who}: {channels!r} does not have {count} channels; got {shape}")
@@ -242,7 +246,7 @@ def _advice(pixels: Array) -> str:
 
 
 def _channels_first(shape: tuple[int, ...]) -> bool:
-    return len(shape) == 3 and shape[0] in (1, 3, 4)
+    return len(shape) == 3 and shape[0] in (1, 3, 4) and shape[2] > 4
 
 
 def add_alpha(rgb: Array, room: Array | None = None) -> Array:
