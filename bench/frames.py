@@ -2,9 +2,10 @@
 
     python bench/frames.py [DEVICE]
 
-Best of many runs, taking turns, of the chain blur → sharpen → contrast → brightness → grayscale: the compute
-pipeline alone, on buffers that are there; process_frame with a Chain, with a fresh list of new values each
-time, with RGB and with bytes; apply_filters; and frames per second, waited for one by one and overlapped.
+Best of many runs, taking turns, of the chain blur → sharpen → contrast → brightness → grayscale: the
+compute pipeline alone, on buffers that are there; process_frame with a Chain, with a fresh list of new
+values each time, with RGB and with bytes; apply_filters; and frames per second, waited for one by one and
+overlapped.
 """
 
 from __future__ import annotations

@@ -97,6 +97,21 @@ def test_a_file(file: Any) -> None:
         assert Chain.of(way).steps[0].values["radius"] == 3
 
 
+def test_a_file_is_read_again_when_it_changes(file: Any, registry: None) -> None:
+    path = file("invert")
+    assert Chain.of(path) is Chain.of(path)  # one may name it for each frame
+    file("invert\nsepia")
+    assert len(Chain.of(path)) == 2
+    path.unlink()
+    with pytest.raises(LookError, match="cannot read the look"):
+        Chain.of(path)
+    for value in (0.25, 0.5):  # a kernel's name may mean another kernel by now
+        text = f"def k(src):\n    p = src[0, 0]\n    return (p.rgb * {value}).with_alpha(p.a)"
+        compute.register("my_own", text)
+        result = media.apply_filters(np.full((1, 1), 200, np.uint8), file("my_own", "own.look"))
+        assert result[0, 0] == 200 * value
+
+
 def test_paths_are_relative_to_the_file(file: Any, tmp_path: Path) -> None:
     cube = "LUT_3D_SIZE 2\n" + "\n".join(
         f"{1 - r} {1 - g} {1 - b}" for b in (0, 1) for g in (0, 1) for r in (0, 1)

@@ -18,6 +18,7 @@ from dala.media import looks
 from dala.media.apply import apply_filter, apply_filters
 from dala.media.backgrounds import blur_background, replace_background
 from dala.media.chain import Chain, Step
+from dala.media.chain import Filters as Filters
 from dala.media.filters import (
     background_blur,
     background_replace,
@@ -59,7 +60,7 @@ from dala.media.filters import (
 )
 from dala.media.frames import Frame, FramePipeline
 from dala.media.generate import generate_gradient, generate_noise, test_pattern
-from dala.media.pictures import Channels
+from dala.media.pictures import Channels as Channels
 from dala.media.planar import nv12_to_rgba, rgba_to_nv12, rgba_to_yuv420p, yuv420p_to_rgba
 
 __all__ = [

@@ -39,6 +39,8 @@ from dala.media.program import (
     write_picture,
 )
 
+__all__ = ["Frame", "FramePipeline", "engine_of"]
+
 Image = TypeVar("Image")
 Array = npt.NDArray[Any]
 KEPT_PROGRAMS = 32  # chains of different structure
