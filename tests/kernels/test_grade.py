@@ -93,6 +93,23 @@ class TestPixels:
         np.testing.assert_allclose(apply(kernel, source), source, atol=1e-6)
 
 
+@pytest.mark.parametrize("radius", [6, 12, 40])
+def test_a_wide_glow_is_near_the_definition(radius: int) -> None:
+    """From radius 6 on it is computed on a smaller image."""
+    across = np.linspace(0, 6, 120)
+    wave = 0.5 + 0.45 * np.sin(across[:90, None] * 1.3) * np.cos(across[None, :])
+    source = np.repeat(wave[..., None], 4, axis=2).astype(np.float32)
+    bell = np.exp(-0.5 * (np.arange(-radius, radius + 1) / (radius / 2)) ** 2)
+    bell /= bell.sum()
+    padded = np.pad(wave, radius, mode="edge")
+    down = sum(w * padded[d : d + 90] for d, w in enumerate(bell))
+    soft = sum(w * down[:, d : d + 120] for d, w in enumerate(bell))
+    t = np.clip((soft - 0.2) / 0.8, 0, 1)
+    want = wave + soft * 0.8 * t * t * (3 - 2 * t) * (1 - wave)
+    got = apply("glow", source, amount=0.8, radius=radius)[..., 0]
+    assert np.abs(got - want).max() < 1 / 255
+
+
 def test_no_curve_clips_or_folds() -> None:
     """Each parameter over its whole range leaves the ends where they are and the tones in order."""
     ramp = np.repeat(np.linspace(0, 1, 256, dtype=np.float32)[None, :, None], 4, axis=2)

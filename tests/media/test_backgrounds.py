@@ -42,6 +42,8 @@ def test_blur_background_by_definition() -> None:
     wanted = _blurred_behind(PHOTO.astype(float), MASK / 255, radius=3)
     assert np.abs(media.blur_background(PHOTO, MASK, radius=3) - wanted).max() <= 1.01
     soft = media.blur(MASK, radius=5)
+    far = _blurred_behind(PHOTO.astype(float), soft / 255, radius=9)  # at half the size, from 6 on
+    assert np.abs(media.blur_background(PHOTO, soft, radius=9) - far).max() <= 3
     wanted = _blurred_behind(PHOTO.astype(float), soft / 255, radius=3)
     assert np.abs(media.blur_background(PHOTO, soft, radius=3) - wanted).max() <= 1.01
 
