@@ -12,7 +12,7 @@ from skimage import data
 
 from dala import compute, media
 from dala.errors import ArgumentError, MediaError
-from dala.media.pictures import add_alpha
+from dala.media.packing import add_alpha
 
 pytestmark = pytest.mark.usefixtures("device")
 

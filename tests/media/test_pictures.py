@@ -22,7 +22,7 @@ from dala.errors import (
     ParameterError,
     ShapeError,
 )
-from dala.media.pictures import add_alpha, drop_alpha
+from dala.media.packing import add_alpha, drop_alpha
 
 PHOTO = np.ascontiguousarray(data.astronaut()[:50, :70])
 WEIGHTS = np.array([0.299, 0.587, 0.114])
