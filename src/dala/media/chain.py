@@ -113,7 +113,7 @@ class Chain:
         return any(s.name in WRITES_ALPHA or not is_builtin(s.name) for s in self.steps)
 
     @property
-    def depends_on_nothing_else(self) -> bool:
+    def _stands_alone(self) -> bool:
         """Whether its filters are built-in and no other file or array is part of it."""
         tables = any(isinstance(v, Table) for s in self.steps for v in s.values.values())
         return not tables and not self.images and all(is_builtin(s.name) for s in self.steps)
@@ -236,7 +236,7 @@ def _read_named(given: str | os.PathLike[str] | Kernel) -> Chain:
     found = _recent.get(key)
     if found is None:
         found = _read_look_file(path)
-        if found.depends_on_nothing_else:
+        if found._stands_alone:
             with _recent_lock:
                 _recent[key] = found
                 while len(_recent) > REMEMBERED:
