@@ -1,0 +1,151 @@
+"""One filter of a chain: a kernel, its checked parameters, and the further images it reads."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from dala.errors import (
+    ArgumentError,
+    KernelNotFoundError,
+    ParameterError,
+    ShapeError,
+    suggest,
+)
+from dala.kernels.geometry import given_size
+from dala.language.kernel import WHOLE_IMAGES, Kernel
+from dala.language.parameter import ParamValue
+from dala.language.registry import find_kernel, kernel_names
+from dala.language.signature import read_arguments
+from dala.language.tables import Table
+from dala.media.further import Further, take_further
+from dala.media.lookfile import shipped
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One filter of a chain, with checked parameters.
+
+    >>> from dala.media import Chain
+    >>> step = Chain.of([("blur", {"radius": 2})]).steps[0]
+    >>> step.name, step.params["radius"], step.values["sigma"]
+    ('blur', 2, None)
+    """
+
+    kernel: Kernel
+    params: Mapping[str, object]  # as given; what was not given has the kernel's default
+    values: Mapping[str, ParamValue]  # all of them, checked
+    images: Mapping[str, Further]  # further inputs, in the kernel's order
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self.kernel.name
+
+    def __repr__(self) -> str:
+        return " ".join([self.name, *(f"{k}={v!r}" for k, v in self.params.items())])
+
+    @property
+    def structure(self) -> Hashable:
+        """What decides about the code: not the values of run-time parameters."""
+        fixed: list[Hashable] = [self.kernel]
+        for p in self.kernel.params:
+            value = self.values[p.name]
+            if p.static:
+                fixed.append(repr(value))
+            elif isinstance(value, Table):
+                fixed.append((value.type, value.kind))
+            else:
+                fixed.append(value is None)
+        return (*fixed, *[(name, image.type, image.is_rgb) for name, image in self.images.items()])
+
+    def values_at(self, width: int, height: int) -> Mapping[str, ParamValue]:
+        """The values on a picture of that size: a ``resize`` or ``crop`` gets the size it left open."""
+        if self.name not in ("resize", "crop") or self.kernel is not find_kernel(self.name):
+            return self.values
+        wide, high = self.values["width"], self.values["height"]
+        if self.name == "crop":
+            left, top = self.values["x"], self.values["y"]
+            assert isinstance(left, int) and isinstance(top, int)
+            wide = width - left if wide is None else wide
+            high = height - top if high is None else high
+            if min(wide, high) < 1 or left + wide > width or top + high > height:  # type: ignore[type-var,operator]
+                raise ShapeError(
+                    f"crop: {wide} × {high} from ({left}, {top}) does not fit into {width} × {height}"
+                )
+        elif wide is None and high is not None:
+            wide = max(1, round(width * high / height))  # type: ignore[operator]
+        elif high is None and wide is not None:
+            high = max(1, round(height * wide / width))  # type: ignore[operator]
+        return {**self.values, "width": wide, "height": high}
+
+    def size_after(self, width: int, height: int) -> tuple[int, int]:
+        """The size of what it makes of a picture of that size."""
+        if "width" not in self.values or "height" not in self.values:
+            return width, height
+        given = given_size(self.name, self.values_at(width, height))
+        return (width, height) if given is None else (given[1], given[0])
+
+
+def make_step(kernel: Kernel, params: Mapping[str, object]) -> Step:
+    """A filter with checked parameters; further images are taken from among them."""
+    names = further_inputs(kernel)
+    given = {k: v for k, v in params.items() if k not in names}
+    try:
+        values = kernel.bind(given)
+    except ParameterError as error:
+        if names and "unknown parameter" in str(error):
+            raise ParameterError(f"{error}; and the images {', '.join(names)}") from error
+        raise
+    images = {
+        name: take_further(params[name], f"{kernel.name}: {name}")
+        for name in names
+        if params.get(name) is not None
+    }
+    if not kernel.takes(1 + len(images)):
+        missing = [n for n in names if n not in images]
+        raise ParameterError(
+            f"{kernel.name}: needs {kernel.inputs_in_words}; give the images {', '.join(missing)} too"
+        )
+    return Step(kernel, MappingProxyType(dict(params)), values, images)
+
+
+@functools.lru_cache(1024)
+def further_inputs(kernel: Kernel) -> tuple[str, ...]:
+    """The names of a kernel's inputs but for the first."""
+    assert kernel.function is not None
+    return tuple(a.name for a in read_arguments(kernel.function)[1 : kernel.inputs])
+
+
+def find_filter(name: object) -> Kernel:
+    """The image kernel of that name; kernels that are no filters are refused."""
+    try:
+        kernel = find_kernel(name)
+    except KernelNotFoundError:
+        if not isinstance(name, str):
+            raise
+        hint = suggest(name, [*filter_names(), *shipped()])
+        raise KernelNotFoundError(
+            f"no filter or look is named {name!r}{hint or '; see compute.kernels()'}"
+        ) from None
+    reason = _why_no_filter(kernel)
+    if reason:
+        raise ArgumentError(f"{kernel.name} is no filter: it {reason}")
+    return kernel
+
+
+def filter_names() -> list[str]:
+    """Every kernel that makes a picture of a picture, by name."""
+    return [name for name in kernel_names() if not _why_no_filter(find_kernel(name))]
+
+
+def _why_no_filter(kernel: Kernel) -> str:
+    if kernel.domain != "image" or kernel.function is None:
+        return "works on tensors"
+    if kernel.inputs == 0:
+        return "makes a picture of nothing"
+    if kernel.geometry != WHOLE_IMAGES:
+        return "reads or writes video frames"
+    return ""
