@@ -8,6 +8,8 @@ it once, and the encoder reads the result where it is. On a GPU, three frames ar
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -221,7 +223,16 @@ class _Pool:
             cell = self._free.popleft()
         except IndexError:
             cell = self._allocate(self._type) if self._allocate else HostArray(self._type)
-        buffer = cell if isinstance(cell, Buffer) else None
-        array = (_memory(cell) if isinstance(cell, Buffer) else cell.array).view()
-        weakref.finalize(array, self._free.append, cell).atexit = False
-        return buffer, array
+        storage = cell.storage() if isinstance(cell, Buffer) else cell
+        assert isinstance(storage, HostArray)
+        # Every view holds its base as long as that is no array: NumPy leaves out arrays in between.
+        base = _memory_of(self._type.nbytes).from_address(storage.address)
+        weakref.finalize(base, self._free.append, cell).atexit = False
+        array = np.frombuffer(memoryview(base), np.uint8).reshape(self._type.shape)
+        return cell if isinstance(cell, Buffer) else None, array
+
+
+@functools.lru_cache(64)
+def _memory_of(size: int) -> type[ctypes.Array[ctypes.c_uint8]]:
+    """So many bytes somewhere, as an object that can be watched."""
+    return type("Memory", (ctypes.c_uint8 * size,), {})

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from dala.errors import ParameterError
 from dala.gpu.colors import Color as Paint
 from dala.gpu.colors import rgba
-from dala.media.frames import engine_of
+from dala.media.program import engine_of
 from dala.video.canvas import Box, Canvas, place_inputs
 from dala.video.codecs import choose_encoding
 from dala.video.color import usual_color

@@ -138,7 +138,10 @@ def _fill_planar(picture: Any, turn: Turn, out: Array) -> None:
 
 
 def picture_of(frame: Array, color: Color) -> Any:
-    """FFmpeg's picture on the memory of a yuv420p frame, which it keeps alive; nothing is copied."""
-    picture = load_av().VideoFrame.from_numpy_buffer(frame, format="yuv420p")
+    """FFmpeg's picture on the memory of a yuv420p frame, which it keeps alive; nothing is copied.
+
+    (``from_numpy_buffer`` takes one array, but loses two rows of heights that are no multiple of four.)
+    """
+    picture = load_av().VideoFrame.from_dlpack(planes_of(frame), format="yuv420p")
     color.tag(picture)
     return picture

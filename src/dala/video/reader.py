@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dala.errors import DamagedVideoError, ParameterError, VideoError
-from dala.media.frames import engine_of
+from dala.media.program import engine_of
 from dala.video.clock import Clock
 from dala.video.color import Color, Matrix, Range, check_color, color_of
 from dala.video.frame import Converter, Frame
@@ -24,9 +24,10 @@ class Reader:
     """Frames of a file, a camera or a stream, in order, each with its exact time.
 
     ``source`` is a path, a URL (RTSP, HTTP …), a camera's number, or ``"testsrc"``. Pictures come upright
-    and in the colours that the video says it has. A connection that breaks is opened again, up to
-    ``reconnect`` times in a row; times then go on from where they were. With ``latest=True`` a thread
-    reads ahead and keeps the newest frame alone: for live pictures, where old ones are worth nothing.
+    and in the colours that the video says it has. A live stream (RTSP, RTMP, SRT …) that breaks off is
+    opened again, up to ``reconnect`` times in a row; times then go on from where they were. With
+    ``latest=True`` a thread reads ahead and keeps the newest frame alone: for live pictures, where old ones
+    are worth nothing.
     Damage raises DamagedVideoError; ``on_damage="conceal"`` shows what the decoder makes of it.
 
     >>> import numpy as np
@@ -59,7 +60,7 @@ class Reader:
         self._on_damage: OnDamage = on_damage
         self._chosen = (matrix, range)
         self._timeout_s = timeout_s
-        self._attempts = reconnect if self.place.where == "stream" else 0
+        self._attempts = reconnect if self.place.is_live_stream else 0
         self._converter = Converter(engine_of(device))
         self._source = self._open()
         self._closed = False
@@ -215,17 +216,16 @@ class Reader:
     def _next_picture(self) -> Any | None:
         try:
             picture = next(self._pictures, None)
-            if picture is not None or not self._is_live():
+            if picture is not None or not self._attempts:
                 return picture
             error = VideoError(f"{self.place.name}: the stream ended")
         except DamagedVideoError:
             raise
         except VideoError as lost:
+            if not self._attempts:
+                raise
             error = lost
         return self._connect_again(error)
-
-    def _is_live(self) -> bool:
-        return self.place.where == "stream" and not self._source.container.duration
 
     def _connect_again(self, error: VideoError) -> Any | None:
         """The next picture by another connection; after too many attempts, the error."""

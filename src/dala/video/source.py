@@ -47,6 +47,11 @@ class Place:
     format: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_live_stream(self) -> bool:
+        """Whether it has no end of its own: what comes over HTTP ends like a file."""
+        return self.where == "stream" and not self.url.startswith("http")
+
 
 def place_of(spec: Spec, options: Mapping[str, str] | None = None) -> Place:
     """What a user names as a source."""
@@ -234,7 +239,7 @@ class Source:
             what = f"{self._packets} of {stream.frames} frames"
         elif "matroska" in name and self.container.duration:
             promised = Fraction(self.container.duration, load_av().time_base)
-            short = self._end < promised - slack - Fraction(1, 2)
+            short = self._end < promised - max(slack, Fraction(1, 4))  # of sound blocks, too
             what = f"{float(self._end):.2f} of {float(promised):.2f} s"
         else:
             return

@@ -46,10 +46,12 @@ class _Follower:
     def close(self) -> None:
         self._items.close()  # type: ignore[attr-defined]
 
-    def drain(self) -> Iterator[list[Any]]:
-        """The packets that are left, without looking at pictures."""
-        for item in self._items:
-            yield item.packets
+    def read_on(self) -> bool:
+        """Take further packets without looking at pictures; whether there were any items left."""
+        item = next(self._items, None)
+        if item is not None:
+            self.packets += item.packets
+        return item is not None
 
     def _since_begin(self, pts: int) -> Fraction:
         return pts * self.source.clock.time_base - self.source.begin
@@ -88,33 +90,32 @@ def _moments(followers: Sequence[_Follower], speaker: int | None, until: Until) 
         if all(over) or (until == "first" and taken is None) or (until == "shortest" and any(over)):
             break
         pictures = lead.current, *(f.at(time) for f in others)
-        yield Moment(pictures, pts, duration, _spoken(voice, lead, None))
+        shown_until = time + duration * lead.source.clock.time_base
+        yield Moment(pictures, pts, duration, _spoken(voice, lead, shown_until))
     if voice is None:
         return
     end = None if until == "longest" or voice is lead else time
-    yield Moment((), 0, 0, _spoken(voice, lead, end))
-    for packets in voice.drain():
-        voice.packets = packets
-        kept = _spoken(voice, lead, end)
-        if packets and not kept:
+    while True:
+        yield Moment((), 0, 0, _spoken(voice, lead, end))
+        if voice.packets or not voice.read_on():  # what is left comes after the end
             return
-        yield Moment((), 0, 0, kept)
 
 
 def _spoken(voice: _Follower | None, lead: _Follower, end: Fraction | None) -> list[Any]:
-    """The packets that have come, on the first input's clock; those from ``end`` on are left out."""
+    """The packets that have come, on the first input's clock; those from ``end`` on stay for later."""
     if voice is None:
         return []
-    packets, voice.packets = voice.packets, []
     shift = lead.source.begin - voice.source.begin
-    kept = []
-    for packet in packets:
+    kept, later = [], []
+    for packet in voice.packets:
         time = (packet.pts if packet.pts is not None else packet.dts) * packet.time_base
         if end is not None and time - voice.source.begin >= end:
+            later.append(packet)
             continue
         if shift:
             ticks = round(shift / packet.time_base)
             packet.pts = None if packet.pts is None else packet.pts + ticks
             packet.dts += ticks
         kept.append(packet)
+    voice.packets = later
     return kept

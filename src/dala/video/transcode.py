@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dala.compute.pipelines import Pipeline
 from dala.errors import ParameterError
 from dala.media.chain import Chain, Filters
-from dala.media.frames import engine_of
+from dala.media.program import engine_of
 from dala.media.stages import ON_BLACK
 from dala.video.codecs import choose_encoding
 from dala.video.color import Matrix, Range, check_color

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from dala.compute.buffers import Buffer
 from dala.errors import ParameterError, ShapeError, VideoError
-from dala.media.frames import engine_of
 from dala.media.pictures import Picture, add_alpha, take_picture
+from dala.media.program import engine_of
 from dala.media.stages import SWAP
 from dala.video.codecs import choose_encoding, container_for
 from dala.video.color import Matrix, Range, check_color, usual_color, with_choice
