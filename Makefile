@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test lint bench clean
 
 demo: $(VENV)/.installed
-	$(BIN)/python examples/photo_chain.py
+	$(BIN)/dala demo examples/assets/astronaut.jpg
 
 test: $(VENV)/.dev lint
 	$(BIN)/python -m pytest
@@ -30,7 +30,7 @@ $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "venv is missing: apt-get install python3-venv"; exit 1; }
 
 $(VENV)/.installed: $(VENV)/bin/pip pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[image]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[all]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed pyproject.toml

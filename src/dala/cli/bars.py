@@ -34,13 +34,14 @@ class Bars:
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
-            disable=not (shown and console.is_terminal),
         )
+        self._live = shown and console.is_terminal
         self._whole = self._progress.add_task("", total=files, visible=files > 1)
         self._current = self._progress.add_task("", total=None, visible=False)
 
     def __enter__(self) -> Bars:
-        self._progress.start()
+        if self._live:
+            self._progress.start()
         return self
 
     def __exit__(
@@ -49,7 +50,8 @@ class Bars:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._progress.stop()
+        if self._live:
+            self._progress.stop()
 
     def begin(self, name: str) -> None:
         """The next file."""
@@ -72,7 +74,7 @@ class Bars:
             self._progress.console.print(error, soft_wrap=True)
         if line is not None:
             # in a terminal above the bars, which are on the same screen
-            together = self._progress.live.is_started and sys.stdout.isatty()
+            together = self._live and sys.stdout.isatty()
             (self._progress.console if together else out()).print(line, soft_wrap=True)
 
 

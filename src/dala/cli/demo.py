@@ -54,16 +54,31 @@ def run_demo(given: str | None, folder: Path, chain: Chain) -> None:
         lambda advance: video.side_by_side(before, after, both, until="first", progress=advance),
     )
     moments = _pick_moments(before, after, report.duration)
-    took = f"{report.frames} frames decoded, filtered and encoded in {report.seconds:.2f} s"
-    rows = [("video", f"{took}: {report.fps:.0f} fps"), *_compare(moments[0].before, chain)]
-    say_columns(rows, indent=0)
+    fused_ms, apart_ms = _compare(moments[0].before, chain)
+    _conclude(report, moments[0].before.shape, fused_ms, apart_ms)
     with moved_into_place(sheet) as unfinished:
         passes = report.plan.splitlines()[0].partition("→")[2].strip()
-        title = f"{len(chain)} filters in {passes}, {report.fps:.0f} frames/s"
+        title = f"{len(chain)} filters in {passes}, {fused_ms:.1f} ms a frame"
         names = "  ·  ".join(step.name for step in chain.steps)
         make_sheet(moments, title, names).save(unfinished, "PNG")
     say()
     say(f"look at {sheet} and {both}", "bold")
+
+
+def _conclude(
+    report: video.Report, shape: tuple[int, ...], fused_ms: float, apart_ms: float
+) -> None:
+    took = f"{report.frames} frames decoded, filtered and encoded in {report.seconds:.2f} s"
+    alone = f"{shape[1]}×{shape[0]} filtered in {fused_ms:.2f} ms"
+    rows = [
+        ("video", f"{took}: {report.fps:.0f} fps"),
+        ("frame", f"{alone}, fused: {1e3 / fused_ms:.0f} fps"),
+        (
+            "",
+            f"stage by stage in {apart_ms:.2f} ms, {apart_ms / fused_ms:.1f} × as long; the same result",
+        ),
+    ]
+    say_columns(rows, indent=0)
 
 
 def _introduce(clip: Path, about: str, chain: Chain) -> None:
@@ -117,19 +132,14 @@ def _pick_moments(before: Path, after: Path, duration: Fraction) -> list[Moment]
     return found
 
 
-def _compare(frame: Array, chain: Chain) -> list[tuple[str, str]]:
-    """One frame fused and stage by stage: how long it takes, and whether it is the same."""
+def _compare(frame: Array, chain: Chain) -> tuple[float, float]:
+    """One frame fused and stage by stage: milliseconds of each, and they must be the same."""
     source = compute.from_array(frame)
     fused, together = _pipeline(source, [chain])
     apart, stages = _pipeline(source, [Chain([s]) for s in chain.steps])
     fused_ms, apart_ms = _median_ms(together), _median_ms(stages)
     _check_same(fused.read(), apart.read())
-    height, width, _ = frame.shape
-    ratio = f"{apart_ms / fused_ms:.1f} × as long"
-    return [
-        ("frame", f"{width}×{height} in {fused_ms:.2f} ms, fused: {1e3 / fused_ms:.0f} fps"),
-        ("", f"stage by stage in {apart_ms:.2f} ms, {ratio}; the same result"),
-    ]
+    return fused_ms, apart_ms
 
 
 def _pipeline(
