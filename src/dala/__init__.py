@@ -7,6 +7,7 @@
     backends   where passes run           kernels    the catalogue
     compute    what a user holds          gpu        surfaces: drawing, windows
     media      filters on pictures, frames  video     files, cameras, transcoding
+    cli        the command ``dala``
 
     drawing:  call → command bytes → queue → render thread → spans of pixels → window or file
 

@@ -256,7 +256,8 @@ def test_bench(run: Run) -> None:
     text = run("bench", "--size", "160x90", "--seconds", "0.01").out
     assert text.startswith("160×90 RGBA on ")
     mine = run("bench", "--size", "64x64", "--seconds", "0.01", "--look", "noir", "--json").data
-    assert [row["name"] for row in mine["rows"]] == ["your filters"]
+    assert [row["name"] for row in mine["rows"]] == ["fused", "stage by stage"]
+    assert "→ 1 pass on cpu" in run("bench", "--size", "64x64", "--look", "noir").out
     assert run("bench", "--size", "big").code == 2
 
 

@@ -20,7 +20,7 @@ import dala
 from dala.cli.live import STARTERS, Desk, Pace
 from dala.cli.overlay import draw_lines
 from dala.cli.running import UsageMistake
-from dala.cli.sources import open_source
+from dala.cli.sources import Clock, open_source
 from dala.media import Chain
 
 screen = pytest.fixture(virtual_screen)
@@ -94,6 +94,19 @@ def test_the_test_source_moves_at_its_own_pace() -> None:
     assert seen[0].shape == (90, 160, 4)
     assert (seen[0] != seen[12]).any()
     assert spent > 0.15  # twelve sixtieths of a second
+
+
+def test_files_are_played_at_their_pace() -> None:
+    clock = Clock()
+    started = time.perf_counter()
+    assert clock.wait_for(10.0)  # wherever a file begins
+    assert clock.wait_for(10.1)
+    assert time.perf_counter() - started > 0.09
+    time.sleep(0.25)
+    assert not clock.wait_for(10.14)  # 0.2 s late: passed over
+    assert clock.wait_for(10.4)
+    time.sleep(0.7)
+    assert clock.wait_for(10.44)  # a pause: it goes on from there
 
 
 def test_cameras_are_numbered() -> None:

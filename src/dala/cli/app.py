@@ -181,7 +181,7 @@ def bench(
 
     chain = chain_of(chosen_flags(context))
     use(device)
-    show_bench(read_size(size), seconds, chain.steps, as_json=json)
+    show_bench(read_size(size), seconds, chain, as_json=json)
 
 
 @app.command(cls=FilterCommand)

@@ -7,9 +7,8 @@ One frame is also run stage by stage, and the bytes are compared.
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from dala import compute, video
 from dala.cli.bars import Bars
+from dala.cli.bench import Run, in_turns
 from dala.cli.clip import dusk_frames, photo_frames
 from dala.cli.filtering import kind_of, moved_into_place
 from dala.cli.names import expand
@@ -30,7 +30,7 @@ from dala.video.progress import OnProgress
 Array = npt.NDArray[np.uint8]
 SIZE, FPS, SECONDS = (1280, 720), 30, 4
 MOMENTS = 4  # on the contact sheet
-REPEATS = 25
+MEASURE_S = 0.3
 GPU_STRAYS = (
     0.001  # of the bytes may be a level apart on a GPU, where compilers contract differently
 )
@@ -135,42 +135,13 @@ def _pick_moments(before: Path, after: Path, duration: Fraction) -> list[Moment]
 def _compare(frame: Array, chain: Chain) -> tuple[float, float]:
     """One frame fused and stage by stage: milliseconds of each, and they must be the same."""
     source = compute.from_array(frame)
-    fused, together = _pipeline(source, [chain])
-    apart, stages = _pipeline(source, [Chain([s]) for s in chain.steps])
-    fused_ms, apart_ms = _median_ms(together), _median_ms(stages)
-    _check_same(fused.read(), apart.read())
+    fused = Run.of(source, [chain])
+    apart = Run.of(source, [Chain([step]) for step in chain.steps])
+    fused()
+    apart()
+    _check_same(fused.result.read(), apart.result.read())
+    fused_ms, apart_ms = in_turns([fused, apart], MEASURE_S)
     return fused_ms, apart_ms
-
-
-def _pipeline(
-    source: compute.Buffer, parts: Sequence[Chain]
-) -> tuple[compute.Buffer, Callable[[], None]]:
-    """Where the result will be, and what computes it; every part is a pipeline of its own."""
-    pipelines = []
-    for part in parts:
-        width, height = part.size_after(source.shape[1], source.shape[0])
-        target = compute.buffer_zeros((height, width, 4), "u8")
-        pipeline = compute.pipeline()
-        part.add_to(pipeline, source, target)
-        pipelines.append(pipeline)
-        source = target
-
-    def run() -> None:
-        for pipeline in pipelines:
-            pipeline.run()
-        compute.synchronize()
-
-    return source, run
-
-
-def _median_ms(run: Callable[[], None]) -> float:
-    run()
-    times = []
-    for _ in range(REPEATS):
-        started = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times) * 1e3
 
 
 def _check_same(fused: Array, apart: Array) -> None:

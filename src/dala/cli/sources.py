@@ -70,13 +70,28 @@ class _Video(AbstractContextManager[Pictures]):
         self._reader.close()
 
     def _pictures(self) -> Pictures:
-        begin: float | None = None
+        clock = Clock()
         for frame in self._reader:
-            if not self._live:
-                now = time.perf_counter()
-                begin = now - float(frame.time) if begin is None else begin
-                late = now - begin - float(frame.time)
-                if late > frame.duration * frame.time_base + 0.1:
-                    continue  # too slow here: what is late is passed over
-                time.sleep(max(0.0, -late))
-            yield frame.rgba
+            if self._live or clock.wait_for(float(frame.time)):
+                yield frame.rgba
+
+
+class Clock:
+    """Holds frames of a file back until it is their time; what is a little late is passed over, and after a
+    longer break (a pause, a window that opens) time goes on from where it was."""
+
+    LATE_S, BREAK_S = 0.1, 0.5
+
+    def __init__(self) -> None:
+        self._begin: float | None = None  # when the frame at 0 was due
+
+    def wait_for(self, seconds: float) -> bool:
+        """Sleep until that time of the file; False if it is over already."""
+        now = time.perf_counter()
+        late = 0.0 if self._begin is None else now - self._begin - seconds
+        if self._begin is None or late > self.BREAK_S:
+            self._begin, late = now - seconds, 0.0
+        if late > self.LATE_S:
+            return False
+        time.sleep(max(0.0, -late))
+        return True
