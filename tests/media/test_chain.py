@@ -100,6 +100,15 @@ def test_sizes(chain: Any, size: tuple[int, int]) -> None:
     assert Chain.of(chain).size_after(640, 480) == size
 
 
+def test_a_width_of_ones_own_is_no_size(registry: None) -> None:
+    @dala.kernel
+    def framed(src, width: int = dala.static(2), height: int = dala.static(2)):  # type: ignore[no-untyped-def]
+        return src[width, height]
+
+    assert Chain.of([framed]).size_after(640, 480) == (640, 480)
+    assert media.apply_filter(PHOTO, framed).shape == PHOTO.shape
+
+
 def test_adding_to_a_pipeline() -> None:
     """As dala.video does it: between other stages, through scratch."""
     chain = Chain.of([("blur", {"radius": 1}), ("resize", {"width": 40}), "invert"])
