@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
 from skimage import data
 
@@ -98,6 +100,15 @@ def test_structure() -> None:
 )
 def test_sizes(chain: Any, size: tuple[int, int]) -> None:
     assert Chain.of(chain).size_after(640, 480) == size
+
+
+def test_a_width_of_ones_own_is_no_size(registry: None) -> None:
+    @dala.kernel
+    def framed(src, width: int = dala.static(2), height: int = dala.static(2)):  # type: ignore[no-untyped-def]
+        return src[width, height]
+
+    assert Chain.of([framed]).size_after(640, 480) == (640, 480)
+    assert media.apply_filter(PHOTO, framed).shape == PHOTO.shape
 
 
 def test_adding_to_a_pipeline() -> None:
@@ -208,6 +219,57 @@ def test_refused(chain: Any, error: type[Exception], message: str) -> None:
 def test_every_filter_can_be_in_a_chain() -> None:
     assert {"blur", "blend", "lut", "resize", "background_blur"} <= set(filter_names())
     assert not {"matmul", "generate_noise", "nv12_to_rgba"} & set(filter_names())
+
+
+STEPS = st.sampled_from(
+    [
+        ("blur", {"radius": 1}),
+        ("blur", {"radius": 7, "sigma": 2.0}),
+        "sharpen",
+        "grayscale",
+        "sepia",
+        ("tone", {"contrast": 0.5, "fade": 0.1}),
+        ("vibrance", {"value": 0.8}),
+        "grain",
+        ("glow", {"radius": 3}),
+        ("median", {}),
+        ("rotate", {"degrees": 30}),
+        ("flip", {"vertical": True}),
+        ("pixelate", {"size": 3}),
+        ("resize", {"width": 11}),
+        ("resize", {"height": 23, "interpolation": "lanczos"}),
+        ("crop", {"width": 3, "height": 3}),
+        ("blend", {"top": np.full((5, 4, 3), (200, 30, 90), np.uint8), "mode": "overlay"}),
+        "chroma_key",
+        ("background_blur", {"mask": np.eye(9, dtype=bool), "radius": 2}),
+        ("lut", {"lut": np.linspace([1.0] * 3, [0.0] * 3, 4)}),
+    ]
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    chain=st.lists(STEPS, max_size=5),
+    size=st.tuples(st.integers(4, 40), st.integers(4, 40)),
+    bgr=st.booleans(),
+    is_float=st.booleans(),
+)
+def test_any_chain_is_its_filters_one_by_one(
+    chain: list[Any], size: tuple[int, int], bgr: bool, is_float: bool
+) -> None:
+    image = np.random.default_rng(0).integers(0, 256, (*size, 4), dtype=np.uint8)
+    if is_float:
+        image = (image / 255).astype(np.float32)
+    order = [2, 1, 0, 3] if bgr else [0, 1, 2, 3]
+    wanted = image[..., order]
+    for item in chain:
+        if (
+            isinstance(item, tuple) and item[0] == "blend" and bgr
+        ):  # an array, so BGR like the picture
+            item = ("blend", {**item[1], "top": item[1]["top"][..., ::-1]})
+        wanted = media.apply_filters(wanted, [item])
+    result = media.apply_filters(image, chain, channels="bgra" if bgr else None)
+    assert np.array_equal(result[..., order], wanted, equal_nan=is_float)
 
 
 # -- further images ----------------------------------------------------------------------------

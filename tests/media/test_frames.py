@@ -106,6 +106,9 @@ def test_other_sizes_come_out(frames: FramePipeline) -> None:
     assert frames.process(PHOTO, [half]).shape == (HEIGHT // 2, WIDTH // 2, 3)
     assert frames.process(PHOTO, [half, ("crop", {"x": 3, "height": 9})]).shape == (9, 37, 3)
     assert frames.process(PHOTO, CHAIN).shape == PHOTO.shape
+    for left in (3, 5, 3):  # what is left of a picture depends on where it is cut
+        result = frames.process(PHOTO, [("crop", {"x": left})])
+        assert np.array_equal(result, PHOTO[:, left:])
 
 
 def test_buffers_come_and_go_on_the_device(frames: FramePipeline) -> None:

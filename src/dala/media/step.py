@@ -6,6 +6,7 @@ import functools
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import cast
 
 from dala.errors import (
     ArgumentError,
@@ -14,7 +15,8 @@ from dala.errors import (
     ShapeError,
     suggest,
 )
-from dala.kernels.geometry import given_size
+from dala.kernels.geometry import crop
+from dala.kernels.resize import resize
 from dala.language.kernel import WHOLE_IMAGES, Kernel
 from dala.language.parameter import ParamValue
 from dala.language.registry import find_kernel, kernel_names
@@ -49,7 +51,7 @@ class Step:
 
     @property
     def structure(self) -> Hashable:
-        """What decides about the code: not the values of run-time parameters."""
+        """What decides about the code and the size: not the values of other run-time parameters."""
         fixed: list[Hashable] = [self.kernel]
         for p in self.kernel.params:
             value = self.values[p.name]
@@ -59,46 +61,52 @@ class Step:
                 fixed.append((value.type, value.kind))
             else:
                 fixed.append(value is None)
+        if self.kernel is crop and None in (self.values["width"], self.values["height"]):
+            fixed += (self.values["x"], self.values["y"])  # then the size depends on them
         return (*fixed, *[(name, image.type, image.is_rgb) for name, image in self.images.items()])
 
     def values_at(self, width: int, height: int) -> Mapping[str, ParamValue]:
         """The values on a picture of that size: a ``resize`` or ``crop`` gets the size it left open."""
-        if self.name not in ("resize", "crop") or self.kernel is not find_kernel(self.name):
+        if self.kernel not in (resize, crop):
             return self.values
-        wide, high = self.values["width"], self.values["height"]
-        if self.name == "crop":
-            left, top = self.values["x"], self.values["y"]
-            assert isinstance(left, int) and isinstance(top, int)
-            wide = width - left if wide is None else wide
-            high = height - top if high is None else high
-            if min(wide, high) < 1 or left + wide > width or top + high > height:  # type: ignore[type-var,operator]
-                raise ShapeError(
-                    f"crop: {wide} × {high} from ({left}, {top}) does not fit into {width} × {height}"
-                )
-        elif wide is None and high is not None:
-            wide = max(1, round(width * high / height))  # type: ignore[operator]
-        elif high is None and wide is not None:
-            high = max(1, round(height * wide / width))  # type: ignore[operator]
+        wide, high = self.size_after(width, height)
         return {**self.values, "width": wide, "height": high}
 
     def size_after(self, width: int, height: int) -> tuple[int, int]:
         """The size of what it makes of a picture of that size."""
-        if "width" not in self.values or "height" not in self.values:
+        if self.kernel not in (resize, crop):
             return width, height
-        given = given_size(self.name, self.values_at(width, height))
-        return (width, height) if given is None else (given[1], given[0])
+        wide, high = (cast("int | None", self.values[side]) for side in ("width", "height"))
+        if self.kernel is resize:
+            return _resized(wide, high, width, height)
+        left, top = (cast("int", self.values[side]) for side in ("x", "y"))
+        wide = width - left if wide is None else wide
+        high = height - top if high is None else high
+        if min(wide, high) < 1 or left + wide > width or top + high > height:
+            raise ShapeError(
+                f"crop: {wide} × {high} from ({left}, {top}) does not fit into {width} × {height}"
+            )
+        return wide, high
+
+
+def _resized(wide: int | None, high: int | None, width: int, height: int) -> tuple[int, int]:
+    """Of one side alone, the other follows."""
+    if wide is None:
+        wide = width if high is None else max(1, round(width * high / height))
+    return wide, max(1, round(height * wide / width)) if high is None else high
 
 
 def make_step(kernel: Kernel, params: Mapping[str, object]) -> Step:
     """A filter with checked parameters; further images are taken from among them."""
     names = further_inputs(kernel)
-    given = {k: v for k, v in params.items() if k not in names}
-    try:
-        values = kernel.bind(given)
-    except ParameterError as error:
-        if names and "unknown parameter" in str(error):
-            raise ParameterError(f"{error}; and the images {', '.join(names)}") from error
-        raise
+    known = [*(p.name for p in kernel.params), *names]
+    for name in params:
+        if name not in known:
+            raise ParameterError(
+                f"{kernel.name}: unknown parameter {name!r}; "
+                f"it takes: {', '.join(known) or 'none'}{suggest(str(name), known)}"
+            )
+    values = kernel.bind({k: v for k, v in params.items() if k not in names})
     images = {
         name: take_further(params[name], f"{kernel.name}: {name}")
         for name in names
