@@ -6,12 +6,12 @@ What is added vanishes at black and white, so nothing is clipped that was not; v
 
 from __future__ import annotations
 
-from dala.kernels.blur import blur_axes, gaussian
+from dala.kernels.blur import soft_blur
 from dala.kernels.color import keep_alpha
 from dala.kernels.declare import builtin
 from dala.kernels.generate import scramble
 from dala.language.parameter import param, static
-from dala.language.values import Image, Value, Vec, intermediate
+from dala.language.values import Image, Value, Vec
 from dala.language.vocabulary import (
     clamp,
     f32,
@@ -68,9 +68,11 @@ def vibrance(
     src: Image, value: float = param(0.0, min=-1, max=3, help="0 changes nothing.")
 ) -> Vec:
     """Saturation for pale colours; the stronger a colour is already, the less it changes."""
+    # By the saturation of HSV, which counts a dark red as strong: so its blue is not pushed below 0.
     p = src[0, 0]
     tone = luma(p)
-    pale = 1.0 - clamp(max(p.r, p.g, p.b) - min(p.r, p.g, p.b), 0.0, 1.0)
+    most, least = max(p.r, p.g, p.b), min(p.r, p.g, p.b)
+    pale = 1.0 - clamp((most - least) / max(most, 1e-3), 0.0, 1.0)
     return keep_alpha(tone + (p.rgb - tone) * (1.0 + value * pale), p)
 
 
@@ -93,13 +95,12 @@ def grain(
 def glow(
     src: Image,
     amount: float = param(0.3, min=0, max=1, help="0 changes nothing."),
-    radius: int = static(12, min=1, max=25, help="Reach of the light in pixels."),
+    radius: int = static(12, min=1, max=100, help="Reach of the light in pixels."),
 ) -> Vec:
     """Light that spills from bright places, as through a soft-focus lens."""
     p = src[0, 0]
-    bell = gaussian(range(radius + 1), radius / 2)
-    reach = range(-radius, radius + 1)
-    soft = intermediate(blur_axes(src, reach, [bell[abs(d)] for d in reach]))[0, 0]
+    soft = soft_blur(src, radius)
+    assert isinstance(soft, Vec)
     light = soft.rgb * (amount * smoothstep(0.2, 1.0, luma(soft)))
     return keep_alpha(p.rgb + _screened(light, p), p)
 

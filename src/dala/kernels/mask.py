@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dala.kernels.blend import composite
-from dala.kernels.blur import blur_axes, gaussian
+from dala.kernels.blur import soft_blur
 from dala.kernels.color import keep_alpha
 from dala.kernels.declare import builtin
 from dala.language.parameter import param, static
@@ -77,7 +77,7 @@ def background_replace(image: Image, mask: Image, background: Image | None = Non
 def background_blur(
     image: Image,
     mask: Image,
-    radius: int = static(12, min=1, max=25, help="Reach of the window in pixels."),
+    radius: int = static(12, min=1, max=100, help="Reach of the window in pixels."),
 ) -> Vec:
     """Blurred where the mask is black, sharp where it is white; alpha is kept."""
     # What is in front takes no part in the blur, or its colours would glow around it: the background is
@@ -87,8 +87,6 @@ def background_blur(
     behind = 1.0 - front + 1e-4  # never quite 0: a wide front has nothing behind it to take
     covered = p.rgb * behind
     assert isinstance(covered, Vec)
-    bell = gaussian(range(radius + 1), radius / 2)
-    reach = range(-radius, radius + 1)
-    weights = [bell[abs(d)] for d in reach]
-    around = intermediate(blur_axes(intermediate(covered.with_alpha(behind)), reach, weights))[0, 0]
+    around = soft_blur(intermediate(covered.with_alpha(behind)), radius)
+    assert isinstance(around, Vec)
     return keep_alpha(mix(around.rgb * (1.0 / around.a), p.rgb, front), p)

@@ -17,7 +17,8 @@ from __future__ import annotations
 from dala.media import looks
 from dala.media.apply import apply_filter, apply_filters
 from dala.media.backgrounds import blur_background, replace_background
-from dala.media.chain import Chain, Filters, Step
+from dala.media.chain import Chain, Step
+from dala.media.chain import Filters as Filters
 from dala.media.filters import (
     background_blur,
     background_replace,
@@ -59,19 +60,19 @@ from dala.media.filters import (
 )
 from dala.media.frames import Frame, FramePipeline
 from dala.media.generate import generate_gradient, generate_noise, test_pattern
-from dala.media.pictures import Channels
+from dala.media.pictures import Channels as Channels
 from dala.media.planar import nv12_to_rgba, rgba_to_nv12, rgba_to_yuv420p, yuv420p_to_rgba
 
 __all__ = [
-    "Chain", "Channels", "Filters", "Frame", "FramePipeline", "Step", "apply_filter",
-    "apply_filters", "background_blur", "background_replace", "beauty", "blend", "blur",
-    "blur_background", "brightness", "chroma_key", "contrast", "crop", "denoise", "edge_detect",
-    "exposure", "flip", "gamma", "generate_gradient", "generate_noise", "glow", "grain",
-    "grayscale", "hdr", "hue", "invert", "looks", "lut", "median", "nv12_to_rgba", "pixelate",
-    "posterize", "process_frame", "replace_background", "resize", "rgba_to_nv12",
-    "rgba_to_yuv420p", "rotate", "saturation", "sepia", "sharpen", "split_tone",
-    "start_pipeline", "stop_pipeline", "test_pattern", "threshold", "tone", "vibrance",
-    "vignette", "warp_affine", "warp_perspective", "white_balance", "yuv420p_to_rgba",
+    "Chain", "Frame", "FramePipeline", "Step", "apply_filter", "apply_filters",
+    "background_blur", "background_replace", "beauty", "blend", "blur", "blur_background",
+    "brightness", "chroma_key", "contrast", "crop", "denoise", "edge_detect", "exposure",
+    "flip", "gamma", "generate_gradient", "generate_noise", "glow", "grain", "grayscale", "hdr",
+    "hue", "invert", "looks", "lut", "median", "nv12_to_rgba", "pixelate", "posterize",
+    "process_frame", "replace_background", "resize", "rgba_to_nv12", "rgba_to_yuv420p",
+    "rotate", "saturation", "sepia", "sharpen", "split_tone", "start_pipeline", "stop_pipeline",
+    "test_pattern", "threshold", "tone", "vibrance", "vignette", "warp_affine",
+    "warp_perspective", "white_balance", "yuv420p_to_rgba",
 ]  # fmt: skip
 
 process_frame = FramePipeline.process

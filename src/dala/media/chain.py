@@ -9,33 +9,26 @@ further inputs take them among their parameters, under the names that the kernel
 
 from __future__ import annotations
 
-import functools
 import os
+import threading
+from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
 
 from dala.compute.buffers import Buffer, Scratch, array_type
 from dala.compute.pipelines import Pipeline
-from dala.errors import (
-    ArgumentError,
-    DalaError,
-    KernelNotFoundError,
-    LookError,
-    ParameterError,
-    ShapeError,
-    suggest,
-)
-from dala.kernels.geometry import given_size
-from dala.language.kernel import WHOLE_IMAGES, Kernel
-from dala.language.parameter import ParamValue
-from dala.language.registry import find_kernel, is_builtin, kernel_names
-from dala.language.signature import read_arguments
+from dala.errors import ArgumentError, DalaError, LookError, ParameterError, ShapeError
+from dala.language.kernel import Kernel
+from dala.language.registry import is_builtin
 from dala.language.tables import Table
-from dala.media.further import Further, take_further
-from dala.media.lookfile import find_look, parse_params, read_look, shipped
+from dala.media.lookfile import find_look, parse_params, read_look
 from dala.media.stages import MIX, fit_image
+from dala.media.step import Step, filter_names, find_filter, further_inputs, make_step
+
+__all__ = [
+    "Added", "Chain", "Filters", "Step", "filter_names", "find_filter", "further_inputs", "make_step",
+]  # fmt: skip
 
 Params: TypeAlias = Mapping[str, object]
 Filter: TypeAlias = "str | os.PathLike[str] | Kernel | Step | Chain | tuple[str | Kernel, Params]"
@@ -43,65 +36,6 @@ Filters: TypeAlias = "Sequence[Filter] | Filter"
 
 # Filters that can make an opaque picture transparent; of registered kernels it is not known.
 WRITES_ALPHA = ("background_replace", "chroma_key", "rotate", "warp_affine", "warp_perspective")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """One filter of a chain, with checked parameters."""
-
-    kernel: Kernel
-    params: Mapping[str, object]  # as given; what was not given has the kernel's default
-    values: Mapping[str, ParamValue]  # all of them, checked
-    images: Mapping[str, Further]  # further inputs, in the kernel's order
-
-    @property
-    def name(self) -> str:
-        """The kernel's name."""
-        return self.kernel.name
-
-    def __repr__(self) -> str:
-        return " ".join([self.name, *(f"{k}={v!r}" for k, v in self.params.items())])
-
-    @property
-    def structure(self) -> Hashable:
-        """What decides about the code: not the values of run-time parameters."""
-        fixed: list[Hashable] = [self.kernel]
-        for p in self.kernel.params:
-            value = self.values[p.name]
-            if p.static:
-                fixed.append(repr(value))
-            elif isinstance(value, Table):
-                fixed.append((value.type, value.kind))
-            else:
-                fixed.append(value is None)
-        return (*fixed, *[(name, image.type) for name, image in self.images.items()])
-
-    def values_at(self, width: int, height: int) -> Mapping[str, ParamValue]:
-        """The values on a picture of that size: a ``resize`` or ``crop`` gets the size it left open."""
-        if self.name not in ("resize", "crop") or self.kernel is not find_kernel(self.name):
-            return self.values
-        wide, high = self.values["width"], self.values["height"]
-        if self.name == "crop":
-            left, top = self.values["x"], self.values["y"]
-            assert isinstance(left, int) and isinstance(top, int)
-            wide = width - left if wide is None else wide
-            high = height - top if high is None else high
-            if min(wide, high) < 1 or left + wide > width or top + high > height:  # type: ignore[type-var,operator]
-                raise ShapeError(
-                    f"crop: {wide} × {high} from ({left}, {top}) does not fit into {width} × {height}"
-                )
-        elif wide is None and high is not None:
-            wide = max(1, round(width * high / height))  # type: ignore[operator]
-        elif high is None and wide is not None:
-            high = max(1, round(height * wide / width))  # type: ignore[operator]
-        return {**self.values, "width": wide, "height": high}
-
-    def size_after(self, width: int, height: int) -> tuple[int, int]:
-        """The size of what it makes of a picture of that size."""
-        if "width" not in self.values or "height" not in self.values:
-            return width, height
-        given = given_size(self.name, self.values_at(width, height))
-        return (width, height) if given is None else (given[1], given[0])
 
 
 class Added(NamedTuple):
@@ -122,11 +56,14 @@ class Chain:
     (320, 240)
     """
 
-    __slots__ = ("__dict__", "steps", "strength")
+    __slots__ = ("_structure", "images", "steps", "strength")
 
     def __init__(self, steps: Iterable[Step] = (), strength: float = 1.0) -> None:
         self.steps: tuple[Step, ...] = tuple(steps)
         self.strength = _check_strength(strength)
+        # the further images that its filters read, in order
+        self.images = tuple(image for step in self.steps for image in step.images.values())
+        self._structure: Hashable = None
 
     @classmethod
     def of(cls, filters: Filters) -> Chain:
@@ -163,20 +100,23 @@ class Chain:
     def __len__(self) -> int:
         return len(self.steps)
 
-    @functools.cached_property
+    @property
     def structure(self) -> Hashable:
         """Chains of one structure share their code; they differ in run-time values at most."""
-        return (*[step.structure for step in self.steps], self.strength < 1)
+        if self._structure is None:
+            self._structure = (*[step.structure for step in self.steps], self.strength < 1)
+        return self._structure
 
-    @functools.cached_property
-    def images(self) -> tuple[Further, ...]:
-        """The further images that its filters read, in order."""
-        return tuple(image for step in self.steps for image in step.images.values())
-
-    @functools.cached_property
+    @property
     def writes_alpha(self) -> bool:
         """Whether an opaque picture may be transparent in places afterwards."""
         return any(s.name in WRITES_ALPHA or not is_builtin(s.name) for s in self.steps)
+
+    @property
+    def _stands_alone(self) -> bool:
+        """Whether its filters are built-in and no other file or array is part of it."""
+        tables = any(isinstance(v, Table) for s in self.steps for v in s.values.values())
+        return not tables and not self.images and all(is_builtin(s.name) for s in self.steps)
 
     def _steps_alone(self) -> tuple[Step, ...]:
         if self.strength < 1:
@@ -190,14 +130,21 @@ class Chain:
         return width, height
 
     def add_to(
-        self, pipeline: Pipeline, source: Buffer | Scratch, output: Buffer | Scratch
+        self,
+        pipeline: Pipeline,
+        source: Buffer | Scratch,
+        output: Buffer | Scratch,
+        *,
+        images_are_bgr: bool = False,
     ) -> Added:
         """Add the chain to a pipeline as stages from ``source`` to ``output``: images of one element type
         with as many channels. What lies between is scratch, so that the planner can fuse it.
+
+        ``source`` is RGBA; with ``images_are_bgr`` the arrays among the further images are not.
         """
-        rows, columns, *channels = source.shape
-        if (*channels,) not in ((), (1,), (4,)):
+        if len(source.shape) < 2 or source.shape[2:] not in ((), (1,), (4,)):
             raise ShapeError(f"a chain reads (H, W, 4), (H, W, 1) or (H, W), got {source.shape}")
+        rows, columns, *channels = source.shape
         wide, high = self.size_after(columns, rows)
         if output.shape != (high, wide, *channels) or output.dtype != source.dtype:
             raise ShapeError(
@@ -208,7 +155,8 @@ class Chain:
         last = source
         for number, step in enumerate(self.steps, 1):
             is_last = number == len(self.steps) and self.strength == 1
-            last = _add_step(pipeline, step, last, output if is_last else None, added)
+            target = output if is_last else None
+            last = _add_step(pipeline, step, last, target, added, images_are_bgr)
         if self.strength < 1:
             if last.type != source.type:
                 raise ShapeError("a chain that changes the size has no strength between 0 and 1")
@@ -228,6 +176,7 @@ def _add_step(
     source: Buffer | Scratch,
     output: Buffer | Scratch | None,
     added: Added,
+    images_are_bgr: bool,
 ) -> Buffer | Scratch:
     rows, columns, *channels = source.shape
     wide, high = step.size_after(columns, rows)
@@ -236,7 +185,9 @@ def _add_step(
     inputs: list[Buffer | Scratch] = [source]
     for image in step.images.values():
         added.images.append(image.buffer_on(pipeline.engine))
-        inputs.append(fit_image(pipeline, added.images[-1], (rows, columns), source.type.channels))
+        size, swap = (rows, columns), images_are_bgr and not image.is_rgb
+        fitting = fit_image(pipeline, added.images[-1], size, source.type.channels, swap=swap)
+        inputs.append(fitting)
     params = step.values_at(columns, rows)
     added.stages.append(len(pipeline))
     pipeline.add({"kernel": step.kernel, "inputs": inputs, "output": output, "params": params})
@@ -244,68 +195,6 @@ def _add_step(
 
 
 # -- from what users write ---------------------------------------------------------------------
-
-
-def make_step(kernel: Kernel, params: Mapping[str, object]) -> Step:
-    """A filter with checked parameters; further images are taken from among them."""
-    names = further_inputs(kernel)
-    given = {k: v for k, v in params.items() if k not in names}
-    try:
-        values = kernel.bind(given)
-    except ParameterError as error:
-        if names and "unknown parameter" in str(error):
-            raise ParameterError(f"{error}; and the images {', '.join(names)}") from error
-        raise
-    images = {
-        name: take_further(params[name], f"{kernel.name}: {name}")
-        for name in names
-        if params.get(name) is not None
-    }
-    if not kernel.takes(1 + len(images)):
-        missing = [n for n in names if n not in images]
-        raise ParameterError(
-            f"{kernel.name}: needs {kernel.inputs_in_words}; give the images {', '.join(missing)} too"
-        )
-    return Step(kernel, MappingProxyType(dict(params)), values, images)
-
-
-@functools.lru_cache(1024)
-def further_inputs(kernel: Kernel) -> tuple[str, ...]:
-    """The names of a kernel's inputs but for the first."""
-    assert kernel.function is not None
-    return tuple(a.name for a in read_arguments(kernel.function)[1 : kernel.inputs])
-
-
-def find_filter(name: object) -> Kernel:
-    """The image kernel of that name; kernels that are no filters are refused."""
-    try:
-        kernel = find_kernel(name)
-    except KernelNotFoundError:
-        if not isinstance(name, str):
-            raise
-        hint = suggest(name, [*filter_names(), *shipped()])
-        raise KernelNotFoundError(
-            f"no filter or look is named {name!r}{hint or '; see compute.kernels()'}"
-        ) from None
-    reason = _why_no_filter(kernel)
-    if reason:
-        raise ArgumentError(f"{kernel.name} is no filter: it {reason}")
-    return kernel
-
-
-def filter_names() -> list[str]:
-    """Every kernel that makes a picture of a picture, by name."""
-    return [name for name in kernel_names() if not _why_no_filter(find_kernel(name))]
-
-
-def _why_no_filter(kernel: Kernel) -> str:
-    if kernel.domain != "image" or kernel.function is None:
-        return "works on tensors"
-    if kernel.inputs == 0:
-        return "makes a picture of nothing"
-    if kernel.geometry != WHOLE_IMAGES:
-        return "reads or writes video frames"
-    return ""
 
 
 def _read_item(number: int, item: object) -> tuple[Step, ...]:
@@ -339,9 +228,30 @@ def _read_named(given: str | os.PathLike[str] | Kernel) -> Chain:
     path = None if isinstance(given, Kernel) else find_look(given)
     if path is None:
         return Chain([make_step(find_filter(given), {})])
-    look = read_look(path)
+    try:
+        facts = path.stat()
+    except OSError:
+        return _read_look_file(path)  # says why not
+    key = (path, facts.st_mtime_ns, facts.st_size)
+    found = _recent.get(key)
+    if found is None:
+        found = _read_look_file(path)
+        if found._stands_alone:
+            with _recent_lock:
+                _recent[key] = found
+                while len(_recent) > REMEMBERED:
+                    _recent.popitem(last=False)
+    return found
+
+
+REMEMBERED = 64  # looks: somebody may name one for each frame
+_recent: OrderedDict[Hashable, Chain] = OrderedDict()
+_recent_lock = threading.Lock()
+
+
+def _read_look_file(path: Path) -> Chain:
     steps = []
-    for line in look.lines:
+    for line in read_look(path).lines:
         try:
             kernel = find_filter(line.name)
             params = parse_params(kernel, further_inputs(kernel), line.words, path.parent)

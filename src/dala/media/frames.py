@@ -39,13 +39,23 @@ from dala.media.program import (
     write_picture,
 )
 
+__all__ = ["Frame", "FramePipeline", "engine_of"]
+
 Image = TypeVar("Image")
 Array = npt.NDArray[Any]
 KEPT_PROGRAMS = 32  # chains of different structure
 
 
 class Frame(Generic[Image]):
-    """A frame under way: wait for its result, or await it."""
+    """A frame under way: wait for its result, or await it.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> with media.start_pipeline(4, 4) as frames:
+    ...     frame = frames.submit(np.zeros((4, 4), np.uint8), ["invert"])
+    ...     int(frame.wait().min())
+    255
+    """
 
     def __init__(self, command: Command, result: list[Image]) -> None:
         self._command = command
@@ -115,7 +125,17 @@ class FramePipeline:
     # -- what a user calls ---------------------------------------------------------------------
 
     def process(self, image: Image, filters: Filters) -> Image:
-        """The picture through the filters, in the form in which it came."""
+        """The picture through the filters, in the form in which it came.
+
+        Filters are a list of names and of pairs of a name and parameters, a Chain, or a look.
+
+        >>> import numpy as np
+        >>> from dala import media
+        >>> frames = media.start_pipeline(4, 4)
+        >>> frame = np.zeros((4, 4, 3), np.uint8)
+        >>> media.process_frame(frames, frame, [("brightness", {"value": 0.2}), "invert"])[0, 0]
+        array([204, 204, 204], dtype=uint8)
+        """
         with self._lock:
             picture, program, place = self._begin(image, filters)
             source, output = self._load(picture, program, place)
@@ -163,8 +183,9 @@ class FramePipeline:
     def explain(self, filters: Filters) -> str:
         """The plan for a chain in words: passes, what was melted, and the reason for every cut."""
         blank = np.zeros((self.height, self.width, 4), np.uint8)
+        layout = take_picture(blank, channels=self.channels, who="explain").layout
         with self._lock:
-            return self._begin(blank, filters)[1].pipeline.explain()
+            return self._make(Chain.of(filters), layout).pipeline.explain()
 
     @property
     def compiling(self) -> bool:
@@ -173,7 +194,14 @@ class FramePipeline:
         return job is not None and not job.done
 
     def stop(self) -> None:
-        """Wait for what is under way and free the buffers. Stopping twice does nothing."""
+        """Wait for what is under way and free the buffers. Stopping twice does nothing.
+
+        >>> from dala import media
+        >>> frames = media.start_pipeline(4, 4)
+        >>> media.stop_pipeline(frames)
+        >>> frames
+        <dala frame pipeline 4 × 4, stopped>
+        """
         with self._lock:
             self._stopped = True
             job, self._compiling = self._compiling, None

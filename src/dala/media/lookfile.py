@@ -19,8 +19,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from dala.errors import LookError, ParameterError, suggest
 from dala.language.kernel import Kernel
 from dala.language.parameter import Param
@@ -167,14 +165,12 @@ def write_look(path: Path, about: str, lines: Sequence[str]) -> None:
 
 def word_of(name: str, value: object, folder: Path) -> str:
     """``radius=3``, as a file in ``folder`` has it: the opposite of ``parse_params``."""
-    if isinstance(value, np.ndarray | np.generic) and value.ndim < 2:
-        value = value.tolist()
     if isinstance(value, bool):
         text = "true" if value else "false"
     elif isinstance(value, int | float):
         text = repr(value)
-    elif isinstance(value, list | tuple):
-        text = ",".join(repr(number) for row in value for number in _flat(row))
+    elif isinstance(value, tuple):
+        text = ",".join(map(repr, value))
     elif isinstance(value, os.PathLike):
         whole = Path(os.path.abspath(value))
         inside = whole.is_relative_to(folder)
@@ -187,7 +183,3 @@ def word_of(name: str, value: object, folder: Path) -> str:
             "save it to a file of its own and give its path"
         )
     return f"{name}={shlex.quote(text)}"
-
-
-def _flat(row: object) -> Sequence[object]:
-    return row if isinstance(row, list | tuple) else (row,)

@@ -72,11 +72,13 @@ def save(path: str | os.PathLike[str], filters: Filters, about: str = "") -> Pat
 
 def _line(step: Step, folder: Path) -> str:
     words = []
-    for name, value in step.params.items():
-        declared = {p.name: p.type for p in step.kernel.params}
-        names_a_file = name in further_inputs(step.kernel) or declared.get(name) == "array"
-        if names_a_file and isinstance(value, str):
-            value = Path(value)
+    declared = {p.name: p.type for p in step.kernel.params}
+    for name, given in step.params.items():
+        names_a_file = name in further_inputs(step.kernel) or declared[name] == "array"
+        if names_a_file:
+            value = Path(given) if isinstance(given, str) else given
+        else:
+            value = step.values[name]
         if value is not None:
             words.append(word_of(name, value, folder))
     return " ".join([step.name, *words])

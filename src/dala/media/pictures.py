@@ -23,12 +23,14 @@ from dala.compute.buffers import Buffer, array_type
 from dala.errors import ArgumentError, DTypeError, ParameterError, ShapeError, suggest
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8, DType
+from dala.media.packing import add_alpha, drop_alpha
 from dala.media.pil import array_of_pil, is_pil, pil_like
+
+__all__ = ["Channels", "Layout", "Picture", "add_alpha", "drop_alpha", "take_picture", "with_alpha"]
 
 Array = npt.NDArray[Any]
 Channels: TypeAlias = Literal["rgb", "bgr", "rgba", "bgra", "grey", "gray"]
 COUNTS = {"rgb": (3, 4), "bgr": (3, 4), "rgba": (4,), "bgra": (4,), "grey": (1,), "gray": (1,)}
-_OPAQUE = np.frombuffer(b"\0\0\0\xff", np.uint32)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,8 @@ def _open(
     if isinstance(image, bytes | bytearray | memoryview):
         return _from_bytes(image, width, height, channels, who)
     if is_pil(image):
+        if channels in ("bgr", "bgra"):
+            raise ParameterError(f"{who}: a PIL image is never BGR; leave channels out")
         return array_of_pil(image, who), pil_like(image)
     if hasattr(image, "__dlpack__"):
         return _from_dlpack(image, who)
@@ -223,9 +227,11 @@ def _check_pixels(
         )
     if min(shape[:2]) < 1:
         raise ShapeError(f"{who}: a picture has at least one pixel, got {shape}")
-    size = (shape[1], shape[0])
-    if (width if width is not None else size[0], height if height is not None else size[1]) != size:
-        raise ShapeError(f"{who}: expected {width} × {height} pixels, got {size[0]} × {size[1]}")
+    for name, wanted, side in (("width", width, shape[1]), ("height", height, shape[0])):
+        if wanted is not None and wanted != side:
+            raise ShapeError(
+                f"{who}: {name} is {wanted}, but the picture is {shape[1]} × {shape[0]}"
+            )
     count = shape[2] if len(shape) == 3 else 1
     if channels is not None and count not in COUNTS[channels]:
         raise ShapeError(f"{who}: {channels!r} does not have {count} channels; got {shape}")
@@ -242,38 +248,4 @@ def _advice(pixels: Array) -> str:
 
 
 def _channels_first(shape: tuple[int, ...]) -> bool:
-    return len(shape) == 3 and shape[0] in (1, 3, 4)
-
-
-def add_alpha(rgb: Array, room: Array | None = None) -> Array:
-    """RGB as opaque RGBA, into ``room`` if that is given."""
-    out = np.empty((*rgb.shape[:2], 4), rgb.dtype) if room is None else room
-    if rgb.dtype == np.uint8:
-        # Every third byte begins a word of four, whose last is the next pixel's first and becomes alpha: a
-        # third of the time of three strided copies, and a tenth of one along the axis of three.
-        flat = np.ascontiguousarray(rgb).reshape(-1)
-        words = np.ndarray((flat.size // 3 - 1,), np.uint32, flat.data, 0, (3,))
-        target = out.reshape(-1, 4)
-        np.bitwise_or(words, _OPAQUE, out=target[:-1].view(np.uint32)[:, 0])
-        target[-1, :3], target[-1, 3] = flat[-3:], 255
-    else:
-        for channel in range(3):
-            out[..., channel] = rgb[..., channel]
-        out[..., 3] = 1.0
-    return out
-
-
-def drop_alpha(rgba: Array) -> Array:
-    """RGBA as RGB."""
-    out = np.empty((*rgba.shape[:2], 3), rgba.dtype)
-    if rgba.dtype == np.uint8:
-        # Whole pixels at every third byte, in order: each alpha is covered by the next pixel's red. A
-        # third of the time of three strided copies.
-        flat, pixels = out.reshape(-1), np.ascontiguousarray(rgba).reshape(-1, 4)
-        words = np.ndarray((len(pixels) - 1,), np.uint32, flat.data, 0, (3,))
-        words[...] = pixels[:-1].view(np.uint32)[:, 0]
-        flat[-3:] = pixels[-1, :3]
-    else:
-        for channel in range(3):  # along the axis of three it takes five times as long
-            out[..., channel] = rgba[..., channel]
-    return out
+    return len(shape) == 3 and shape[0] in (1, 3, 4) and shape[2] > 4

@@ -12,7 +12,8 @@ from dala.compute.buffers import Buffer, Scratch, array_type
 from dala.compute.pipelines import Pipeline
 from dala.errors import ParameterError, ShapeError
 from dala.media.apply import Image, engine_with, upload_to
-from dala.media.pictures import Channels, drop_alpha, take_picture
+from dala.media.packing import drop_alpha
+from dala.media.pictures import Channels, take_picture
 from dala.media.program import new_buffer, read_result
 from dala.media.stages import SWAP
 

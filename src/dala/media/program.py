@@ -43,7 +43,7 @@ class Program:
             last = Scratch(source.type)
             self.pipeline.add({"kernel": SWAP, "inputs": [source], "output": last})
         filtered = Scratch(output.type) if ending else output
-        self._added = chain.add_to(self.pipeline, last, filtered)
+        self._added = chain.add_to(self.pipeline, last, filtered, images_are_bgr=layout.swapped)
         for number, kernel in enumerate(ending, 1):
             target = output if number == len(ending) else Scratch(output.type)
             self.pipeline.add({"kernel": kernel, "inputs": [filtered], "output": target})

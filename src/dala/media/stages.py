@@ -42,13 +42,17 @@ TO_GREY = make_kernel(to_grey, domain="image")
 
 
 def fit_image(
-    pipeline: Pipeline, image: Buffer, size: tuple[int, int], channels: int
+    pipeline: Pipeline, image: Buffer, size: tuple[int, int], channels: int, *, swap: bool
 ) -> Buffer | Scratch:
-    """A further image as a filter wants it: of this size, and grey where the picture is."""
+    """A further image as a filter wants it: of this size, RGBA, and grey where the picture is."""
     fitting: Buffer | Scratch = image
+    if swap and image.type.channels == 4:
+        fitting = Scratch(image.type)
+        pipeline.add({"kernel": SWAP, "inputs": [image], "output": fitting})
     if channels == 1 and image.type.channels == 4:
-        fitting = Scratch(array_type(image.shape[:2], image.dtype))
-        pipeline.add({"kernel": TO_GREY, "inputs": [image], "output": fitting})
+        grey = Scratch(array_type(image.shape[:2], image.dtype))
+        pipeline.add({"kernel": TO_GREY, "inputs": [fitting], "output": grey})
+        fitting = grey
     if fitting.shape[:2] != size:
         scaled = Scratch(array_type((*size, *fitting.shape[2:]), image.dtype))
         pipeline.add({"kernel": "resize", "inputs": [fitting], "output": scaled})
