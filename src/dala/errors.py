@@ -148,11 +148,24 @@ class LookError(MediaError):
 
 
 class VideoError(DalaError, RuntimeError):
-    """A video, a camera or a stream cannot be read or written."""
+    """A video, a camera or a stream cannot be read or written.
+
+    >>> from dala import video
+    >>> try:
+    ...     video.probe("missing.mp4")
+    ... except video.VideoError as error:
+    ...     print(error)
+    missing.mp4: there is no such file
+    """
 
 
 class VideoFileError(VideoError, OSError):
-    """The system refuses a file: it is missing, a directory, not permitted, or the disk is full."""
+    """The system refuses a file: it is missing, a directory, not permitted, or the disk is full.
+
+    >>> from dala.errors import VideoFileError
+    >>> VideoFileError("clip.mp4: there is no such file", errno=2).errno
+    2
+    """
 
     def __init__(self, message: str, *, errno: int | None = None) -> None:
         super().__init__(message)
@@ -163,7 +176,12 @@ class VideoFileError(VideoError, OSError):
 
 
 class DamagedVideoError(VideoError):
-    """What comes is no valid video. ``frames`` says how many were good before."""
+    """What comes is no valid video. ``frames`` says how many were good before.
+
+    >>> from dala.errors import DamagedVideoError
+    >>> DamagedVideoError("clip.mp4: ends early", frames=57).frames
+    57
+    """
 
     def __init__(self, message: str, *, frames: int) -> None:
         super().__init__(message)

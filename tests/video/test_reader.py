@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import socket
 import socketserver
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +21,7 @@ import numpy as np
 import pytest
 from clips import frame_times, real_clip, write_clip
 
+import dala
 from dala import video
 from dala.errors import ArgumentError, ParameterError, VideoError
 
@@ -161,9 +166,10 @@ def test_a_broken_connection_is_opened_again(port: int, tmp_path: Path) -> None:
 def test_too_many_attempts_are_an_error(port: int, tmp_path: Path) -> None:
     content = write_clip(tmp_path / "clip.ts", frames=10, options={"bf": "0"}).read_bytes()
     Server.answers = [content, b""]
-    with video.Reader(f"tcp://127.0.0.1:{port}", reconnect=2, timeout_s=5) as reader:
-        with pytest.raises(VideoError, match=r"tcp://127"):
-            list(reader)
+    reader = video.Reader(f"tcp://127.0.0.1:{port}", reconnect=2, timeout_s=5)
+    with pytest.raises(VideoError, match=r"tcp://127"):
+        list(reader)
+    reader.close()
     assert Server.connections == 3
 
 
@@ -180,3 +186,28 @@ def test_a_silent_server_times_out() -> None:
         with pytest.raises(VideoError):
             video.Reader(f"http://127.0.0.1:{silent.getsockname()[1]}/x.ts", timeout_s=0.5)
         assert time.perf_counter() - begin < 5
+
+
+WITHOUT_AV = """
+    import sys
+    sys.modules["av"] = None
+    from dala import video
+    try:
+        video.probe("clip.mp4")
+    except video.reader.VideoError:
+        raise
+    except video.library.UnsupportedError as error:
+        print(error)
+"""
+
+
+def test_without_pyav_the_command_is_named() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(WITHOUT_AV)],
+        env={**os.environ, "PYTHONPATH": str(Path(dala.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.strip().endswith("install it with: pip install 'dala-gpu[video]'")

@@ -12,6 +12,7 @@ file ─ demux ─ decode ─ queue ─ one fused pass on the device ─ queue �
 
 from __future__ import annotations
 
+from dala.errors import DamagedVideoError, VideoError, VideoFileError
 from dala.video.frame import Frame
 from dala.video.info import Info, Track, probe
 from dala.video.merge import grid, letterbox, picture_in_picture, side_by_side
@@ -22,6 +23,7 @@ from dala.video.transcode import transcode
 from dala.video.writer import Writer
 
 __all__ = [
-    "Frame", "Info", "Progress", "Reader", "Report", "Track", "Writer", "grid", "letterbox",
-    "picture_in_picture", "probe", "side_by_side", "transcode",
+    "DamagedVideoError", "Frame", "Info", "Progress", "Reader", "Report", "Track", "VideoError",
+    "VideoFileError", "Writer", "grid", "letterbox", "picture_in_picture", "probe", "side_by_side",
+    "transcode",
 ]  # fmt: skip

@@ -70,7 +70,10 @@ class Reader:
         self._info: Info | None = None
         self._number = 0
         self._clock = Clock(self._source)
-        self._latest = Latest(self._next_frame) if latest else None
+        self._latest: Latest | None = None
+        if latest:
+            self._looks()  # before the thread begins: from then on it alone decodes
+            self._latest = Latest(self._next_frame)
 
     # -- what it is ----------------------------------------------------------------------------
 

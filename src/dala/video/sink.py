@@ -152,6 +152,10 @@ class _File:
             except OSError as error:  # a full disk may show only now
                 self.error = self.error or error
 
+    def __del__(self) -> None:
+        """For a Ctrl-C between two lines that nobody guards; in place, it has its name no more."""
+        self.remove()
+
     def remove(self) -> None:
         """Close and delete it."""
         self.close()
