@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dala.cli.names import expand, plan_jobs, read_size
+from dala.cli.names import check_source, expand, plan_jobs, read_size
 from dala.cli.running import Failed, UsageMistake
 
 
@@ -48,10 +48,7 @@ def test_outputs(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("inputs", "output", "error", "words"),
     [
-        (["quite_another.jpg"], "y.jpg", Failed, r"no file 'quite_another.jpg'$"),
-        (["a.jp"], "y.jpg", Failed, "no file 'a.jp'; did you mean 'a.jpg'"),
         (["*.gif"], "y.jpg", Failed, r"no file matches '\*.gif'"),
-        (["deep"], "y.jpg", Failed, r"deep is a folder; name the files in it: 'deep/\*'"),
         (["a.jpg", "b.jpg"], "y.jpg", UsageMistake, "2 files cannot all become 'y.jpg'; give a folder"),
         (["a.jpg"], "a.jpg", UsageMistake, "a.jpg would be written over, and it is an input"),
         (["a.jpg"], "deep/../a.jpg", UsageMistake, "would be written over"),
@@ -68,6 +65,22 @@ def test_what_cannot_be_meant(
 ) -> None:
     with pytest.raises(error, match=words):
         plan_jobs(inputs, output)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("quite_another.jpg", "no file 'quite_another.jpg'$"),
+        ("a.jp", r"no file 'a.jp'; did you mean 'a.jpg'\?"),
+        ("deep/er/e.jpg", r"did you mean '.*d\.jpg'\?"),
+        ("no/such/a.jpg", "a.jpg'$"),
+        ("deep", r"^deep is a folder; name the files in it: 'deep/\*'"),
+    ],
+)
+def test_what_is_no_file(folder: Path, name: str, words: str) -> None:
+    with pytest.raises(Failed, match=words):
+        check_source(Path(name))
+    check_source(Path("a.jpg"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")

@@ -20,7 +20,7 @@ from dala.cli.bars import Bars
 from dala.cli.bench import Run, in_turns
 from dala.cli.clip import dusk_frames, photo_frames
 from dala.cli.filtering import kind_of, moved_into_place
-from dala.cli.names import expand
+from dala.cli.names import check_source
 from dala.cli.running import Failed
 from dala.cli.screen import say, say_columns
 from dala.cli.sheet import Moment, make_sheet
@@ -105,7 +105,8 @@ def _find_clip(given: str | None, folder: Path) -> tuple[Path, str]:
     if given is None:
         frames, about = dusk_frames(SIZE, count, FPS), "drawn by a kernel"
     else:
-        (source,) = expand([given])
+        source = Path(given)
+        check_source(source)
         if kind_of(source) == "video":
             return source, "as given"
         frames, about = photo_frames(source, SIZE, count), f"a flight over {source.name}"

@@ -18,7 +18,7 @@ from rich.text import Text
 
 import dala
 from dala.cli.bars import Bars
-from dala.cli.names import Job, plan_jobs
+from dala.cli.names import Job, check_source, plan_jobs
 from dala.cli.running import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.screen import complain, complaint, say_json
 from dala.errors import DalaError
@@ -61,9 +61,6 @@ class Outcome:
 def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Settings) -> int:
     """Filter every input; the exit code."""
     jobs = plan_jobs(inputs, output)
-    if output.endswith(("/", os.sep)) or "{" in output:
-        for job in jobs:
-            job.target.parent.mkdir(parents=True, exist_ok=True)
     shown = not (settings.quiet or settings.as_json)
     outcomes: list[Outcome] = []
     with Bars(len(jobs), shown=shown) as bars:
@@ -109,6 +106,9 @@ def _about(job: Job, message: str) -> str:
 
 
 def _filter_one(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
+    check_source(job.source)
+    if job.make_folder:
+        job.target.parent.mkdir(parents=True, exist_ok=True)
     if not job.target.parent.is_dir():
         raise Failed(f"no folder {str(job.target.parent)!r} for {job.target.name}")
     if job.target.is_dir():

@@ -24,12 +24,15 @@ class Job:
 
     source: Path
     target: Path
+    make_folder: bool = False  # for the target, if there is none
 
 
 def plan_jobs(inputs: Sequence[str], output: str) -> list[Job]:
     """Every input with its output. ``output`` is a file, a folder, or a pattern of names."""
     sources = expand(inputs)
-    jobs = [Job(s, t) for s, t in zip(sources, _targets(sources, output), strict=True)]
+    make_folder = "{" in output or output.endswith(("/", os.sep))
+    targets = _targets(sources, output)
+    jobs = [Job(s, t, make_folder) for s, t in zip(sources, targets, strict=True)]
     _refuse_clashes(jobs)
     return jobs
 
@@ -45,11 +48,12 @@ def expand(inputs: Sequence[str]) -> list[Path]:
                 raise Failed(f"no file matches {given!r}")
             found.update(dict.fromkeys(files))
         else:
-            found[_existing(Path(given))] = None
+            found[Path(given)] = None
     return list(found)
 
 
-def _existing(path: Path) -> Path:
+def check_source(path: Path) -> None:
+    """Refuse what is no file, and name the one that may be meant."""
     if path.is_dir():
         raise Failed(f"{path} is a folder; name the files in it: '{path}/*'")
     if not os.path.lexists(path):
@@ -57,14 +61,13 @@ def _existing(path: Path) -> Path:
         near = difflib.get_close_matches(path.name, beside, n=1, cutoff=NEAR)
         hint = f"; did you mean {str(path.with_name(near[0]))!r}?" if near else ""
         raise Failed(f"no file {str(path)!r}{hint}")
-    return path
 
 
 def _targets(sources: Sequence[Path], output: str) -> list[Path]:
     if "{" in output:
         return [_fill(output, source, n) for n, source in enumerate(sources, 1)]
     folder = Path(output)
-    if folder.is_dir() or output.endswith(("/", os.sep)):
+    if folder.is_dir() or output.endswith(("/", os.sep)):  # made later, if there is none
         return [folder / source.name for source in sources]
     if len(sources) > 1:
         raise UsageMistake(

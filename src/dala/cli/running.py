@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -31,6 +32,9 @@ def run(arguments: Sequence[str]) -> int:
     from dala.cli.app import app
 
     _quieten_mesa()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # an old code page has no arrows
+            stream.reconfigure(errors="replace")
     with _ending_on_sigterm():
         return _run(app, arguments)
 
