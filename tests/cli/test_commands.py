@@ -123,6 +123,13 @@ def test_kernels(run: Run) -> None:
     assert wrong.err == "dala kernels: no kernel is named 'blurr'; did you mean 'blur'?\n"
 
 
+def test_unknown_commands_name_the_nearest(run: Run) -> None:
+    assert run("kernel") == (2, "", "dala: no command 'kernel'; did you mean 'kernels'?\n")
+    said = run("edge-detect", "in.jpg", "out.jpg")
+    assert said.code == 2
+    assert said.err == "dala: edge-detect is a filter: dala filter IN... OUT --edge-detect\n"
+
+
 def test_looks(run: Run) -> None:
     assert "noir" in run("looks").out
     shown = run("looks", "noir", "--json").data
@@ -211,6 +218,7 @@ def test_one_bad_file_does_not_stop_the_others(run: Run) -> None:
         (["in.png", "out.png", "--quality", "200"], 2, "200 is not in the range|less than or equal"),
         (["in.png"], 2, r"in.png shall become what\? dala filter IN... OUT"),
         ([], 2, "missing argument"),
+        (["in.png", "out.png", "blur"], 2, "'blur' is a filter, and filters are flags: --blur"),
         (["no.png", "out.png"], 1, "no file 'no.png'"),
         (["in.png", "in.png"], 2, "in.png would be written over, and it is an input"),
         (["in.png", "no/such/out.png"], 1, "no folder 'no/such' for out.png"),

@@ -78,6 +78,12 @@ def test_looks_are_spelled_out_in_their_place() -> None:
 
 
 WRONG = {
+    "--blur=soft": "--blur: radius must be a whole number in 0..100, got 'soft'",
+    "--blur=": "--blur: radius must be a whole number in 0..100, got ''",
+    "--blur 3 5": "--blur: 5 is the value of what? write name=value",
+    "--grayscale=1": "--grayscale takes no values, got '1'",
+    "--grayscale 1": "--grayscale: 1 is the value of what? write name=value",
+    "--look=nor": "--look: no look 'nor'; did you mean 'noir'?",
     "--blur radius=300": "--blur: radius must be a whole number in 0..100, got 300",
     "--blur radus=3": "--blur: unknown parameter 'radus'; it takes: radius, sigma; did you mean 'radius'?",
     "--blur radius=soft": "--blur: radius must be a whole number in 0..100, got 'soft'",

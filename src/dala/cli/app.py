@@ -99,8 +99,9 @@ def filter_(
     """Filter pictures and videos; a video keeps its sound and timing."""
     from dala import use
     from dala.cli.filtering import Settings, filter_files
-    from dala.cli.flags import chain_of
+    from dala.cli.flags import chain_of, refuse_bare_filters
 
+    refuse_bare_filters(paths)
     if len(paths) < 2:
         raise UsageMistake(f"{paths[0]} shall become what? dala filter IN... OUT")
     chain = chain_of(chosen_flags(context), strength)

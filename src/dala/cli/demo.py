@@ -107,7 +107,7 @@ def _find_clip(given: str | None, folder: Path) -> tuple[Path, str]:
     else:
         source = Path(given)
         check_source(source)
-        if kind_of(source) == "video":
+        if kind_of(source) != "picture":
             return source, "as given"
         frames, about = photo_frames(source, SIZE, count), f"a flight over {source.name}"
     path = folder / "before.mp4"

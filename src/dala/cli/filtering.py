@@ -115,7 +115,7 @@ def _filter_one(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome:
         raise Failed(f"{job.target} is a folder")
     if job.target.exists() and not settings.overwrite:
         raise Failed(f"{job.target} exists; --overwrite replaces it")
-    outcome.kind = kind_of(job.source)
+    outcome.kind = kind_of(job.source) or kind_of_name(job.target) or "video"
     if kind_of_name(job.target) not in (outcome.kind, ""):
         raise Failed(f"{job.source} is a {outcome.kind}, and cannot become {job.target.suffix}")
     if outcome.kind == "picture":
@@ -169,7 +169,7 @@ def moved_into_place(target: Path) -> Iterator[Path]:
 
 
 def kind_of(source: Path) -> str:
-    """``picture`` or ``video``, by the ending; where that says nothing, by what Pillow makes of it."""
+    """``picture`` or ``video``, by the ending; where that says nothing, ``picture`` if Pillow reads it."""
     found = kind_of_name(source)
     if found:
         return found
@@ -179,7 +179,7 @@ def kind_of(source: Path) -> str:
         with Image.open(source):
             return "picture"
     except OSError:  # also what Pillow raises for what it does not know
-        return "video"
+        return ""
 
 
 def kind_of_name(path: Path) -> str:

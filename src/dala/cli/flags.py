@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -48,7 +49,7 @@ class FilterCommand(Command):
         return [*super().get_params(ctx), *_options()]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        rest, flags = split_flags(args)
+        rest, flags = split_flags(args, strict=not ctx.resilient_parsing)
         ctx.meta[CHOSEN] = flags
         return super().parse_args(ctx, rest)
 
@@ -62,8 +63,9 @@ def chosen_flags(context: typer.Context) -> list[Flag]:
 # -- reading -----------------------------------------------------------------------------------------
 
 
-def split_flags(arguments: Sequence[str]) -> tuple[list[str], list[Flag]]:
-    """What is left without the filter flags, and the flags."""
+def split_flags(arguments: Sequence[str], *, strict: bool = True) -> tuple[list[str], list[Flag]]:
+    """What is left without the filter flags, and the flags. Unless ``strict``, values without a name are
+    left alone: the Tab key works on half a command line."""
     rest: list[str] = []
     flags: list[Flag] = []
     waiting = list(arguments)
@@ -71,25 +73,39 @@ def split_flags(arguments: Sequence[str]) -> tuple[list[str], list[Flag]]:
         word = waiting.pop(0)
         if word == "--":
             return [*rest, word, *waiting], flags
-        option, _, attached = word.partition("=")
+        option, equals, attached = word.partition("=")
         name = option[2:].replace("-", "_")
         if not option.startswith("--") or name not in (LOOK, *_filters()):
             rest.append(word)
             continue
-        if attached:
-            waiting.insert(0, attached)
-        flags.append(Flag(name, tuple(_take_words(name, waiting))))
+        words = [_with_name(name, attached)] if equals else []
+        flags.append(Flag(name, (*words, *_take_words(name, waiting, first=not words))))
+        if strict and name != LOOK and waiting and _is_bare(waiting[0], eager=False):
+            raise UsageMistake(
+                f"--{spell(name)}: {waiting[0]} is the value of what? write name=value"
+            )
     return rest, flags
 
 
-def _take_words(name: str, waiting: list[str]) -> list[str]:
-    """The values that follow a flag, taken from what is waiting."""
-    if name == LOOK:
-        return [waiting.pop(0)] if waiting and not waiting[0].startswith("--") else []
-    words = []
+def _with_name(name: str, text: str) -> str:
+    """What was typed after ``--blur=``, as ``radius=…``; it has a name, or is the first parameter's."""
+    if name == LOOK or _PAIR.fullmatch(text):
+        return text
     first = _first_parameter(name)
-    if first and waiting and _is_bare(waiting[0], eager=first[1]):
-        words.append(f"{first[0]}={waiting.pop(0)}")
+    if first is None:
+        raise UsageMistake(f"--{spell(name)} takes no values, got {text!r}")
+    return f"{first[0]}={text}"
+
+
+def _take_words(name: str, waiting: list[str], *, first: bool) -> list[str]:
+    """The values that follow a flag, taken from what is waiting; the ``first`` one may have no name."""
+    if name == LOOK:
+        taken = first and waiting and not waiting[0].startswith("--")
+        return [waiting.pop(0)] if taken else []
+    words = []
+    declared = _first_parameter(name) if first else None
+    if declared and waiting and _is_bare(waiting[0], eager=declared[1]):
+        words.append(f"{declared[0]}={waiting.pop(0)}")
     while waiting and _PAIR.fullmatch(waiting[0]):
         words.append(waiting.pop(0))
     return words
@@ -148,6 +164,18 @@ def _steps_of_look(flag: Flag) -> Sequence[Step]:
             f"--look: no look {name!r}{suggest(name, shipped())}; there are {listed}"
         )
     return Chain.of(name).steps
+
+
+def is_filter(word: str) -> bool:
+    """Whether a word is a filter's name."""
+    return word.replace("-", "_") in _filters()
+
+
+def refuse_bare_filters(paths: Sequence[str]) -> None:
+    """``dala filter in.jpg out.jpg blur`` means a flag and not a file of that name."""
+    for word in paths:
+        if is_filter(word) and not os.path.exists(word):
+            raise UsageMistake(f"{word!r} is a filter, and filters are flags: --{spell(word)}")
 
 
 # -- showing -----------------------------------------------------------------------------------------

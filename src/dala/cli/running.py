@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import signal
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType
+from typing import Any
 
 import typer
 
@@ -96,7 +98,17 @@ def _in_our_words(error: Exception) -> str:
     if wrong and "No such option" in str(error):
         return f"no option {wrong!r}{suggest(wrong, near)}"
     text: str = error.format_message()  # type: ignore[attr-defined]
+    if text.startswith("No such command") and (asked := re.search(r"'(.+?)'", text)):
+        return _no_command(asked[1], getattr(error, "ctx", None))
     return (text[:1].lower() + text[1:]).removesuffix(".")
+
+
+def _no_command(asked: str, context: Any) -> str:
+    from dala.cli.flags import is_filter, spell
+
+    if is_filter(asked):
+        return f"{asked} is a filter: dala filter IN... OUT --{spell(asked)}"
+    return f"no command {asked!r}{suggest(asked, context.command.list_commands(context))}"
 
 
 def explain_os_error(error: OSError) -> str:
