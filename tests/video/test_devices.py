@@ -53,8 +53,13 @@ def test_one_pass(device: str, tmp_path: Path) -> None:
     first, second, *_ = report.plan.splitlines()
     assert first.startswith("6 stages → 1 pass on")
     assert "yuv420p_to_rgba" in second and "rgba_to_yuv420p" in second
-    report = video.transcode(before, tmp_path / "after.mp4", device=device)
-    assert report.plan.startswith("2 stages → 1 pass on")
+
+
+def test_without_filters_nothing_changes(tmp_path: Path) -> None:
+    report = video.transcode(real_clip("bikes.mp4"), tmp_path / "after.mkv", codec="ffv1")
+    assert report.plan == "no stages: frames go to the encoder as they are"
+    with video.Reader(real_clip("bikes.mp4")) as a, video.Reader(tmp_path / "after.mkv") as b:
+        assert all(np.array_equal(x.planar, y.planar) for x, y in zip(a, b, strict=True))
 
 
 def test_devices_give_the_same_planes(tmp_path: Path) -> None:

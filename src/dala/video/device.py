@@ -198,6 +198,28 @@ class FramePass:
         return output
 
 
+class PassThrough:
+    """Nothing is done to the frames: they stay as they are, to the byte."""
+
+    def __init__(self, engine: Engine, target: Format) -> None:
+        self.engine = engine
+        self.target = target
+        self._pool = _Pool(target.type, None)
+
+    def compile(self) -> None:
+        """There is nothing to compile."""
+
+    def explain(self) -> str:
+        """The plan in words."""
+        return "no stages: frames go to the encoder as they are"
+
+    def run(self, jobs: Iterable[Job], fill: Fill[Job]) -> Iterator[tuple[Job, Array | None]]:
+        """As FramePass does."""
+        for job in jobs:
+            _, frame = self._pool.take()
+            yield job, frame if fill(job, [frame]) else None
+
+
 def rgba_scratch(rows: int, columns: int) -> Scratch:
     """A picture that exists inside a pass."""
     return Scratch(array_type((rows, columns, 4), "u8"))

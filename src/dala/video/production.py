@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.errors import VideoError
-from dala.video.device import FramePass
+from dala.video.device import FramePass, PassThrough
 from dala.video.encoder import Encoder
 from dala.video.flow import run_flow
 from dala.video.inputs import Input
@@ -28,8 +28,8 @@ class Report:
     >>> from dala import video
     >>> with video.Writer("plain.mp4", fps=25) as writer:
     ...     writer.write(np.zeros((48, 64, 3), np.uint8))
-    >>> video.transcode("plain.mp4", "copy.mp4", device="cpu").plan.splitlines()[0]
-    '2 stages → 1 pass on cpu'
+    >>> video.transcode("plain.mp4", "inverted.mp4", ["invert"], device="cpu").plan.splitlines()[0]
+    '3 stages → 1 pass on cpu'
     """
 
     frames: int
@@ -55,7 +55,7 @@ def produce_file(
     inputs: Sequence[Input],
     speaker: int | None,
     moments: Iterator[Moment],
-    frames: FramePass,
+    frames: FramePass | PassThrough,
     encoder: Encoder,
     progress: OnProgress | None,
 ) -> Report:

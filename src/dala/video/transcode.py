@@ -18,7 +18,7 @@ from dala.media.program import engine_of
 from dala.media.stages import ON_BLACK
 from dala.video.codecs import choose_encoding
 from dala.video.color import Matrix, Range, check_color
-from dala.video.device import Format, FramePass, Middle, Tensor, rgba_scratch
+from dala.video.device import Format, FramePass, Middle, PassThrough, Tensor, rgba_scratch
 from dala.video.encoder import Encoder
 from dala.video.inputs import Input, Keep, check_target
 from dala.video.production import Moment, Report, produce_file
@@ -84,7 +84,9 @@ def transcode(
     try:
         width, height = chain.size_after(source.format.width, source.format.height)
         target = Format("yuv420p", width, height, source.color)
-        frames = FramePass(engine_of(device), [source.format], target, filter_stage(chain))
+        frames: FramePass | PassThrough = PassThrough(engine_of(device), target)
+        if len(chain) or target != source.format:
+            frames = FramePass(engine_of(device), [source.format], target, filter_stage(chain))
         frames.compile()
         encoder = Encoder(
             dst,
