@@ -92,7 +92,7 @@ def show_bench(size: tuple[int, int], seconds: float, chain: Chain, *, as_json: 
 
 
 def _show_head(info: Mapping[str, object], size: tuple[int, int], *, raced: bool) -> None:
-    threads = "" if info["gpu"] else f", {thread_count()} threads"
+    threads = f", {thread_count()} threads" if info["device"] == "cpu" else ""
     say_heading(f"{size[0]}×{size[1]} RGBA on {info['name']}{threads}")
     head = f"  {'':<{NAME}}{'ms':>9}{'frames/s':>10}{'first run':>12}"
     say(f"{head}{'OpenCV':>12}" if raced else head, "dim")
@@ -101,7 +101,7 @@ def _show_head(info: Mapping[str, object], size: tuple[int, int], *, raced: bool
 def _show_foot(*, raced: bool) -> None:
     say()
     if raced:
-        say("× is how much longer OpenCV takes, with as many threads", "dim")
+        say(f"× is how much longer OpenCV takes, on {thread_count()} threads", "dim")
     else:
         say("OpenCV is not here; pip install opencv-python-headless, and it is measured too", "dim")
 
