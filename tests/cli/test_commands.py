@@ -63,11 +63,28 @@ def read(name: str | Path) -> np.ndarray:
 # -- what there is -----------------------------------------------------------------------------------
 
 
+HELP = """\
+Usage: dala [OPTIONS] COMMAND
+Pictures, videos and cameras through fused filters, on the GPU or the CPU.
+
+Commands
+  filter   Filter pictures and videos; a video keeps its sound and timing.
+  live     A camera through filters into a window; keys turn filters on.
+  looks    The looks that come with dala, or one with its filters.
+  kernels  All kernels, or one with its parameters, ranges and defaults.
+  bench    Speed of this machine, beside OpenCV; or of the filters you give.
+  demo     A clip before and after: videos, a contact sheet, plan and speed.
+  info     Version, devices and installed extras.
+  doctor   What works here, what is missing, and the command that helps.
+
+Options
+"""
+
+
 def test_help_lists_every_command(run: Run) -> None:
     said = run("--help")
     assert said.code == 0
-    for command in ("info", "doctor", "kernels", "looks", "filter", "bench", "live", "demo"):
-        assert f"\n  {command} " in said.out
+    assert said.out.startswith(HELP)
     assert "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted." in said.out
     assert run().code == 2  # nothing asked for: the help all the same
     assert run("-h").out == said.out

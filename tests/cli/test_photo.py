@@ -129,6 +129,13 @@ def test_animations_keep_their_frames_and_times(tmp_path: Path) -> None:
         filter_photo(tmp_path / "in.gif", tmp_path / "x.jpg", tmp_path / "x.jpg", INVERT, 90)
 
 
+def test_pages_are_refused(tmp_path: Path) -> None:
+    pages = [rgb(), rgb()]
+    pages[0].save(tmp_path / "in.tif", save_all=True, append_images=pages[1:])
+    with pytest.raises(Failed, match=r"in\.tif: 2 pages; split them into files first"):
+        load_photo(tmp_path / "in.tif")
+
+
 def test_filters_may_change_the_size(tmp_path: Path) -> None:
     half = Chain.of([("resize", {"width": 20}), ("crop", {"width": 10, "height": 8})])
     assert through(rgb(), tmp_path, half).size == (10, 8)

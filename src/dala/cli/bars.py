@@ -15,7 +15,10 @@ from rich.text import Text
 
 from dala.cli.screen import out
 
-NAME, BAR = 24, 20  # columns; a line stays below 80, because ^C at its end must not begin another
+NAME, BAR = (10, 24), (4, 20)  # fewest and most columns for a file's name and for the bar
+REST = (
+    36  # columns beside; a line does not end where the screen does: ^C must not begin another one
+)
 
 
 class Bars:
@@ -25,9 +28,10 @@ class Bars:
         console = Console(stderr=True)
         self._files = files
         self._done = 0
+        self._name = _within(NAME, console.width - BAR[1] - REST)
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=BAR),
+            BarColumn(bar_width=_within(BAR, console.width - self._name - REST)),
             Amount(),
             TimeLeft(),
             console=console,
@@ -55,10 +59,10 @@ class Bars:
 
     def begin(self, name: str) -> None:
         """The next file."""
-        shown = shorten(name, NAME)
+        shown = shorten(name, self._name)
         self._progress.update(self._whole, description=shown)
         if self._files > 1:
-            shown = " " * NAME  # the name stands in the line above
+            shown = " " * self._name  # the name stands in the line above
         self._progress.reset(self._current, total=None, description=shown, visible=False, fps=None)
 
     def advance(self, frames: int, total: int | None, fps: float) -> None:
@@ -105,6 +109,10 @@ class TimeLeft(ProgressColumn):
         hours, minutes = divmod(minutes, 60)
         clock = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
         return Text(f"{clock:>5} left", "dim")
+
+
+def _within(limits: tuple[int, int], wanted: int) -> int:
+    return max(limits[0], min(limits[1], wanted))
 
 
 def shorten(name: str, room: int) -> str:

@@ -49,7 +49,7 @@ def load_photo(path: Path) -> Photo:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             with Image.open(path) as opened:
-                return _take(opened)
+                return _take(opened, path)
     except UnidentifiedImageError as error:
         raise Failed(f"{path}: {_why_unknown(path)}") from error
     except Image.DecompressionBombError as error:
@@ -68,8 +68,11 @@ def _why_unknown(path: Path) -> str:
     return "not a picture that Pillow can read"
 
 
-def _take(opened: Image.Image) -> Photo:
-    animated = opened.format in ANIMATED and getattr(opened, "n_frames", 1) > 1
+def _take(opened: Image.Image, path: Path) -> Photo:
+    frames_in_file = getattr(opened, "n_frames", 1)
+    animated = opened.format in ANIMATED and frames_in_file > 1
+    if opened.format == "TIFF" and frames_in_file > 1:
+        raise Failed(f"{path}: {frames_in_file} pages; split them into files first")
     kept = {key: opened.info[key] for key in ("icc_profile", "dpi") if opened.info.get(key)}
     if animated:
         kept |= {"duration": [], "loop": opened.info.get("loop", 0), "save_all": True}
