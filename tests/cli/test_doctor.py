@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from dala.backends.webgpu.doctor import Found
 from dala.cli.doctor import Patient, examine, prescription
-from dala.cli.facts import find_extras
+from dala.cli.facts import EXTRAS, find_extras
 
 HEALTHY = Patient(
     gpu=Found("linux", wgpu=True, adapters=(("Card", False),), display=True),
@@ -71,6 +73,16 @@ def test_this_machine_is_examined() -> None:
     assert patient.auto[0]
     assert "png" in patient.pictures
     assert "h264" in patient.codecs
+
+
+def test_extras_are_those_of_the_package() -> None:
+    tomllib = pytest.importorskip("tomllib")  # from Python 3.11 on
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    declared = tomllib.loads(text)["project"]["optional-dependencies"]
+    for extra, packages in EXTRAS.items():
+        assert tuple(re.split("[>=<]", p)[0] for p in declared[extra]) == packages
+    others = {"all", "bench", "dev"}
+    assert set(declared) == {*EXTRAS, *others}
 
 
 def test_extras_know_their_packages() -> None:

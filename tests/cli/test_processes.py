@@ -88,9 +88,10 @@ def without(package: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("package", ["typer", "rich"])
-def test_without_the_extra_one_line_says_what_to_install(package: str) -> None:
-    done = without(package, "info")
+@pytest.mark.parametrize("package", ["typer", "rich", "PIL"])
+def test_without_the_extra_one_line_says_what_to_install(package: str, tmp_path: Path) -> None:
+    (picture,) = pictures(tmp_path, 1, 8)
+    done = without(package, "filter", str(picture), str(tmp_path / "out.png"))
     assert done.returncode == 1
     assert done.stderr == f"dala: the command line needs {package}: pip install 'dala-gpu[cli]'\n"
     assert done.stdout == ""

@@ -34,11 +34,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         importlib.import_module("typer")
         importlib.import_module("rich")
-    except ModuleNotFoundError as error:
-        return _without_extra(given, str(error.name))
-    from dala.cli.running import run
+        from dala.cli.running import run
 
-    return run(given)
+        return run(given)
+    except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich", "PIL"):
+            raise
+        return _without_extra(given, error.name)
+    except KeyboardInterrupt:  # while it was still being loaded
+        print("dala: interrupted", file=sys.stderr)
+        return 130
 
 
 def _without_extra(given: list[str], missing: str) -> int:
