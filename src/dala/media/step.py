@@ -99,12 +99,14 @@ def _resized(wide: int | None, high: int | None, width: int, height: int) -> tup
 def make_step(kernel: Kernel, params: Mapping[str, object]) -> Step:
     """A filter with checked parameters; further images are taken from among them."""
     names = further_inputs(kernel)
+    if not names:
+        return Step(kernel, MappingProxyType(dict(params)), kernel.bind(params), _NO_IMAGES)
     known = [*(p.name for p in kernel.params), *names]
     for name in params:
         if name not in known:
             raise ParameterError(
                 f"{kernel.name}: unknown parameter {name!r}; "
-                f"it takes: {', '.join(known) or 'none'}{suggest(str(name), known)}"
+                f"it takes: {', '.join(known)}{suggest(str(name), known)}"
             )
     values = kernel.bind({k: v for k, v in params.items() if k not in names})
     images = {
@@ -120,7 +122,10 @@ def make_step(kernel: Kernel, params: Mapping[str, object]) -> Step:
     return Step(kernel, MappingProxyType(dict(params)), values, images)
 
 
-@functools.lru_cache(1024)
+_NO_IMAGES: Mapping[str, Further] = MappingProxyType({})
+
+
+@functools.lru_cache(256)
 def further_inputs(kernel: Kernel) -> tuple[str, ...]:
     """The names of a kernel's inputs but for the first."""
     assert kernel.function is not None
@@ -149,6 +154,7 @@ def filter_names() -> list[str]:
     return [name for name in kernel_names() if not _why_no_filter(find_kernel(name))]
 
 
+@functools.lru_cache(256)
 def _why_no_filter(kernel: Kernel) -> str:
     if kernel.domain != "image" or kernel.function is None:
         return "works on tensors"
