@@ -18,7 +18,9 @@ from dala.video.pictures import Turn, planes_of
 
 LOSSLESS = {"codec": "ffv1"}
 REAL = ["bigbuckbunny.mp4", "bikes.mp4", "carphone_pristine.mp4"]
-SWS = {"bt601": "ITU601", "bt709": "ITU709", "bt2020": "BT2020"}
+BILINEAR, POINT, AREA, ACCURATE = 0x2, 0x10, 0x20, 0x40000  # swscale's numbers
+FULL_CHROMA, FULL_CHROMA_INPUT = 0x2000, 0x4000
+SWS = {"bt601": 5, "bt709": 1, "bt2020": 9}
 
 
 def levels_apart(a: Any, b: Any) -> Any:
@@ -28,19 +30,14 @@ def levels_apart(a: Any, b: Any) -> Any:
 def by_swscale(frame: video.Frame, matrix: str, range_: str, *, exact: bool = True) -> Any:
     """FFmpeg's conversion. Its accurate one smooths chroma, unless there is a value for each pixel."""
     stored = frame.picture
-    flags = av.video.reformatter.Interpolation
-    way = flags.BILINEAR
+    way = BILINEAR
     if exact:
         luma, blue, red = planes_of(frame.planar)
         whole = np.stack([luma, *(c.repeat(2, 0).repeat(2, 1) for c in (blue, red))])
         stored = av.VideoFrame.from_ndarray(whole, format="yuv444p")
-        way = flags.POINT | flags.ACCURATE_RND | flags.FULL_CHR_H_INT
-    return stored.reformat(
-        format="rgba",
-        src_colorspace=SWS[matrix],
-        src_color_range="JPEG" if range_ == "full" else "MPEG",
-        interpolation=way,
-    ).to_ndarray()
+        way = POINT | ACCURATE | FULL_CHROMA
+    stored.colorspace, stored.color_range = SWS[matrix], 2 if range_ == "full" else 1
+    return stored.reformat(format="rgba", interpolation=way).to_ndarray()
 
 
 @pytest.mark.parametrize("range_", ["limited", "full"])
@@ -65,11 +62,10 @@ def test_to_yuv_as_ffmpeg(matrix: Any, tmp_path: Path) -> None:
     with video.Reader(tmp_path / "a.mkv") as reader:
         ours = next(reader).planar
     source = av.VideoFrame.from_ndarray(pixels, format="rgb24")
-    flags = av.video.reformatter.Interpolation
     theirs = source.reformat(
         format="yuv420p",
         dst_colorspace=SWS[matrix],
-        interpolation=flags.AREA | flags.ACCURATE_RND | flags.FULL_CHR_H_INP,
+        interpolation=AREA | ACCURATE | FULL_CHROMA_INPUT,
     ).to_ndarray()
     apart = levels_apart(ours, theirs)
     assert apart.max() <= 2 and (apart > 1).mean() < 0.01

@@ -59,6 +59,21 @@ def test_seeking(at: float, first: int) -> None:
         assert np.array_equal(next(reader).planar, wanted)
 
 
+def test_seeking_where_frames_refer_to_what_is_not_read(tmp_path: Path) -> None:
+    """Groups of pictures may be open: the first frames after a seek cannot be decoded."""
+    options = {"x264-params": "open-gop=1:keyint=10:min-keyint=10:bframes=3:b-adapt=0:scenecut=0"}
+    path = write_clip(tmp_path / "open.mp4", frames=60, options=options)
+    with video.Reader(path) as reader:
+        planes = [f.planar for f in reader]
+        assert len(planes) == 60
+        for wanted in (3, 10, 12, 27, 37, 38, 39, 40, 41, 55, 9, 20, 0, 59):
+            reader.seek(Fraction(wanted, 25))
+            frame = next(reader)
+            assert frame.time == Fraction(wanted, 25)
+            assert np.array_equal(frame.planar, planes[wanted])
+            assert [f.time for f in reader] == [Fraction(n, 25) for n in range(wanted + 1, 60)]
+
+
 def test_a_closed_reader_refuses() -> None:
     reader = video.Reader(real_clip("bikes.mp4"))
     reader.close()

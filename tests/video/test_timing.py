@@ -6,11 +6,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import av
+import numpy as np
 import pytest
 from clips import Sound, durations, frame_times, packets_of, real_clip, write_clip
 
 from dala import video
-from dala.errors import VideoError
+from dala.errors import ParameterError, VideoError
 
 CHAIN = [("blur", {"radius": 2}), ("contrast", {"value": 0.1})]
 VFR = [Fraction(n, 1000) for n in (0, 20, 21, 100, 133, 400, 401, 900, 1500, 1517)]
@@ -97,9 +98,31 @@ def test_no_sound_and_sound_left_out(tmp_path: Path) -> None:
 
 def test_sound_that_does_not_fit(tmp_path: Path) -> None:
     before = write_clip(tmp_path / "before.mp4", sounds=[Sound("aac")])
-    with pytest.raises(VideoError, match=r"webm cannot hold aac audio.*\.mkv.*audio='none'"):
+    with pytest.raises(VideoError, match=r"webm cannot hold aac audio; audio='encode'.*\.mkv"):
         video.transcode(before, tmp_path / "after.webm", CHAIN)
     assert [p.name for p in tmp_path.iterdir()] == ["before.mp4"]
+    with pytest.raises(ParameterError, match="audio is one of copy, encode, none, got 'drop'"):
+        video.transcode(before, tmp_path / "after.webm", audio="drop")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("suffix", "codec"), [(".webm", "opus"), (".mp4", "aac")])
+def test_sound_encoded_anew(suffix: str, codec: str, tmp_path: Path) -> None:
+    before = write_clip(
+        tmp_path / "before.mkv", sounds=[Sound("libmp3lame", 2.0), Sound("aac", 1.0)]
+    )
+    after = tmp_path / f"after{suffix}"
+    video.transcode(before, after, CHAIN, audio="encode")
+    info = video.probe(after)
+    assert [t.codec for t in info.audio] == [codec, codec]
+    assert [t.language for t in info.audio] == ["eng", "eng"]
+    for seconds, packets in zip((2.0, 1.0), packets_of(after, "audio"), strict=True):
+        begin, end = packets[0][1], packets[-1][1] + packets[-1][2]
+        assert abs(float(begin)) < 0.05 and abs(float(end) - seconds) < 0.1
+    # the tone is still there
+    with av.open(str(after)) as container:
+        wave = np.concatenate([f.to_ndarray()[0] for f in container.decode(audio=0)]).astype(float)
+    middle = wave[20_000:68_000]
+    assert abs(np.argmax(np.abs(np.fft.rfft(middle))) - 440) <= 1
 
 
 def test_subtitles_and_metadata(tmp_path: Path) -> None:

@@ -99,11 +99,6 @@ class Encoder:
         self.frames += 1
         self.end = (pts + duration) * self.time_base
 
-    def pass_on(self, packet: Any, stream: Any) -> None:
-        """A packet of another file, as it is."""
-        packet.stream = stream
-        self.sink.mux(packet)
-
     def finish(self) -> None:
         """Encode what is left and put the file in place."""
         try:

@@ -16,6 +16,7 @@ from dala.video.codecs import container_for
 from dala.video.color import Matrix, Range, color_of
 from dala.video.device import Format
 from dala.video.pictures import fill, kind_of, turn_of
+from dala.video.sound import Audio
 from dala.video.source import Item, OnDamage, Place, Source, Spec, place_of
 
 Array = npt.NDArray[np.uint8]
@@ -29,16 +30,17 @@ class Input:
         self,
         spec: Spec,
         *,
-        audio: Keep = "copy",
+        audio: Audio = "copy",
         subtitles: Keep = "copy",
         on_damage: OnDamage = "error",
         matrix: Matrix | None = None,
         range: Range | None = None,
     ) -> None:
         self.source = Source(place_of(spec), on_damage=on_damage, timeout_s=10)
+        self.audio: Audio = audio
         streams = self.source.container.streams
         self.passed_on: list[Any] = [
-            *(streams.audio if audio == "copy" else ()),
+            *(() if audio == "none" else streams.audio),
             *(streams.subtitles if subtitles == "copy" else ()),
         ]
         self.clock = Clock(self.source)

@@ -142,6 +142,13 @@ def picture_of(frame: Array, color: Color) -> Any:
 
     (``from_numpy_buffer`` takes one array, but loses two rows of heights that are no multiple of four.)
     """
-    picture = load_av().VideoFrame.from_dlpack(planes_of(frame), format="yuv420p")
+    av = load_av()
+    planes = planes_of(frame)
+    if int(av.__version__.split(".")[0]) >= 18:
+        picture = av.VideoFrame.from_dlpack(planes, format="yuv420p")
+    else:  # PyAV 17 shares no three planes
+        picture = av.VideoFrame(frame.shape[1], planes[0].shape[0], "yuv420p")
+        for plane, stored in zip(planes, picture.planes, strict=True):
+            np.copyto(_view(stored, plane.shape[1]), plane)
     color.tag(picture)
     return picture

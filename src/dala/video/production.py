@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dala.errors import VideoError
 from dala.video.device import FramePass, PassThrough
 from dala.video.encoder import Encoder
 from dala.video.flow import run_flow
 from dala.video.inputs import Input
 from dala.video.progress import OnProgress, Watch
+from dala.video.sound import Companion, bring_along
 
 Array = npt.NDArray[np.uint8]
 
@@ -62,17 +62,18 @@ def produce_file(
     """Run it all. ``speaker`` is the number of the input whose sound is kept; nothing is left by errors."""
     lead = inputs[0]
     try:
-        copies: dict[int, Any] = {}
+        ways: dict[int, Companion] = {}
         dropped: list[str] = []
         if speaker is not None:
-            container = inputs[speaker].source.container
-            copies, dropped = _copy_streams(encoder, inputs[speaker].passed_on)
+            voice = inputs[speaker]
+            container = voice.source.container
+            ways, dropped = bring_along(encoder, voice.passed_on, voice.audio)
             encoder.describe(container.metadata, container.chapters())
         watch = Watch(progress, encoder, lead.source)
         run_flow(
             moments,
             lambda given: frames.run(given, lambda m, arrays: _fill(inputs, m, arrays)),
-            lambda made: _encode(made, encoder, copies),
+            lambda made: _encode(made, encoder, ways),
             watch=watch,
         )
         watch()
@@ -97,31 +98,14 @@ def _fill(inputs: Sequence[Input], moment: Moment, arrays: Sequence[Array]) -> b
 
 
 def _encode(
-    made: Iterable[tuple[Moment, Array | None]], encoder: Encoder, copies: Mapping[int, Any]
+    made: Iterable[tuple[Moment, Array | None]], encoder: Encoder, ways: Mapping[int, Companion]
 ) -> None:
     for moment, frame in made:
         for packet in moment.packets:
-            if packet.stream_index in copies:
-                encoder.pass_on(packet, copies[packet.stream_index])
+            if packet.stream_index in ways:
+                ways[packet.stream_index].take(packet)
         if frame is not None:
             encoder.encode(frame, moment.pts, moment.duration)
+    for way in ways.values():
+        way.finish()
     encoder.finish()
-
-
-def _copy_streams(encoder: Encoder, wanted: Sequence[Any]) -> tuple[dict[int, Any], list[str]]:
-    """New streams for those of the input. Sound that does not fit is refused, the rest is named."""
-    copies: dict[int, Any] = {}
-    dropped: list[str] = []
-    for stream in wanted:
-        made = encoder.copy_stream(stream)
-        codec = stream.codec_context.name if stream.codec_context is not None else "unknown"
-        if made is not None:
-            copies[stream.index] = made
-        elif stream.type == "audio":
-            raise VideoError(
-                f"{encoder.sink.name}: {encoder.sink.format} cannot hold {codec} audio; choose another "
-                "suffix (.mkv holds everything), or audio='none'"
-            )
-        else:
-            dropped.append(f"{stream.type} {stream.index} ({codec})")
-    return copies, dropped

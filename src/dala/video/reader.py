@@ -145,19 +145,27 @@ class Reader:
         if self._latest is not None or self.place.where in ("camera", "pattern"):
             raise VideoError(f"{self.place.name}: a live source cannot be rewound")
         self._require_open()
-        wanted = Fraction(seconds)
-        self._source.seek(max(wanted, self._source.begin))
+        wanted, back = Fraction(seconds), Fraction(0)
+        self._source.seeking = True
+        try:
+            while not self._go_to(wanted, wanted - back) and wanted - back > self._source.begin:
+                back = 2 * back or Fraction(1, 2)  # what leads to that frame begins earlier
+        finally:
+            self._source.seeking = False
+
+    def _go_to(self, wanted: Fraction, start: Fraction) -> bool:
+        """From the key frame before ``start`` on to the wanted one; whether that was not missed."""
+        self._source.seek(max(start, self._source.begin))
         self._pictures, self._first, self._number = self._begin(), None, 0
         self._clock = Clock(self._source)
-        before: Any | None = None
-        for picture in self._pictures:  # from a key frame on, to the one shown at that time
-            if self._clock.peek(picture) > wanted and before is not None:
+        for picture in self._pictures:
+            if self._first is not None and self._clock.peek(picture) > wanted:
                 self._pictures = _chain(picture, self._pictures)
                 break
-            before = picture
-            if self._clock.peek(picture) == wanted:
+            self._first = picture
+            if self._clock.peek(picture) >= wanted:
                 break
-        self._first = before
+        return self._first is not None and self._clock.peek(self._first) <= wanted
 
     def close(self) -> None:
         """Close the file, camera or connection, and end the thread. Twice does nothing."""

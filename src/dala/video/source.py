@@ -80,6 +80,8 @@ def _camera(number: str, options: dict[str, str]) -> Place:
     name = form.format(number)
     if format_ == "dshow" and number.isdigit():
         name = _dshow_name(int(number))
+    if format_ == "avfoundation":  # its own default of 29.97 is refused by most cameras
+        options = {"framerate": "30", **options}
     return Place("camera", f"camera {number}", name, format_, options)
 
 
@@ -119,6 +121,9 @@ class Source:
         self.on_damage = on_damage
         self.frames = 0
         self.damaged = 0  # errors that were concealed
+        self.seeking = (
+            False  # meanwhile: frames may refer to some that are not read, which is no damage
+        )
         self._lock = threading.Lock()  # held while FFmpeg is inside the container
         self._closing = False
         self.container = _open(place, timeout_s)
@@ -224,6 +229,8 @@ class Source:
                 return
 
     def _damage(self, message: str, cause: Exception | None) -> None:
+        if self.seeking:
+            return
         self.damaged += 1
         if self.on_damage == "error":
             hint = "on_damage='conceal' takes what can be shown"

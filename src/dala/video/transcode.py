@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
 
 from dala.compute.pipelines import Pipeline
 from dala.errors import ParameterError
@@ -23,6 +24,7 @@ from dala.video.encoder import Encoder
 from dala.video.inputs import Input, Keep, check_target
 from dala.video.production import Moment, Report, produce_file
 from dala.video.progress import OnProgress
+from dala.video.sound import Audio
 from dala.video.source import OnDamage, Spec, place_of
 
 
@@ -31,7 +33,7 @@ def transcode(
     dst: str | os.PathLike[str],
     filters: Filters = (),
     *,
-    audio: Keep = "copy",
+    audio: Audio = "copy",
     subtitles: Keep = "copy",
     codec: str | None = None,
     crf: float | None = None,
@@ -48,9 +50,10 @@ def transcode(
     """A video through filters into another file.
 
     Every frame keeps its time, variable rates too; sound and subtitles are copied packet by packet, and so
-    are chapters and metadata. Pictures of phones that are stored turned are written upright. The file
-    appears under its name when it is complete; an error or Ctrl-C leaves nothing behind. Damage in the
-    input is an error that says after how many frames; ``on_damage="conceal"`` goes on with what is left.
+    are chapters and metadata; ``audio="encode"`` is for containers that cannot hold the sound. Pictures of
+    phones that are stored turned are written upright. The file appears under its name when it is complete;
+    an error or Ctrl-C leaves nothing behind. Damage in the input is an error that says after how many
+    frames; ``on_damage="conceal"`` goes on with what is left.
     ``matrix`` and ``range`` overrule what the input says of its colours. ``progress`` is called with a
     Progress some 20 times a second; an exception raised in it ends the transcode.
 
@@ -64,9 +67,10 @@ def transcode(
     (3, Fraction(3, 25))
     """
     check_color(matrix, range)
-    for name, keep in (("audio", audio), ("subtitles", subtitles)):
-        if keep not in ("copy", "none"):
-            raise ParameterError(f"{name} is 'copy' or 'none', got {keep!r}")
+    if audio not in get_args(Audio):
+        raise ParameterError(f"audio is one of {', '.join(get_args(Audio))}, got {audio!r}")
+    if subtitles not in get_args(Keep):
+        raise ParameterError(f"subtitles is one of {', '.join(get_args(Keep))}, got {subtitles!r}")
     chain = Chain.of(filters)
     check_target(dst, [place_of(src)])
     encoding = choose_encoding(
