@@ -38,7 +38,7 @@ class Report:
     fps: float  # frames per second of real time
     device: str
     plan: str  # the fused passes, in words
-    dropped: tuple[str, ...]  # streams that the new container cannot hold
+    dropped: tuple[str, ...]  # streams that could not come along
     damaged: int  # errors of the decoder that were concealed
 
 
@@ -68,6 +68,7 @@ def produce_file(
             voice = inputs[speaker]
             container = voice.source.container
             ways, dropped = bring_along(encoder, voice.passed_on, voice.audio)
+            dropped += voice.left_out
             encoder.describe(container.metadata, container.chapters())
         watch = Watch(progress, encoder, lead.source)
         run_flow(

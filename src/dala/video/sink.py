@@ -153,8 +153,9 @@ class _File:
                 self.error = self.error or error
 
     def __del__(self) -> None:
-        """For a Ctrl-C between two lines that nobody guards; in place, it has its name no more."""
-        self.remove()
+        """For a Ctrl-C between two lines that nobody guards."""
+        if not self.closed:
+            self.remove()
 
     def remove(self) -> None:
         """Close and delete it."""
