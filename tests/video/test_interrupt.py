@@ -27,17 +27,16 @@ LONG = """
 
     if sys.argv[1] == "transcode":
         video.transcode(sys.argv[2], sys.argv[3], [("blur", {"radius": 8})], preset="slower", progress=tell)
+    elif sys.argv[1] == "flush":  # nothing is encoded before the last frame has come, and then for long
+        video.transcode(sys.argv[2], sys.argv[3], preset="veryslow", options={"rc-lookahead": "250"},
+                        progress=tell)
     elif sys.argv[1] == "grid":
         video.grid([sys.argv[2]] * 4, sys.argv[3], preset="slower", progress=tell)
-    else:
-        with video.Reader("testsrc", latest=True) as reader:
-            for frame in reader:
-                tell(frame)
 """
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.3])
-@pytest.mark.parametrize("way", ["transcode", "grid"])
+@pytest.mark.parametrize("way", ["transcode", "grid", "flush"])
 def test_ctrl_c(way: str, after_s: float, tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(LONG), way,
@@ -47,6 +46,8 @@ def test_ctrl_c(way: str, after_s: float, tmp_path: Path) -> None:
     )  # fmt: skip
     assert process.stdout is not None
     process.stdout.readline()  # it is under way
+    while way == "flush" and process.stdout.readline() != "132\n":
+        pass
     assert [n.startswith(".out-") for n in os.listdir(tmp_path)] == [True]
     time.sleep(after_s)
     begin = time.perf_counter()
@@ -62,6 +63,8 @@ def test_ctrl_c(way: str, after_s: float, tmp_path: Path) -> None:
 def test_ctrl_c_in_the_callers_thread(tmp_path: Path) -> None:
     """In this very process, many times, at any moment: threads end, nothing is left."""
     source = real_clip("bikes.mp4")
+    video.transcode(real_clip("carphone_pristine.mp4"), tmp_path / "out.mp4", ["median"])
+    os.remove(tmp_path / "out.mp4")  # from here on nothing is imported any more
     for delay in (0.01, 0.03, 0.06, 0.1, 0.15, 0.2):
         timer = threading.Timer(delay, signal.raise_signal, (signal.SIGINT,))
 

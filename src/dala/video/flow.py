@@ -3,13 +3,16 @@
     produce ── queue ── transform ── queue ── consume        the caller's thread waits and reports
 
 Each is a function of iterators on a thread of its own. The first error, or an exception on the caller's
-thread (Ctrl-C), stops all of them at their next step; the caller gets it once they have ended.
+thread (Ctrl-C), stops all of them at their next step, and the caller gets it once they have ended. After a
+Ctrl-C nobody waits longer than PATIENCE_S: a thread that is inside FFmpeg by then (a slow encoder at its
+end, a network that is silent) ends when FFmpeg returns, and cleans up after itself.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import Empty, Full, Queue, SimpleQueue
 from typing import Generic, TypeVar
 
@@ -18,9 +21,7 @@ Made = TypeVar("Made")
 Thing = TypeVar("Thing")
 DEPTH = 4  # frames between two threads: enough to even out their pace, little memory
 POLL_S = 0.05
-NETWORK_S = (
-    0.8  # a thread that waits for a network ends by its own time-out; nobody waits that long
-)
+PATIENCE_S = 0.7
 
 
 class _Stopped(Exception):
@@ -60,11 +61,15 @@ class _Channel(Generic[Thing]):
 def run_flow(
     produce: Iterable[Given],
     transform: Callable[[Iterator[Given]], Iterable[Made]],
-    consume: Callable[[Iterator[Made]], None],
+    consume: Callable[[Iterator[Made], Callable[[], None]], None],
     *,
     watch: Callable[[], None],
 ) -> None:
-    """Run the three until the last is done; ``watch`` is called on this thread, some 20 times a second."""
+    """Run the three until the last is done; ``watch`` is called on this thread, some 20 times a second.
+
+    ``consume`` also gets a function to call now and then while it works without taking anything: that
+    ends it when everything is stopped.
+    """
     stopped: list[bool] = []  # a list, because appending is one step that no signal can halve
     errors: list[BaseException] = []
     ended: SimpleQueue[None] = SimpleQueue()
@@ -86,30 +91,42 @@ def run_flow(
             stopped.append(True)
         ended.put(None)
 
+    def checkpoint() -> None:
+        if stopped:
+            raise _Stopped
+
     works: dict[str, Callable[[], None]] = {
         "decode": lambda: pour(produce, given),
         "filter": lambda: pour(transform(iter(given)), made),
-        "encode": lambda: consume(iter(made)),
+        "encode": lambda: consume(iter(made), checkpoint),
     }
     threads = [
         threading.Thread(target=guard, args=(work,), name=f"dala-{name}", daemon=True)
         for name, work in works.items()
     ]
+    patience: float | None = PATIENCE_S
     try:
         for thread in threads:
             thread.start()
         left = len(threads)
-        while left:
+        while left and not errors:
             try:
                 ended.get(timeout=POLL_S)
                 left -= 1
             except Empty:
                 pass
             watch()
+        patience = None if errors else PATIENCE_S
     finally:
         stopped.append(True)
-        for thread, patience in zip(threads, (NETWORK_S, None, None), strict=True):
-            if thread.ident is not None:
-                thread.join(patience)
+        _join(threads, patience)
     if errors:
         raise errors[0]
+
+
+def _join(threads: Sequence[threading.Thread], patience: float | None) -> None:
+    """Wait until the threads have ended, all together no longer than that."""
+    deadline = None if patience is None else time.monotonic() + patience
+    for thread in threads:
+        if thread.ident is not None:
+            thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
