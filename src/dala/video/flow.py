@@ -28,18 +28,47 @@ class _Stopped(Exception):
     """Raised inside a thread to end it."""
 
 
+class _Flow:
+    """What the threads share: whether to stop, what went wrong, who has ended."""
+
+    def __init__(self) -> None:
+        self.stopped: list[bool] = []  # a list: appending is one step that no signal can halve
+        self.errors: list[BaseException] = []
+        self.ended: SimpleQueue[None] = SimpleQueue()
+
+    def checkpoint(self) -> None:
+        """End the thread that calls it if everything is to stop."""
+        if self.stopped:
+            raise _Stopped
+
+    def guard(self, work: Callable[[], None]) -> None:
+        """Run a thread's work; an error of it stops the others."""
+        try:
+            work()
+        except _Stopped:
+            pass
+        except BaseException as error:
+            self.errors.append(error)
+            self.stopped.append(True)
+        self.ended.put(None)
+
+
 class _Channel(Generic[Thing]):
     """A bounded queue with an end, whose waits end when everything is stopped."""
 
-    def __init__(self, stopped: list[bool]) -> None:
+    def __init__(self, flow: _Flow) -> None:
         self._queue: Queue[Thing | None] = Queue(DEPTH)
-        self._stopped = stopped
+        self._flow = flow
 
-    def put(self, thing: Thing | None) -> None:
-        """Wait for room; None is the end."""
+    def pour(self, things: Iterable[Thing]) -> None:
+        """Put everything in, and then the end."""
+        for thing in things:
+            self._put(thing)
+        self._put(None)
+
+    def _put(self, thing: Thing | None) -> None:
         while True:
-            if self._stopped:
-                raise _Stopped
+            self._flow.checkpoint()
             try:
                 return self._queue.put(thing, timeout=POLL_S)
             except Full:
@@ -47,8 +76,7 @@ class _Channel(Generic[Thing]):
 
     def __iter__(self) -> Iterator[Thing]:
         while True:
-            if self._stopped:
-                raise _Stopped
+            self._flow.checkpoint()
             try:
                 thing = self._queue.get(timeout=POLL_S)
             except Empty:
@@ -70,58 +98,40 @@ def run_flow(
     ``consume`` also gets a function to call now and then while it works without taking anything: that
     ends it when everything is stopped.
     """
-    stopped: list[bool] = []  # a list, because appending is one step that no signal can halve
-    errors: list[BaseException] = []
-    ended: SimpleQueue[None] = SimpleQueue()
-    given: _Channel[Given] = _Channel(stopped)
-    made: _Channel[Made] = _Channel(stopped)
-
-    def pour(things: Iterable[Thing], channel: _Channel[Thing]) -> None:
-        for thing in things:
-            channel.put(thing)
-        channel.put(None)
-
-    def guard(work: Callable[[], None]) -> None:
-        try:
-            work()
-        except _Stopped:
-            pass
-        except BaseException as error:
-            errors.append(error)
-            stopped.append(True)
-        ended.put(None)
-
-    def checkpoint() -> None:
-        if stopped:
-            raise _Stopped
-
+    flow = _Flow()
+    given: _Channel[Given] = _Channel(flow)
+    made: _Channel[Made] = _Channel(flow)
     works: dict[str, Callable[[], None]] = {
-        "decode": lambda: pour(produce, given),
-        "filter": lambda: pour(transform(iter(given)), made),
-        "encode": lambda: consume(iter(made), checkpoint),
+        "decode": lambda: given.pour(produce),
+        "filter": lambda: made.pour(transform(iter(given))),
+        "encode": lambda: consume(iter(made), flow.checkpoint),
     }
     threads = [
-        threading.Thread(target=guard, args=(work,), name=f"dala-{name}", daemon=True)
+        threading.Thread(target=flow.guard, args=(work,), name=f"dala-{name}", daemon=True)
         for name, work in works.items()
     ]
     patience: float | None = PATIENCE_S
     try:
         for thread in threads:
             thread.start()
-        left = len(threads)
-        while left and not errors:
-            try:
-                ended.get(timeout=POLL_S)
-                left -= 1
-            except Empty:
-                pass
-            watch()
-        patience = None if errors else PATIENCE_S
+        _wait(flow, len(threads), watch)
+        patience = None  # they have ended, or are about to
     finally:
-        stopped.append(True)
+        flow.stopped.append(True)
         _join(threads, patience)
-    if errors:
-        raise errors[0]
+    if flow.errors:
+        raise flow.errors[0]
+
+
+def _wait(flow: _Flow, count: int, watch: Callable[[], None]) -> None:
+    """Until all threads have ended, or one of them has failed."""
+    while count and not flow.errors:
+        try:
+            flow.ended.get(timeout=POLL_S)
+            count -= 1
+        except Empty:
+            pass
+        watch()
 
 
 def _join(threads: Sequence[threading.Thread], patience: float | None) -> None:
