@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from dala.errors import (
     BufferFreedError,
     DeviceError,
     DTypeError,
+    MediaError,
     ParameterError,
     ShapeError,
 )
@@ -202,6 +204,22 @@ def test_pil_modes_that_are_refused(mode: str) -> None:
         DTypeError, match=f"sepia: a PIL image of mode '{mode}' has no u8 pixels; convert"
     ):
         sepia(Image.new(mode, (4, 4)))
+
+
+def test_a_truncated_file(tmp_path: Path) -> None:
+    path = tmp_path / "photo.jpg"
+    Image.fromarray(data.astronaut()).save(path)
+    path.write_bytes(path.read_bytes()[:20_000])
+    with (
+        Image.open(path) as image,
+        pytest.raises(MediaError, match="sepia: the picture cannot be read: "),
+    ):
+        sepia(image)
+    with pytest.raises(MediaError, match=r"blend: top: cannot read the picture .*photo.jpg"):
+        media.blend(PHOTO, path)
+    path.write_text("no picture")
+    with pytest.raises(MediaError, match=r"blend: top: cannot read the picture .*photo.jpg"):
+        media.blend(PHOTO, path)
 
 
 def test_pil_is_never_bgr() -> None:

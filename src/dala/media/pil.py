@@ -33,10 +33,11 @@ def is_pil(image: object) -> bool:
 
 def array_of_pil(image: Any, who: str) -> Array:
     """The pixels: (H, W), (H, W, 3) or (H, W, 4)."""
-    mode = image.mode
-    if mode in PLAIN:
-        return np.asarray(image)
-    return np.asarray(image.convert(_working_mode(image, who)))
+    working = image.mode if image.mode in PLAIN else _working_mode(image, who)
+    try:  # only now are the pixels of a file read
+        return np.asarray(image if working == image.mode else image.convert(working))
+    except (OSError, SyntaxError) as error:
+        raise MediaError(f"{who}: the picture cannot be read: {error}") from error
 
 
 def _working_mode(image: Any, who: str) -> str:
@@ -79,7 +80,6 @@ def open_picture(path: Path, who: str) -> Array:
         ) from error
     try:
         with Image.open(path) as opened:
-            upright = ImageOps.exif_transpose(opened)
-            return array_of_pil(upright, who)
-    except (OSError, SyntaxError, ValueError) as error:
+            return array_of_pil(ImageOps.exif_transpose(opened), who)
+    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise MediaError(f"{who}: cannot read the picture {str(path)!r}: {error}") from error
