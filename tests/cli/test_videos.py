@@ -16,7 +16,7 @@ from PIL import Image
 from terminal import DALA, in_terminal, plain
 
 import dala
-from dala import video
+from dala import compute, video
 from dala.cli import demo, main
 
 FRAMES = 24
@@ -208,6 +208,7 @@ def test_the_demo_draws_its_own_clip(small: Path, capfd: pytest.CaptureFixture[s
     assert run("demo", "--out", small, "--device", "cpu") == 0
     said = capfd.readouterr().out
     assert "drawn by a kernel" in said
+    assert not any("dusk" in name for name in compute.kernels())  # its kernel stays its own
     assert "1 pass on cpu" in said
     assert "the same result" in said
     assert re.search(r"30 frames decoded, filtered and encoded in .* fps", said)
