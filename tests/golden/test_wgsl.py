@@ -36,6 +36,7 @@ class Case:
     inputs: tuple[ArrayType, ...] = (PIXELS,)
     output: ArrayType = PIXELS
     most_bytes: int = 32_768
+    half: bool = False
     shaders: int = 1
 
 
@@ -53,6 +54,10 @@ CASES = {
     "blur_radius_1_sigma": Case((("blur", {"radius": 1, "sigma": 0.5}),)),
     "blur_radius_1_no_room": Case((("blur", {"radius": 1}),), most_bytes=1024, shaders=2),
     "blur_sharpen": Case((("blur", {"radius": 1}), ("sharpen", {})), shaders=2),
+    "blur_radius_1_half": Case((("blur", {"radius": 1, "sigma": 0.5}),), half=True),
+    "blur_sharpen_half": Case((("blur", {"radius": 1}), ("sharpen", {})), shaders=2, half=True),
+    "median_half": Case((("median", {}),), half=True),
+    "denoise_half_odd": Case((("denoise", {}),), (ODD,), ODD, half=True),
     "resize_bilinear": Case((("resize", {}),), output=ArrayType((20, 30, 4), U8)),
     "relu_f32": Case((("relu", {}),), (ArrayType((8, 3), F32),), ArrayType((8, 3), F32)),
     "add_u8": Case((("elementwise_add", {}),), (ArrayType((7,), U8),) * 2, ArrayType((7,), U8)),
@@ -72,7 +77,7 @@ def emit_case(case: Case) -> list[Shader]:
         types = [slots[s].type for s in sources]
         work = kernel.specialize(types, case.output, kernel.bind(params)).work
         if isinstance(work, Program):
-            work = prepare_program(work)
+            work = prepare_program(work, types, case.output, half=case.half)
         target = len(case.inputs)
         if number < len(case.stages) - 1:
             slots.append(Slot(case.output, scratch=True))
