@@ -14,7 +14,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let tile_x0 = i32(group.x) * 120;
     let tile_y0 = i32(group.y + group.z * 65535u) * 4;
     // blur.1
-    if (lane < 128u) {
+    {
         let item = i32(lane);
         let tx = (item % 128i) * 1i - 4i;
         let ty = (item / 128i) * 4i - 0i;

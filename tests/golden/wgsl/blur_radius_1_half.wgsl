@@ -37,8 +37,11 @@ fn half_pixel(word: u32, one: f16) -> vec4<f16> {
     let ga = halves(((word >> 8u) & 0x00ff00ffu) | 0x64006400u);
     return fma(vec4<f16>(rb, ga), vec4<f16>(one), vec4<f16>(-1152.0h));
 }
+fn half_rounded(v: vec4<f16>) -> vec4<f16> {
+    return clamp(v, vec4<f16>(-128.0h), vec4<f16>(127.0h)) + vec4<f16>(1152.0h);
+}
 fn half_levels(v: vec4<f16>) -> vec2<u32> {
-    let level = clamp(v, vec4<f16>(-128.0h), vec4<f16>(127.0h)) + vec4<f16>(1152.0h);
+    let level = half_rounded(v);
     return vec2<u32>(half_bits(level.xy), half_bits(level.zw)) & vec2<u32>(0x00ff00ffu);
 }
 var<workgroup> held0: array<array<vec4<u32>, 192>, 2>;
@@ -49,7 +52,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let tile_x0 = i32(group.x) * 120;
     let tile_y0 = i32(group.y + group.z * 65535u) * 6;
     // blur.1
-    if (lane < 128u) {
+    {
         let item = i32(lane);
         let tx = (item % 128i) * 1i - 4i;
         let ty = (item / 128i) * 6i - 0i;

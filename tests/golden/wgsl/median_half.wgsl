@@ -15,8 +15,11 @@ fn half_pixel(word: u32, one: f16) -> vec4<f16> {
     let ga = halves(((word >> 8u) & 0x00ff00ffu) | 0x64006400u);
     return fma(vec4<f16>(rb, ga), vec4<f16>(one), vec4<f16>(-1152.0h));
 }
+fn half_rounded(v: vec4<f16>) -> vec4<f16> {
+    return clamp(v, vec4<f16>(-128.0h), vec4<f16>(127.0h)) + vec4<f16>(1152.0h);
+}
 fn half_levels(v: vec4<f16>) -> vec2<u32> {
-    let level = clamp(v, vec4<f16>(-128.0h), vec4<f16>(127.0h)) + vec4<f16>(1152.0h);
+    let level = half_rounded(v);
     return vec2<u32>(half_bits(level.xy), half_bits(level.zw)) & vec2<u32>(0x00ff00ffu);
 }
 @compute @workgroup_size(32, 4)

@@ -232,9 +232,14 @@ fn half_pixel_of(v: vec4<f32>) -> vec4<f16> {
     return vec4<f16>(v.xzyw * 255.0f - vec4<f32>(128.0f));
 }
 """,
+    "half rounded": """\
+fn half_rounded(v: vec4<f16>) -> vec4<f16> {
+    return clamp(v, vec4<f16>(-128.0h), vec4<f16>(127.0h)) + vec4<f16>(1152.0h);
+}
+""",
     "half levels": """\
 fn half_levels(v: vec4<f16>) -> vec2<u32> {
-    let level = clamp(v, vec4<f16>(-128.0h), vec4<f16>(127.0h)) + vec4<f16>(1152.0h);
+    let level = half_rounded(v);
     return vec2<u32>(half_bits(level.xy), half_bits(level.zw)) & vec2<u32>(0x00ff00ffu);
 }
 """,

@@ -75,10 +75,10 @@ class HalfWriter:
         """A ``half`` node rounded to a level 0..255, as f32."""
         if node.attr == PIXEL:
             place = CHANNEL[own_channel(node)]
-            word = f"{self._levels(node, dx, dy)}.{'x' if place in 'xy' else 'y'}"
-        else:
-            vector, place = self._pair(node, dx, dy)
-            word = self.code.let(f"pair_levels({vector})")
+            rounded = self.code.let(f"half_rounded({self.pixel(node, dx, dy)})")
+            return self.code.let(f"f32({rounded}.{place}) - 1024.0f")
+        vector, place = self._pair(node, dx, dy)
+        word = self.code.let(f"pair_levels({vector})")
         return self.code.let(f"f32({word} & 0xffffu)" if place in "xz" else f"f32({word} >> 16u)")
 
     def word(self, node: Node, channel: int, dx: int, dy: int) -> str:

@@ -212,7 +212,7 @@ class _Emitter:
         code.line(f"// {laid.body.label}")
         loop = f"for (var item = i32(lane); item < {items}i; item += {threads}i)"
         if items <= threads:
-            loop = f"if (lane < {items}u)"
+            loop = f"if (lane < {items}u)" if items < threads else ""
         with code.block(loop):
             if items <= threads:
                 code.line("let item = i32(lane);")
