@@ -79,7 +79,7 @@ class HalfWriter:
             return self.code.let(f"f32({rounded}.{place}) - 1024.0f")
         vector, place = self._pair(node, dx, dy)
         word = self.code.let(f"pair_levels({vector})")
-        return self.code.let(f"f32({word} & 0xffffu)" if place in "xz" else f"f32({word} >> 16u)")
+        return self.code.let(f"f32({word} & 0xffffu)" if place == "x" else f"f32({word} >> 16u)")
 
     def word(self, node: Node, channel: int, dx: int, dy: int) -> str:
         """A word that holds the level of a ``half`` node in the byte of ``channel``."""
