@@ -67,7 +67,7 @@ class BodyEmitter(Sources):
             self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
-        self.gatherer = Gatherer(owner, self.lanes, body.roots)
+        self.gatherer = Gatherer(owner, self.lanes, body.roots, f"%b{number}.x")
         self.mine: str | None = None
         self.unchanged = "false"  # whether the row that is held is this one already
         self.write()
