@@ -60,7 +60,7 @@ def test_moved_pixels_stay_bytes(kernel: str) -> None:
 
 
 def test_neighbours_are_read_together() -> None:
-    text = native("rotate", COLOURS, COLOURS).text
+    text = native("rotate", COLOURS, FLOATS).text
     assert text.count("= load <2 x i32>") == 2 * 16  # two rows
     assert "masked.gather" not in text
 

@@ -32,8 +32,9 @@ from dala.backends.cpu.lanes import (
 from dala.backends.cpu.repeats import compare_rows
 from dala.backends.cpu.roll import roll_sums
 from dala.backends.cpu.rows import Form, Ring, RowBody
+from dala.backends.cpu.sampled import write_sampled
 from dala.backends.cpu.tables import write_byte_map
-from dala.backends.cpu.ways import DOT, FIXED, GAIN, REPEATED
+from dala.backends.cpu.ways import DOT, FIXED, GAIN, REPEATED, SAMPLED
 from dala.backends.cpu.wide import write_averages
 from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Access, Extent, Gather, Node, map_nodes
@@ -52,6 +53,7 @@ class BodyEmitter(Sources):
         self.row = Code(owner.names, f"b{number}.row")
         self.lane = Code(owner.names, f"b{number}.loop")
         self.tail_out = Code(owner.names)
+        self.carried: list[tuple[str, str, str, str]] = []  # name, type, first value and next one
         self.channels = len(body.held or body.stores[0].values)
         self.extrema = owner.extrema(body)
         self.byte_map = None if self.extrema else owner.byte_map(body)
@@ -82,6 +84,9 @@ class BodyEmitter(Sources):
             return
         if body.way == DOT:
             write_dot(self)
+            return
+        if body.way == SAMPLED:
+            write_sampled(self)
             return
         if self.extrema:
             write_extrema(self, self.extrema)
