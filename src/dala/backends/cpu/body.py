@@ -29,6 +29,7 @@ from dala.backends.cpu.lanes import (
     load_repeated,
     pack_level,
 )
+from dala.backends.cpu.packing import can_pack, pack_pixels
 from dala.backends.cpu.repeats import compare_rows
 from dala.backends.cpu.roll import roll_sums
 from dala.backends.cpu.rows import Form, Ring, RowBody
@@ -138,13 +139,19 @@ class BodyEmitter(Sources):
             return [writer.vector(n) for n in nodes]
         parts, i32 = [], Type(S32, self.lanes)
         moved: dict[str, int] = {}  # bytes that only pass through stay bytes: words and masks
+        computed: dict[int, Node] = {}
         for channel, node in enumerate(nodes):
             words = self._passed_through(node, channel, writer)
             if words is None:
-                writer.write([node])
-                parts.append(pack_level(self.lane, writer.vector(node), channel, self.lanes))
+                computed[channel] = node
             else:
                 moved[words] = moved.get(words, 0) | 0xFF << (8 * channel)
+        if computed and can_pack(self.lane, self.lanes):
+            parts.append(pack_pixels(writer, computed))
+        else:
+            writer.write([*computed.values()])
+            for channel, node in computed.items():
+                parts.append(pack_level(self.lane, writer.vector(node), channel, self.lanes))
         for words, bits in moved.items():
             mask = self.lane.constant(i32, _signed(bits))
             whole = bits == 0xFFFFFFFF
