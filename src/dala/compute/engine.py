@@ -11,7 +11,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from dala.backends.base import Device, Executable, Guard, Storage
 from dala.compute.buffers import Buffer, Scratch
@@ -65,13 +65,15 @@ class Recipe:
     label: str
     slots: tuple[bool, ...]  # which are buffers: all others are scratch
     quick: Callable[..., bool] | None = None  # the run as one function, if it is a short one
-    runs: int = 0
+    runs: Literal["never", "once", "again"] = "never"
 
     def count_run(self) -> None:
         """The second time, a short run becomes one function: the first should not wait for that."""
-        self.runs += 1
-        if self.runs == 2:
+        if self.runs == "once":
+            self.runs = "again"
             self.quick = self.executable.quick(self.slots, QUIET)
+        elif self.runs == "never":
+            self.runs = "once"
 
 
 class Prepared(NamedTuple):
