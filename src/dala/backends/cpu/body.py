@@ -68,6 +68,7 @@ class BodyEmitter(Sources):
         self.vectors = vectors_at_once(body, self.channels) if body.way == FIXED else 1
         if body.way == FIXED:  # of grey pixels, twice as many fit into 16-bit lanes
             self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
+        self.begins_even = owner.image
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
         self.gatherer = Gatherer(owner, self.lanes, body.roots, f"%b{number}.x")
