@@ -109,7 +109,7 @@ def moved_by(image: np.ndarray, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarra
 def assert_moved(got: np.ndarray, image: np.ndarray, u: np.ndarray, v: np.ndarray) -> None:
     """Inside the image its colours, fading in alpha on the border; outside nothing."""
     (mixed, covered), values = moved_by(image, u, v), unit(got)
-    tolerance = 2e-4 if image.dtype == np.float32 else 0.51 / 255
+    tolerance = 2e-4 if image.dtype == np.float32 else 0.56 / 255  # 0.06: in 16 bits
     np.testing.assert_allclose(values[..., 3], mixed[..., 3] * covered, atol=tolerance)
     seen = covered > 1e-4
     np.testing.assert_allclose(values[seen, :3], mixed[seen, :3], atol=tolerance)

@@ -29,11 +29,13 @@ from dala.backends.cpu.lanes import (
     load_repeated,
     pack_level,
 )
+from dala.backends.cpu.packing import can_pack, pack_pixels
 from dala.backends.cpu.repeats import compare_rows
 from dala.backends.cpu.roll import roll_sums
 from dala.backends.cpu.rows import Form, Ring, RowBody
+from dala.backends.cpu.sampled import write_sampled
 from dala.backends.cpu.tables import write_byte_map
-from dala.backends.cpu.ways import DOT, FIXED, GAIN, REPEATED
+from dala.backends.cpu.ways import DOT, FIXED, GAIN, REPEATED, SAMPLED
 from dala.backends.cpu.wide import write_averages
 from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Access, Extent, Gather, Node, map_nodes
@@ -52,6 +54,7 @@ class BodyEmitter(Sources):
         self.row = Code(owner.names, f"b{number}.row")
         self.lane = Code(owner.names, f"b{number}.loop")
         self.tail_out = Code(owner.names)
+        self.carried: list[tuple[str, str, str, str]] = []  # name, type, first value and next one
         self.channels = len(body.held or body.stores[0].values)
         self.extrema = owner.extrema(body)
         self.byte_map = None if self.extrema else owner.byte_map(body)
@@ -65,9 +68,10 @@ class BodyEmitter(Sources):
         self.vectors = vectors_at_once(body, self.channels) if body.way == FIXED else 1
         if body.way == FIXED:  # of grey pixels, twice as many fit into 16-bit lanes
             self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
+        self.begins_even = owner.image
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
-        self.gatherer = Gatherer(owner, self.lanes, body.roots)
+        self.gatherer = Gatherer(owner, self.lanes, body.roots, f"%b{number}.x")
         self.mine: str | None = None
         self.unchanged = "false"  # whether the row that is held is this one already
         self.write()
@@ -82,6 +86,9 @@ class BodyEmitter(Sources):
             return
         if body.way == DOT:
             write_dot(self)
+            return
+        if body.way == SAMPLED:
+            write_sampled(self)
             return
         if self.extrema:
             write_extrema(self, self.extrema)
@@ -133,13 +140,19 @@ class BodyEmitter(Sources):
             return [writer.vector(n) for n in nodes]
         parts, i32 = [], Type(S32, self.lanes)
         moved: dict[str, int] = {}  # bytes that only pass through stay bytes: words and masks
+        computed: dict[int, Node] = {}
         for channel, node in enumerate(nodes):
             words = self._passed_through(node, channel, writer)
             if words is None:
-                writer.write([node])
-                parts.append(pack_level(self.lane, writer.vector(node), channel, self.lanes))
+                computed[channel] = node
             else:
                 moved[words] = moved.get(words, 0) | 0xFF << (8 * channel)
+        if computed and can_pack(self.lane, self.lanes):
+            parts.append(pack_pixels(writer, computed))
+        else:
+            writer.write([*computed.values()])
+            for channel, node in computed.items():
+                parts.append(pack_level(self.lane, writer.vector(node), channel, self.lanes))
         for words, bits in moved.items():
             mask = self.lane.constant(i32, _signed(bits))
             whole = bits == 0xFFFFFFFF

@@ -208,6 +208,8 @@ class PassEmitter:
         first = -inner.lanes if body.margin else 0
         start, back = inner.row.block, inner.lane.block
         rows.line(f"%{p}.column = phi i64 [ {first}, %{start} ], [ %{p}.x.next, %{back} ]")
+        for name, type_, initial, next_value in inner.carried:
+            rows.line(f"{name} = phi {type_} [ {initial}, %{start} ], [ {next_value}, %{back} ]")
         rows.line(f"%{p}.x = {counted(f'%{p}.column')}")
         rows.line(f"%{p}.full = icmp slt i64 %{p}.x, %{p}.fullend")
         rows.lines += inner.lane.lines

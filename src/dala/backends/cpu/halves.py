@@ -100,7 +100,7 @@ class ZippedHalves(Halves):
         self.names = X86_NAMES[body.owner.vector_bytes]
 
     def sum(self, weights: Weights) -> list[str]:
-        return self._sum(weights, lambda low, high: splat((high << 8) + (low & 255)))
+        return self._sum(weights, _pair)
 
     def scaled_sum(self, weights: Weights, factor: str) -> list[str]:
         code = self.body.uniform
@@ -125,6 +125,10 @@ class ZippedHalves(Halves):
                 term = self._weigh(zipped, factors)
                 totals[half] = self.op("add", totals[half], term) if totals[half] else term
         return totals
+
+    def weigh(self, zipped: str, low: int, high: int) -> str:
+        """The sums of pairs of bytes, each times its weight."""
+        return self._weigh(zipped, _pair(low, high))
 
     def _weigh(self, zipped: str, factors: str) -> str:
         weights = self.code.op(f"bitcast {self.vector} {factors} to {self.bytes}")
@@ -165,6 +169,11 @@ def take_halves(body: BodyEmitter, taps: Sequence[Access]) -> Halves:
     """The halves that suit the machine."""
     zipped = body.owner.x86 and body.owner.vector_bytes in X86_NAMES
     return (ZippedHalves if zipped else Halves)(body, taps)
+
+
+def _pair(low: int, high: int) -> str:
+    """Two signed bytes as one number."""
+    return splat((high << 8) + (low & 255))
 
 
 def splat(value: int, element: str = "i16") -> str:

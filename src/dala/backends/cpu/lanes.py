@@ -22,6 +22,8 @@ UNIFORM, ROW, LANE = 0, 1, 2
 class Sources(ABC):
     """What a body reads from: the pass's geometry and memory, as names in the text (see emit.py)."""
 
+    begins_even = False  # whether axis 1 are columns, and every vector begins with an even one
+
     @abstractmethod
     def param(self, index: int, dtype: DType) -> str:
         """The name of a run-time parameter's value."""
@@ -45,6 +47,14 @@ class Sources(ABC):
     @abstractmethod
     def gather(self, writer: LaneWriter, node: Node) -> str:
         """The vector at computed positions; ``writer`` knows those."""
+
+
+def _is_parity(node: Node) -> bool:
+    """Whether a column is odd: in a vector that begins with an even one, the same as of the lane."""
+    if node.op != "and":
+        return False
+    column, one = node.args
+    return column.op == "coord" and column.attr == 1 and one.op == "const" and one.attr == 1
 
 
 class LaneWriter:
@@ -108,6 +118,8 @@ class LaneWriter:
             loaded = self.sources.load_either(self, node)
             if loaded is not None:
                 return loaded, LANE
+        if _is_parity(node) and self.sources.begins_even:
+            return "<" + ", ".join(f"i32 {lane & 1}" for lane in range(self.lanes)) + ">", LANE
         rate = max(self.rates[id(a)] for a in node.args)
         lanes = self.lanes if rate == LANE else 0
         if rate == LANE:

@@ -3,6 +3,7 @@
 * A stage that only averages the levels of a u8 image is left to 16-bit fixed point (fixed.py).
 * So is one that adds differences of levels times a gain that is the same everywhere (gain.py).
 * A stage that weighs levels of u8 images by constants is left to integer dot products (dot.py).
+* A bilinear sample of an RGBA image of bytes is left to 16 bits, too (sampled.py).
 * So is a stage of minima and maxima of several pixels of a u8 image left alone: bytes (extrema.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
   look-up table (tables.py), and bytes are what lies on both sides of it.
@@ -20,11 +21,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dala.backends.contract import contract_body
+from dala.backends.cpu.bilinear import CHANNELS, find_sample
 from dala.backends.cpu.dot import suits_dot
 from dala.backends.cpu.extrema import are_extrema
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
 from dala.backends.cpu.gain import suits_gain
-from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, TABLE
+from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, SAMPLED, TABLE
 from dala.backends.patterns import drop_halves, is_plain_average, on_levels, reads_levels
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
@@ -60,7 +62,7 @@ def prepare_program(
     stages = []
     for number, stage in enumerate(program.stages):
         way = ways.get(number, PLAIN)
-        if way.alone:
+        if way.alone and way != SAMPLED:
             stages.append(replace(stage, way=way))
             continue
         if _is_wide(program, stage):
@@ -86,6 +88,8 @@ def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) 
     for number in range(program.first_result, len(program.stages)):
         if number not in ways and _is_dot(program, number, inputs):
             ways[number] = DOT
+        elif number not in ways and _is_sampled(program, number, inputs):
+            ways[number] = SAMPLED
     return ways
 
 
@@ -120,6 +124,15 @@ def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
     if any(inputs[program.source_part(s).array].dtype != U8 for s in sources):
         return False
     return suits_dot(body)
+
+
+def _is_sampled(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
+    """Whether a stage is a bilinear sample of an RGBA image of bytes."""
+    found = find_sample(program.stages[number].body)
+    if found is None or found.source >= program.inputs or not program.has_one_grid:
+        return False
+    source = inputs[found.source]
+    return source.dtype == U8 and source.channels == CHANNELS
 
 
 def _is_gain(program: Program, inputs: Sequence[ArrayType]) -> bool:
