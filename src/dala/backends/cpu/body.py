@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dala.backends.cpu.channels import hold_channels, roll_channels
+from dala.backends.cpu.channels import Alike, alike_planes, roll_channels
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.dot import write_dot
+from dala.backends.cpu.either import choose_rows
 from dala.backends.cpu.extrema import write_extrema
 from dala.backends.cpu.fixed import vectors_at_once, write_fixed
 from dala.backends.cpu.gain import write_gain
@@ -28,6 +29,7 @@ from dala.backends.cpu.lanes import (
     load_every_second,
     load_repeated,
     pack_level,
+    repeat_from,
 )
 from dala.backends.cpu.repeats import compare_rows
 from dala.backends.cpu.roll import roll_sums
@@ -36,7 +38,7 @@ from dala.backends.cpu.tables import write_byte_map
 from dala.backends.cpu.ways import DOT, FIXED, GAIN, REPEATED
 from dala.backends.cpu.wide import write_averages
 from dala.ir.dtypes import F32, S32, U8, DType
-from dala.ir.graph import Access, Extent, Gather, Node, map_nodes
+from dala.ir.graph import Access, Extent, Gather, Node, in_order, map_nodes
 
 if TYPE_CHECKING:
     from dala.backends.cpu.emit import PassEmitter
@@ -51,6 +53,8 @@ class BodyEmitter(Sources):
         self.uniform = owner.uniform
         self.row = Code(owner.names, f"b{number}.row")
         self.lane = Code(owner.names, f"b{number}.loop")
+        self.plane = self.row  # once per plane, if the body is a loop over planes
+        self.planes: Alike | None = None
         self.tail_out = Code(owner.names)
         self.channels = len(body.held or body.stores[0].values)
         self.extrema = owner.extrema(body)
@@ -68,7 +72,7 @@ class BodyEmitter(Sources):
         self.places: dict[tuple[int, int], str] = {}
         self.loaded: dict[tuple[int, int, int], list[str]] = {}
         self.gatherer = Gatherer(owner, self.lanes, body.roots)
-        self.mine: str | None = None
+        self.mine = ""  # whether this row is ours to store
         self.unchanged = "false"  # whether the row that is held is this one already
         self.write()
 
@@ -89,10 +93,12 @@ class BodyEmitter(Sources):
         if self.byte_map is not None:
             write_byte_map(self, self.byte_map)
             return
-        if hold_channels(self):
-            return
+        if planes := alike_planes(self):
+            self.planes, self.plane = planes, Code(self.owner.names, f"b{self.number}.plane")
+            first = tuple(planes.roots[0])
+            self.body = body = replace(body, held=first, nodes=in_order(first))
         writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
-        body = self._with_loops(writer)
+        body = choose_rows(self, body if planes else self._with_loops(writer))
         # everything is computed before anything is written: an output may be an input, too
         held = self._compute(body.held, writer, packed=self._holds_bytes) if body.ring else []
         results = []
@@ -115,12 +121,7 @@ class BodyEmitter(Sources):
                 break
         else:
             return body
-
-        def cut(roots: tuple[Node, ...]) -> tuple[Node, ...]:
-            return map_nodes(roots, lambda node: node, leaves)
-
-        stores = tuple(replace(s, values=cut(s.values)) for s in body.stores)
-        return replace(body, held=cut(body.held), stores=stores)
+        return body.map(lambda roots: map_nodes(roots, lambda node: node, leaves))
 
     @property
     def _holds_bytes(self) -> bool:
@@ -219,18 +220,28 @@ class BodyEmitter(Sources):
 
         Of an image of twice the size: where the pairs of pixels begin that the access is among.
         """
-        inside, dx = access.source - len(self.work.reads), self._first_dx(access)
+        inside = access.source - len(self.work.reads)
         if inside < 0:
-            assert dx == 0, "inputs read at column offsets go through a loader"
+            assert self._first_dx(access) == 0, "inputs read at column offsets go through a loader"
             return self._input_place(access.source, access.dy)
-        ring = self._ring(inside)
-        place = self._plane_place(inside, plane, access.dy)
-        moved = dx * ring.pixel_bytes
-        return self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}") if moved else place
+        return self._place_in(self._plane(inside, plane, access.dy), access)
+
+    def _place_in(self, start: str, access: Access) -> str:
+        """The address, in the loop, of what is read of a held row that begins at ``start``."""
+        size = self._ring(access.source - len(self.work.reads)).pixel_bytes
+        column = self.lane.op(f"mul i64 {self._column(access.source)}, {size}")
+        place = self.lane.op(f"getelementptr i8, ptr {start}, i64 {column}")
+        return self.lane.moved(place, self._first_dx(access) * size)
 
     def _first_dx(self, access: Access) -> int:
-        """The column offset; of an image of twice the size, that of the pair."""
-        return access.dx - (access.dx & 1) if self.step_to(access.source) == 1 else access.dx
+        """The column offset where a load begins: that of a pair, of an image of twice the size; the one
+        that neighbours share, of held rows of a smaller one."""
+        step, dx = self.step_to(access.source), access.dx
+        if step == 1:
+            return dx - (dx & 1)
+        if step < 0 and dx in (0, 1) and self.in_planes(access.source):
+            return -min(self._ring(access.source - len(self.work.reads)).pad_left, 1)
+        return dx
 
     def rows_of(self, source: int) -> tuple[str, str, int, int]:
         """Where a source's rows begin and their stride; how many are held (0: all); bytes per pixel."""
@@ -272,13 +283,6 @@ class BodyEmitter(Sources):
         assert ring is not None
         return ring
 
-    def _plane_place(self, number: int, plane: int, dy: int) -> str:
-        """The address, in the loop, of this vector in one plane of a body's rows."""
-        x = self._column(len(self.work.reads) + number)
-        column = self.lane.op(f"mul i64 {x}, {self._ring(number).pixel_bytes}")
-        start = self._plane(number, plane, dy)
-        return self.lane.op(f"getelementptr i8, ptr {start}, i64 {column}")
-
     def _input_place(self, source: int, dy: int) -> str:
         key = (source, dy)
         if key not in self.places:
@@ -300,29 +304,16 @@ class BodyEmitter(Sources):
             return code.op(f"load {vector}, ptr {place}, align {self._alignment}")
         return self._load_f32(code, self.place_of(access, access.channel), access)
 
-    def load_either(self, writer: LaneWriter, node: Node) -> str | None:
-        """Held rows are chosen by their address, once per row."""
-        condition, first, second = node.args
-        a, b = first.attr, second.attr
-        if not isinstance(a, Access) or not isinstance(b, Access):
-            return None
-        if writer.sections[ROW] is not self.row or not (self._moves(a) and self._moves(b)):
-            return None
-        if a.dx != b.dx or self.step_to(a.source) != self.step_to(b.source):
-            return None
-        rows = [self._plane(r.source - len(self.work.reads), r.channel, r.dy) for r in (a, b)]
-        chosen = f"select i1 {writer.names[id(condition)]}, ptr {rows[0]}, ptr {rows[1]}"
-        offset = self.lane.op(f"mul i64 {self._column(a.source)}, 4")
-        row = self.row.op(chosen)
-        place = self.lane.op(f"getelementptr i8, ptr {row}, i64 {offset}")
-        moved = 4 * self._first_dx(a)
-        if moved:
-            place = self.lane.op(f"getelementptr i8, ptr {place}, i64 {moved}")
-        return self._load_f32(self.lane, place, a)
+    def load_either(self, condition: str, first: Access, second: Access) -> str:
+        rows = [
+            self._plane(a.source - len(self.work.reads), a.channel, a.dy) for a in (first, second)
+        ]
+        row = self.plane.op(f"select i1 {condition}, ptr {rows[0]}, ptr {rows[1]}")
+        return self._load_f32(self.lane, self._place_in(row, first), first)
 
-    def _moves(self, access: Access) -> bool:
-        """Whether it reads rows of f32 that lie plane by plane."""
-        inside = access.source - len(self.work.reads)
+    def in_planes(self, source: int) -> bool:
+        """Whether a source is rows of f32 that lie plane by plane."""
+        inside = source - len(self.work.reads)
         return inside >= 0 and self._ring(inside).form == "f32" and not self._ring(inside).blocked
 
     def _load_f32(self, code: Code, place: str, access: Access) -> str:
@@ -334,17 +325,20 @@ class BodyEmitter(Sources):
             case 1:
                 return load_every_second(code, place, vector, access.dx & 1)
             case smaller:
-                return load_repeated(code, place, vector, 1 << -smaller)
+                whole = code.op(f"load {vector}, ptr {place}, align 4")
+                return repeat_from(
+                    code, whole, vector, 1 << -smaller, access.dx - self._first_dx(access)
+                )
 
     def own_place(self, plane: int) -> str:
         """The address, in the loop, where this body holds a vector."""
-        return self._plane_place(self.number, plane, 0)
+        return self.place_of(Access(len(self.work.reads) + self.number), plane)
 
     def _block_place(self, number: int, channel: int, dy: int) -> str:
         step = self.lane.op(f"mul i64 %b{self.number}.x, {self._ring(number).channels * 4}")
-        block = self.lane.op(f"getelementptr i8, ptr {self._ring_row(number, dy)}, i64 {step}")
-        offset = channel * self.lanes * 4
-        return self.lane.op(f"getelementptr i8, ptr {block}, i64 {offset}") if offset else block
+        row = self._row_in_turn(number, channel, dy)
+        block = self.lane.op(f"getelementptr i8, ptr {row}, i64 {step}")
+        return self.lane.moved(block, channel * self.lanes * 4)
 
     @property
     def _alignment(self) -> int:
@@ -358,15 +352,12 @@ class BodyEmitter(Sources):
             row = self.row.op(f"{'shl' if step > 0 else 'ashr'} i64 {row}, {abs(step)}")
         if source - len(self.work.reads) == self.number:  # its own row
             return row
-        if dy:
-            row = self.row.op(f"add i64 {row}, {dy}")
+        row = self.row.add(row, dy)
         first, last = self.row_range(source)
         if dy < 0 or self.body.margin:
-            outside = self.row.op(f"icmp slt i64 {row}, {first}")
-            row = self.row.op(f"select i1 {outside}, i64 {first}, i64 {row}")
+            row = self.row.largest(row, first)
         if dy > 0 or self.body.margin:
-            outside = self.row.op(f"icmp sgt i64 {row}, {last}")
-            row = self.row.op(f"select i1 {outside}, i64 {last}, i64 {row}")
+            row = self.row.least(row, last)
         return row
 
     def row_range(self, source: int) -> tuple[int, str]:
@@ -377,24 +368,33 @@ class BodyEmitter(Sources):
             last = self.owner.rows_of(grid, last=True)
         else:
             last = self.uniform.op(f"sub i64 {self.extent(Extent(source, 0))}, 1")
-        return -margin, self.row.op(f"add i64 {last}, {margin}") if margin else last
+        return -margin, self.row.add(last, margin)
 
     def _ring_row(self, number: int, dy: int) -> str:
         row = self._clamped_row(len(self.work.reads) + number, dy)
-        if self.owner.bodies[number].margin:  # its first row is -1
-            row = self.row.op(f"add i64 {row}, {self.owner.bodies[number].margin}")
+        row = self.row.add(row, self.owner.bodies[number].margin)  # with one, its first row is -1
         slot = self.row.op(f"urem i64 {row}, {self._ring(number).depth}")
         stride = self.owner.word(self.owner.layout.rings[number] + 1, "i64")
         offset = self.row.op(f"mul i64 {slot}, {stride}")
         return self.row.op(f"getelementptr i8, ptr {self.owner.ring_start(number)}, i64 {offset}")
 
     def _plane(self, number: int, plane: int, dy: int) -> str:
-        row = self._ring_row(number, dy)
+        row = self._row_in_turn(number, plane, dy)
         if plane == 0:
             return row
         stride = self.owner.word(self.owner.layout.rings[number] + 2, "i64")
         offset = self.row.op(f"mul i64 {stride}, {plane}")
-        return self.row.op(f"getelementptr i8, ptr {row}, i64 {offset}")
+        return self.plane.op(f"getelementptr i8, ptr {row}, i64 {offset}")
+
+    def _row_in_turn(self, number: int, channel: int, dy: int) -> str:
+        """The begin of a held row; in a loop over planes, moved with each turn."""
+        row, source = self._ring_row(number, dy), len(self.work.reads) + number
+        step = self.planes.steps[source, channel] if self.planes else 0
+        if not step:
+            return row
+        distance = self.uniform.op(f"mul i64 {self.plane_stride(source)}, {step}")
+        moved = self.plane.op(f"mul i64 %b{self.number}.turn, {distance}")
+        return self.plane.op(f"getelementptr i8, ptr {row}, i64 {moved}")
 
     def _source_format(self, source: int) -> Format:
         inside = source - len(self.work.reads)
@@ -418,7 +418,7 @@ class BodyEmitter(Sources):
             if ring.blocked:
                 place = self._block_place(self.number, channel, 0)
             else:
-                place = self._plane_place(self.number, channel, 0)
+                place = self.own_place(channel)
             self.lane.line(f"store {vector} {value}, ptr {place}, align {self._alignment}")
 
     def pad_row(self, rows: Code) -> None:
@@ -442,20 +442,18 @@ class BodyEmitter(Sources):
         vector = f"<{lanes} x {pixel}>"
         columns = f"%b{self.number}.W"
         end = rows.op(f"getelementptr {pixel}, ptr {start}, i64 {columns}")
-        if self.body.margin:  # the edge that repeats is further out
-            start = rows.op(f"getelementptr {pixel}, ptr {start}, i64 {-self.body.margin}")
-            end = rows.op(f"getelementptr {pixel}, ptr {end}, i64 {self.body.margin}")
+        start = rows.moved(start, -self.body.margin, pixel)  # the edge that repeats
+        end = rows.moved(end, self.body.margin, pixel)
         for pad, anchor, edge in ((ring.pad_left, start, 0), (ring.pad_right, end, -1)):
             if not pad:
                 continue
-            source = rows.op(f"getelementptr {pixel}, ptr {anchor}, i64 {edge}")
-            color = rows.op(f"load {pixel}, ptr {source}, align 1")
+            color = rows.op(f"load {pixel}, ptr {rows.moved(anchor, edge, pixel)}, align 1")
             single = rows.op(f"insertelement {vector} poison, {pixel} {color}, i64 0")
             zeros = f"<{lanes} x i32> zeroinitializer"
             all_lanes = rows.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
             for k in range(-(-pad // lanes)):
                 step = k * lanes if edge else -(k + 1) * lanes
-                place = rows.op(f"getelementptr {pixel}, ptr {anchor}, i64 {step}")
+                place = rows.moved(anchor, step, pixel)
                 rows.line(f"store {vector} {all_lanes}, ptr {place}, align 1")
 
     def store_place(self, write: int, element: int) -> str:
@@ -463,11 +461,9 @@ class BodyEmitter(Sources):
         p = f"b{self.number}"
         word = self.owner.layout.writes[write]
         base, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
-        if self.mine is None:  # rows computed for a neighbour's sake are not ours to write
-            self.row.line(f"%{p}.from = icmp sge i64 %{p}.now, %y0")
-            self.row.line(f"%{p}.until = icmp slt i64 %{p}.now, %y1")
-            self.row.line(f"%{p}.mine = and i1 %{p}.from, %{p}.until")
-            self.mine = self.lane.op(f"and i1 %{p}.full, %{p}.mine")
+        if not self.mine:  # rows computed for a neighbour's sake are not
+            begun = self.row.op(f"icmp sge i64 %{p}.now, %y0")
+            self.mine = self.row.op(f"and i1 {begun}, {self.row.op(f'icmp slt i64 %{p}.now, %y1')}")
         offset = self.row.op(f"mul i64 %{p}.r, {stride}")
         pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
         buffer = self.owner.room()
@@ -476,7 +472,8 @@ class BodyEmitter(Sources):
         skipped = self.tail_out.op(f"mul i64 %{p}.fullend, {element}")
         target = self.tail_out.op(f"getelementptr i8, ptr {pointer}, i64 {skipped}")
         self._copy(self.tail_out, target, buffer, element)
-        return self.lane.op(f"select i1 {self.mine}, ptr {direct}, ptr {buffer}")
+        whole = self.lane.op(f"and i1 %{p}.full, {self.mine}")
+        return self.lane.op(f"select i1 {whole}, ptr {direct}, ptr {buffer}")
 
     def _copy(self, code: Code, target: str, source: str, element: int) -> None:
         self.owner.names.declarations["memcpy"] = (

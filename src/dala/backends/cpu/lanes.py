@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Sequence
+from typing import NamedTuple
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.spelling import spell
@@ -17,6 +18,14 @@ from dala.ir.graph import Access, Extent, Node, in_order, walk
 from dala.ir.rewrite import INVERSE_255
 
 UNIFORM, ROW, LANE = 0, 1, 2
+UNIFORM_LEAVES = frozenset({"const", "param", "extent"})
+
+
+class Either(NamedTuple):
+    """Two reads of which a condition chooses one, see either.py."""
+
+    first: Access
+    second: Access
 
 
 class Sources(ABC):
@@ -38,9 +47,9 @@ class Sources(ABC):
     def load(self, code: Code, access: Access) -> str:
         """The vector of f32 (image) or elements (tensor) at an offset."""
 
-    def load_either(self, writer: LaneWriter, node: Node) -> str | None:
-        """A ``select`` between two loads as one load, if that is possible."""
-        return None
+    def load_either(self, condition: str, first: Access, second: Access) -> str:
+        """The vector of one of two rows, see either.py."""
+        raise AssertionError("only bodies choose between rows")
 
     @abstractmethod
     def gather(self, writer: LaneWriter, node: Node) -> str:
@@ -104,11 +113,9 @@ class LaneWriter:
     def _operation(self, node: Node) -> tuple[str, int]:
         if node.op == "gather":
             return self.sources.gather(self, node), LANE
-        if node.op == "select" and self.rates[id(node.args[0])] < LANE:
-            loaded = self.sources.load_either(self, node)
-            if loaded is not None:
-                return loaded, LANE
-        rate = max(self.rates[id(a)] for a in node.args)
+        if isinstance(node.attr, Either):
+            return self.sources.load_either(self.names[id(node.args[0])], *node.attr), LANE
+        rate = max([self.rates[id(a)] for a in node.args])
         lanes = self.lanes if rate == LANE else 0
         if rate == LANE:
             args = [self.vector(a) for a in node.args]
@@ -125,7 +132,7 @@ def image_rates(roots: tuple[Node, ...]) -> dict[int, int]:
     for node in in_order(roots):
         if node.op == "coord":
             rate = ROW if node.attr == 0 else LANE
-        elif node.op in ("load", "gather"):
+        elif node.op == "gather" or not (node.args or node.op in UNIFORM_LEAVES):
             rate = LANE
         else:
             rate = UNIFORM
@@ -143,16 +150,18 @@ def in_exchanges(roots: Sequence[Node], known: Container[int] = ()) -> Iterator[
     much later, and a sorting network would keep three times as many values as there are registers.
     """
     nodes = list(walk(roots, known))
-    halves: dict[frozenset[int], list[Node]] = {}
+    exchanges: dict[frozenset[Node], list[Node]] = {}
+    halves: dict[int, list[Node]] = {}  # node → its exchange
     for node in nodes:
         if node.op in ("min", "max"):
-            halves.setdefault(frozenset(map(id, node.args)), []).append(node)
+            both = halves[id(node)] = exchanges.setdefault(frozenset(node.args), [])
+            both.append(node)
     seen: set[int] = set()
     for node in nodes:
-        if id(node) not in seen:
-            together = (
-                halves[frozenset(map(id, node.args))] if node.op in ("min", "max") else [node]
-            )
+        if id(node) not in halves:
+            yield node
+        elif id(node) not in seen:
+            together = halves[id(node)]
             seen.update(map(id, together))
             yield from together
 
@@ -334,6 +343,11 @@ def every(code: Code, block: str, whole: Type, step: int, first: int) -> str:
 def repeated(code: Code, block: str, whole: Type, times: int) -> str:
     """Each element of a vector several times."""
     return _shuffle(code, block, whole, [i // times for i in range(whole.lanes * times)])
+
+
+def repeat_from(code: Code, block: str, t: Type, times: int, first: int) -> str:
+    """A vector of some elements of another one, each several times, from the ``first`` on."""
+    return _shuffle(code, block, t, [first + i // times for i in range(t.lanes)])
 
 
 def reverse(code: Code, block: str, whole: Type) -> str:

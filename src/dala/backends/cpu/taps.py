@@ -145,10 +145,7 @@ def tap_places(body: BodyEmitter, taps: Sequence[Access]) -> str:
             f"load i64, ptr {code.op(f'getelementptr i64, ptr {pair}, i64 1')}, align 8"
         )
         row = code.op(f"add i64 %b{body.number}.r, {down}")
-        row = code.op(f"call i64 @llvm.smax.i64(i64 {row}, i64 {first_row})")
-        row = code.op(f"call i64 @llvm.smin.i64(i64 {row}, i64 {last_row})")
-        if first_row:
-            row = code.op(f"sub i64 {row}, {first_row}")
+        row = code.add(code.least(code.largest(row, first_row), last_row), -first_row)
         if depth:
             row = code.op(f"urem i64 {row}, {depth}")
         first = code.op(f"getelementptr i8, ptr {start}, i64 {code.op(f'mul i64 {row}, {stride}')}")
@@ -157,7 +154,5 @@ def tap_places(body: BodyEmitter, taps: Sequence[Access]) -> str:
         code.line(f"store ptr {place}, ptr {slot}, align 8")
         return []
 
-    for name in ("llvm.smax.i64", "llvm.smin.i64"):
-        body.owner.names.declarations[name] = f"declare i64 @{name}(i64, i64)"
     body.row.repeat(len(taps), 1, [], find)
     return places
