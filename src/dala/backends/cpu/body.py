@@ -39,7 +39,7 @@ from dala.backends.cpu.tables import write_byte_map
 from dala.backends.cpu.ways import DOT, FIXED, GAIN, REPEATED
 from dala.backends.cpu.wide import write_averages
 from dala.ir.dtypes import F32, S32, U8, DType
-from dala.ir.graph import Access, Extent, Gather, Node, in_order, map_nodes
+from dala.ir.graph import Access, Gather, Node, in_order, map_nodes
 
 if TYPE_CHECKING:
     from dala.backends.cpu.emit import PassEmitter
@@ -232,12 +232,6 @@ class BodyEmitter(Places, Sources):
             self.lane.line(f"store {vector} {value}, ptr {place}, align {self._alignment}")
 
     # -- what expressions ask for (Sources) --------------------------------------------------------
-
-    def param(self, index: int, dtype: DType) -> str:
-        return self.owner.word(self.owner.layout.params + index, Type(dtype).element)
-
-    def extent(self, extent: Extent) -> str:
-        return self.owner.extent(extent)
 
     def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
         owner = self.owner

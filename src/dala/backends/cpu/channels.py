@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LANE, UNIFORM_LEAVES, LaneWriter, Sources
-from dala.ir.dtypes import F32, DType
-from dala.ir.graph import Access, Extent, Node, walk
+from dala.ir.dtypes import F32
+from dala.ir.graph import Access, Node, walk
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
@@ -240,7 +240,7 @@ class _Planes(Sources):
     """What the function of one channel reads: the planes of the first one, moved by ``index`` steps."""
 
     def __init__(self, body: BodyEmitter, index: str, alike: Alike) -> None:
-        self.body, self.index, self.alike = body, index, alike
+        self.owner, self.body, self.index, self.alike = body.owner, body, index, alike
 
     def write(self, code: Code) -> list[str]:
         """The functions of this channel."""
@@ -261,15 +261,3 @@ class _Planes(Sources):
         if access.dx:
             place = code.op(f"getelementptr float, ptr {place}, i64 {access.dx}")
         return code.op(f"load {Type(F32, self.body.lanes)}, ptr {place}, align 4")
-
-    def param(self, index: int, dtype: DType) -> str:
-        return self.body.param(index, dtype)
-
-    def extent(self, extent: Extent) -> str:
-        return self.body.extent(extent)
-
-    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
-        raise AssertionError("no function of channels alone")
-
-    def gather(self, writer: LaneWriter, node: Node) -> str:
-        raise AssertionError("no function of held rows alone")

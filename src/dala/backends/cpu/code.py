@@ -141,7 +141,8 @@ class Code:
             return literal
         return f"splat ({t.element} {literal})"
 
-    def call(self, result: Type, name: str, operand: Type, args: list[str]) -> str:
+    def call(self, result: Type | str, name: str, operand: Type | str, args: list[str]) -> str:
+        """A function that is declared with it."""
         types = ", ".join([str(operand)] * len(args))
         self.names.declarations[name] = f"declare {result} @{name}({types})"
         listed = ", ".join(f"{operand} {a}" for a in args)

@@ -9,13 +9,16 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.spelling import spell
 from dala.ir.dtypes import F32, S32, S64, U8, DType
 from dala.ir.graph import Access, Extent, Node, in_order, walk
 from dala.ir.rewrite import INVERSE_255
+
+if TYPE_CHECKING:
+    from dala.backends.cpu.emit import PassEmitter
 
 UNIFORM, ROW, LANE = 0, 1, 2
 UNIFORM_LEAVES = frozenset({"const", "param", "extent"})
@@ -29,31 +32,33 @@ class Either(NamedTuple):
 
 
 class Sources(ABC):
-    """What a body reads from: the pass's geometry and memory, as names in the text (see emit.py)."""
+    """What expressions read from: the pass's geometry and memory, as names in the text (see emit.py)."""
 
-    @abstractmethod
+    owner: PassEmitter
+
     def param(self, index: int, dtype: DType) -> str:
         """The name of a run-time parameter's value."""
+        return self.owner.word(self.owner.layout.params + index, Type(dtype).element)
 
-    @abstractmethod
     def extent(self, extent: Extent) -> str:
         """The i64 name of a size."""
-
-    @abstractmethod
-    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
-        """The position along an axis and its rate."""
+        return self.owner.extent(extent)
 
     @abstractmethod
     def load(self, code: Code, access: Access) -> str:
         """The vector of f32 (image) or elements (tensor) at an offset."""
 
+    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
+        """The position along an axis and its rate."""
+        raise AssertionError("only bodies know a position")
+
     def load_either(self, condition: str, first: Access, second: Access) -> str:
         """The vector of one of two rows, see either.py."""
         raise AssertionError("only bodies choose between rows")
 
-    @abstractmethod
     def gather(self, writer: LaneWriter, node: Node) -> str:
         """The vector at computed positions; ``writer`` knows those."""
+        raise AssertionError("nothing is gathered here")
 
 
 class LaneWriter:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LaneWriter, Sources
-from dala.ir.dtypes import F32, S64, DType
-from dala.ir.graph import Access, Extent, Node, const, make
+from dala.ir.dtypes import F32, S64
+from dala.ir.graph import Access, Node, const, make
 from dala.ir.printer import print_body
 
 if TYPE_CHECKING:
@@ -73,18 +73,6 @@ class _Columns(Sources):
         start = self.names[access.source]
         place = code.op(f"getelementptr float, ptr {start}, i64 {self.index}")
         return code.op(f"load {Type(F32, self.owner.lanes)}, ptr {place}, align 4")
-
-    def param(self, index: int, dtype: DType) -> str:
-        return self.owner.word(self.owner.layout.params + index, Type(dtype).element)
-
-    def extent(self, extent: Extent) -> str:
-        return self.owner.extent(extent)
-
-    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
-        raise AssertionError("weights do not depend on the position")
-
-    def gather(self, writer: LaneWriter, node: Node) -> str:
-        raise AssertionError("weights do not depend on pixels")
 
 
 def _store_merged(columns: _Columns, node: Node, count: int, code: Code, start: str) -> None:
