@@ -18,19 +18,16 @@ from dala.backends.cpu.dot import write_dot
 from dala.backends.cpu.either import choose_rows
 from dala.backends.cpu.extrema import write_extrema
 from dala.backends.cpu.fixed import vectors_at_once, write_fixed
-from dala.backends.cpu.gain import write_gain
-from dala.backends.cpu.gathers import Gatherer
-from dala.backends.cpu.lanes import (
-    LANE,
-    ROW,
+from dala.backends.cpu.formats import (
     Format,
-    LaneWriter,
-    Sources,
     load_every_second,
     load_repeated,
     pack_level,
     repeat_from,
 )
+from dala.backends.cpu.gain import write_gain
+from dala.backends.cpu.gathers import Gatherer
+from dala.backends.cpu.lanes import LANE, ROW, LaneWriter, Sources
 from dala.backends.cpu.places import Places
 from dala.backends.cpu.repeats import compare_rows
 from dala.backends.cpu.roll import roll_sums

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Type
-from dala.backends.cpu.lanes import every, interleave_pair, repeated
+from dala.backends.cpu.formats import every, interleave_pair, repeated
 from dala.ir.dtypes import S32, U8
 from dala.ir.graph import Access, Node, const, walk
 from dala.ir.ops import split_average

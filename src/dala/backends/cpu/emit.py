@@ -171,66 +171,84 @@ class PassEmitter:
     def _emit_body(self, rows: Code, bounds: Code, number: int, next_one: int) -> None:
         p, body = f"b{number}", self.bodies[number]
         following = f"b{next_one}.check" if next_one >= 0 else "row.next"
-        first_row, count = self._rows_in_band(bounds, body)
         inner = BodyEmitter(self, number, body)
-        padded = body.ring is not None and body.ring.pad_left + body.ring.pad_right > 0
         padding = Code(self.names, f"{p}.after" if body.stores else f"{p}.done")
-        if padded:
+        if body.ring is not None and body.ring.pad_left + body.ring.pad_right > 0:
             inner.pad_row(padding)
         rows.label(f"{p}.check")
-        rows.line(f"%{p}.now = add i64 %t, {body.lead}")
-        rows.line(f"%{p}.r = ashr i64 %{p}.now, {body.grid}")
-        done = rows.op(f"sub i64 %{p}.r, {first_row}")
-        due = rows.op(f"icmp ult i64 {done}, {count}")  # no row before the first, either
-        if body.grid:
-            rows.line(f"%{p}.phase = and i64 %{p}.now, {(1 << body.grid) - 1}")
-            rows.line(f"%{p}.first = icmp eq i64 %{p}.phase, 0")
-            due = rows.op(f"and i1 {due}, %{p}.first")
+        due = self._row_is_due(rows, p, body, *self._rows_in_band(bounds, body))
         rows.line(f"br i1 {due}, label %{p}.row, label %{following}")
         rows.label(f"{p}.row")
-        if body.grid:
-            rows.line(f"%{p}.W = add i64 %W.grid{body.grid}, 0")
-        else:
-            rows.line(f"%{p}.isend = icmp eq i64 %{p}.r, %H1")
-            rows.line(f"%{p}.W = select i1 %{p}.isend, i64 %Wlast, i64 %W")
-        end = rows.add(f"%{p}.W", body.margin)
-        if body.stores:
-            rows.line(f"%{p}.rest = urem i64 %{p}.W, {inner.lanes}")
-            rows.line(f"%{p}.partial = icmp ne i64 %{p}.rest, 0")
-            rows.line(f"%{p}.fullend = sub i64 %{p}.W, %{p}.rest")
+        self._measure_row(rows, p, inner)
         rows.lines += inner.row.lines
-        start, done = inner.row.block, f"{p}.done"
         if inner.planes:
-            rows.line(f"br label %{p}.plane")
-            rows.label(f"{p}.plane")
-            rows.line(f"%{p}.n = phi i64 [ 0, %{start} ], [ %{p}.n.next, %{p}.turned ]")
-            rows.line(f"%{p}.turn = {counted(f'%{p}.n')}")
-            rows.lines += inner.plane.lines
-            start, done = inner.plane.block, f"{p}.turned"
-        rows.line(f"br i1 {inner.unchanged}, label %{p}.done, label %{p}.loop")
-        rows.label(f"{p}.loop")
-        # a margin to the left is computed with the vector before the first one
-        first = -inner.lanes if body.margin else 0
-        back = inner.lane.block
-        rows.line(f"%{p}.column = phi i64 [ {first}, %{start} ], [ %{p}.x.next, %{back} ]")
-        rows.line(f"%{p}.x = {counted(f'%{p}.column')}")
-        if body.stores:
-            rows.line(f"%{p}.full = icmp slt i64 %{p}.x, %{p}.fullend")
-        rows.lines += inner.lane.lines
-        rows.line(f"%{p}.x.next = add nsw i64 %{p}.column, {inner.lanes}")
-        rows.line(f"%{p}.on = icmp slt i64 %{p}.x.next, {end}")
-        rows.line(f"br i1 %{p}.on, label %{p}.loop, label %{done}")
-        if inner.planes:
-            rows.label(done)
-            rows.line(f"%{p}.n.next = add nuw nsw i64 %{p}.n, 1")
-            rows.line(f"%{p}.more = icmp slt i64 %{p}.n.next, {len(inner.planes.roots)}")
-            rows.line(f"br i1 %{p}.more, label %{p}.plane, label %{p}.done")
+            self._emit_planes(rows, p, inner, len(inner.planes.roots))
+        else:
+            self._emit_loop(rows, p, inner, inner.row.block, f"{p}.done")
         rows.label(f"{p}.done")
         if body.stores:
             spill = rows.op(f"and i1 %{p}.partial, {inner.mine}")
             self._guarded(rows, f"{p}.out", spill, inner.tail_out, f"{p}.after")
         rows.lines += padding.lines
         rows.line(f"br label %{following}")
+
+    @staticmethod
+    def _row_is_due(rows: Code, p: str, body: RowBody, first: str, count: str) -> str:
+        """Whether the sweep has come to a row of the body, and the band needs it."""
+        rows.line(f"%{p}.now = add i64 %t, {body.lead}")
+        rows.line(f"%{p}.r = ashr i64 %{p}.now, {body.grid}")
+        number = rows.op(f"sub i64 %{p}.r, {first}")
+        due = rows.op(
+            f"icmp ult i64 {number}, {count}"
+        )  # unsigned: no row before the first, either
+        if not body.grid:
+            return due
+        phase = rows.op(f"and i64 %{p}.now, {(1 << body.grid) - 1}")
+        return rows.op(f"and i1 {due}, {rows.op(f'icmp eq i64 {phase}, 0')}")
+
+    @staticmethod
+    def _measure_row(rows: Code, p: str, inner: BodyEmitter) -> None:
+        """How wide the row is; and of one that is stored, where its partial vector begins."""
+        body = inner.body
+        if body.grid:
+            rows.line(f"%{p}.W = add i64 %W.grid{body.grid}, 0")
+        else:
+            rows.line(f"%{p}.isend = icmp eq i64 %{p}.r, %H1")
+            rows.line(f"%{p}.W = select i1 %{p}.isend, i64 %Wlast, i64 %W")
+        rows.line(f"%{p}.Wend = add i64 %{p}.W, {body.margin}")
+        if body.stores:
+            rows.line(f"%{p}.rest = urem i64 %{p}.W, {inner.lanes}")
+            rows.line(f"%{p}.partial = icmp ne i64 %{p}.rest, 0")
+            rows.line(f"%{p}.fullend = sub i64 %{p}.W, %{p}.rest")
+
+    def _emit_planes(self, rows: Code, p: str, inner: BodyEmitter, count: int) -> None:
+        """The loop over the row, for one plane after the other."""
+        rows.line(f"br label %{p}.plane")
+        rows.label(f"{p}.plane")
+        rows.line(f"%{p}.n = phi i64 [ 0, %{inner.row.block} ], [ %{p}.n.next, %{p}.turned ]")
+        rows.line(f"%{p}.turn = {counted(f'%{p}.n')}")
+        rows.lines += inner.plane.lines
+        self._emit_loop(rows, p, inner, inner.plane.block, f"{p}.turned")
+        rows.label(f"{p}.turned")
+        rows.line(f"%{p}.n.next = add nuw nsw i64 %{p}.n, 1")
+        rows.line(f"%{p}.more = icmp slt i64 %{p}.n.next, {count}")
+        rows.line(f"br i1 %{p}.more, label %{p}.plane, label %{p}.done")
+
+    @staticmethod
+    def _emit_loop(rows: Code, p: str, inner: BodyEmitter, start: str, done: str) -> None:
+        """The loop over the row, from one block to another."""
+        rows.line(f"br i1 {inner.unchanged}, label %{done}, label %{p}.loop")
+        rows.label(f"{p}.loop")
+        # a margin to the left is computed with the vector before the first one
+        first, back = -inner.lanes if inner.body.margin else 0, inner.lane.block
+        rows.line(f"%{p}.column = phi i64 [ {first}, %{start} ], [ %{p}.x.next, %{back} ]")
+        rows.line(f"%{p}.x = {counted(f'%{p}.column')}")
+        if inner.body.stores:
+            rows.line(f"%{p}.full = icmp slt i64 %{p}.x, %{p}.fullend")
+        rows.lines += inner.lane.lines
+        rows.line(f"%{p}.x.next = add nsw i64 %{p}.column, {inner.lanes}")
+        rows.line(f"%{p}.on = icmp slt i64 %{p}.x.next, %{p}.Wend")
+        rows.line(f"br i1 %{p}.on, label %{p}.loop, label %{done}")
 
     @staticmethod
     def _guarded(rows: Code, label: str, condition: str, inner: Code, after: str) -> None:
