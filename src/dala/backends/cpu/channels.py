@@ -193,6 +193,8 @@ def _match(
             if alike[id(first)] != nodes:
                 return None
             continue
+        if nodes[1] is first and id(first) in varying:
+            return None  # what channels share would be computed again for each of them
         for node in nodes:
             if node.op != first.op or node.dtype is not first.dtype:
                 return None
@@ -203,8 +205,7 @@ def _match(
         rest += zip(*[node.args for node in nodes], strict=True)
     computed = [nodes for key, nodes in alike.items() if key in varying]
     operations = frozenset(id(node) for nodes in computed for node in nodes)
-    # what channels share would be computed again for each of them
-    if len(operations) < len(computed) * len(channels):
+    if len(operations) < len(computed) * len(channels):  # shared, in another place
         return None
     return Alike(channels, steps, operations)
 
