@@ -147,8 +147,16 @@ def _is_held(body: BodyEmitter, source: int) -> bool:
 
 
 def _first_channel(node: Node) -> int:
-    loads = (n.attr.channel for n in walk([node]) if isinstance(n.attr, Access))
-    return next(loads, 0)
+    """The channel of the first thing that it loads."""
+    rest, seen = [node], set[int]()
+    while rest:
+        node = rest.pop()
+        if isinstance(node.attr, Access):
+            return node.attr.channel
+        if id(node) not in seen:
+            seen.add(id(node))
+            rest += reversed(node.args)
+    return 0
 
 
 def _same_shapes(nodes: Sequence[Node]) -> dict[int, list[Node]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dala.backends.cpu.code import Code, Type
@@ -147,13 +147,13 @@ def image_rates(roots: tuple[Node, ...]) -> dict[int, int]:
     return rates
 
 
-def in_exchanges(roots: Sequence[Node], known: Container[int] = ()) -> Iterator[Node]:
+def in_exchanges(roots: Sequence[Node], known: Iterable[int] = ()) -> Iterator[Node]:
     """Every node but the known ones once, arguments first; minimum and maximum of the same two together.
 
     Their operands are then done with. In the order of ``walk`` the other half of an exchange may come
     much later, and a sorting network would keep three times as many values as there are registers.
     """
-    nodes = list(walk(roots, known))
+    nodes = walk(roots, known)
     exchanges: dict[frozenset[Node], list[Node]] = {}
     halves: dict[int, list[Node]] = {}  # node → its exchange
     for node in nodes:
