@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from in_threads import in_threads
 
 from dala import compute
 from dala.backends.base import Executable
@@ -772,26 +773,6 @@ def test_a_command_holds_what_it_needs(launches: Launches) -> None:
 
 
 # -- threads -----------------------------------------------------------------------------------
-
-
-def in_threads(count: int, work: Callable[[int], None]) -> None:
-    errors: list[BaseException] = []
-    gate = threading.Barrier(count)
-
-    def run(number: int) -> None:
-        try:
-            gate.wait(PATIENCE_S)
-            work(number)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(n,)) for n in range(count)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join(60)
-    assert not any(t.is_alive() for t in threads)
-    assert errors == []
 
 
 def test_sixteen_threads_with_their_own_buffers() -> None:

@@ -5,7 +5,6 @@ Emitting needs no GPU and no wgpu: these run everywhere.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +22,9 @@ from dala.ir.graph import Program
 from dala.plan.melt import FusedPass, Place
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot
+from golden import assert_golden
 
 FOLDER = Path(__file__).parent / "wgsl"
-UPDATE = os.environ.get("DALA_UPDATE_GOLDEN") == "1"
 PIXELS = ArrayType((48, 64, 4), U8)
 ODD = ArrayType((47, 63, 4), U8)  # rows that do not begin on a group of four pixels
 
@@ -103,11 +102,7 @@ def emit_case(case: Case) -> list[Shader]:
 def test_the_wgsl_of_a_kernel(name: str) -> None:
     shaders = emit_case(CASES[name])
     assert len(shaders) == CASES[name].shaders
-    text, path = "\n".join(s.text for s in shaders), FOLDER / f"{name}.wgsl"
-    if UPDATE:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
-    assert path.read_text(encoding="utf-8") == text
+    assert_golden("\n".join(s.text for s in shaders), FOLDER / f"{name}.wgsl")
 
 
 def test_every_file_belongs_to_a_case() -> None:

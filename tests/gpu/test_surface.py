@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from in_threads import in_threads
 
 from dala import gpu
 from dala.errors import (
@@ -494,24 +495,6 @@ def test_sixteen_threads_on_one_surface() -> None:
         receipt.wait()
         assert receipt.frame == 16 * 10 + 1
         assert (np.asarray(surface) == [[(1000 & 255, 3, n, 255) for n in range(16)]] * 3).all()
-
-
-def in_threads(count: int, work: object) -> None:
-    failures: list[BaseException] = []
-
-    def guarded(number: int) -> None:
-        try:
-            work(number)  # type: ignore[operator]
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(n,)) for n in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    assert not any(t.is_alive() for t in threads)
-    assert failures == []
 
 
 def test_the_main_thread_stays_free() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pictures import picture, unit
 
 from dala import compute
 from dala.errors import ParameterError, ShapeError
@@ -12,23 +13,12 @@ SHAPES = [(1, 1), (1, 9), (9, 1), (13, 17), (40, 61)]
 DTYPES = ["u8", "f32"]
 
 
-def picture(shape: tuple[int, int], dtype: str) -> np.ndarray:
-    rng = np.random.default_rng(8)
-    if dtype == "u8":
-        return rng.integers(0, 256, (*shape, 4), dtype=np.uint8)
-    return rng.random((*shape, 4), dtype=np.float32)
-
-
 def smooth_picture(shape: tuple[int, int]) -> np.ndarray:
     """Opaque, and without detail: OpenCV's coordinates are whole parts of 1/32 pixel in some builds."""
     rows, columns = np.mgrid[0 : shape[0], 0 : shape[1]]
     red, green = np.sin(rows / 9) * 90 + 120, np.cos(columns / 11) * 80 + 120
     blue = np.sin((rows + columns) / 13) * 100 + 128
     return np.dstack([red, green, blue, np.full(shape, 255)]).astype(np.uint8)
-
-
-def unit(image: np.ndarray) -> np.ndarray:
-    return image.astype(np.float64) / 255 if image.dtype == np.uint8 else image.astype(np.float64)
 
 
 def apply(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from pictures import picture
 
 import dala
 from dala import compute
@@ -30,13 +31,6 @@ SIZES = [
     ((1, 1), (2, 2)),
     ((2, 1), (4, 2)),
 ]
-
-
-def picture(shape: tuple[int, int], dtype: str) -> np.ndarray:
-    rng = np.random.default_rng(2)
-    if dtype == "u8":
-        return rng.integers(0, 256, (*shape, 4), dtype=np.uint8)
-    return rng.random((*shape, 4), dtype=np.float32)
 
 
 def resize(image: np.ndarray, size: tuple[int, int], way: str) -> np.ndarray:

@@ -20,23 +20,21 @@ from dala.ir.dtypes import BOOL, F32, F64, S32, S64, U8, U32, DType
 from dala.ir.graph import OUTPUT, Extent, Node
 from dala.ir.ops import cast_array
 from dala.language.budget import count_nodes
-from dala.language.values import (
-    DomainMismatch,
-    Image,
+from dala.language.operators import DomainMismatch
+from dala.language.scalars import (
     Operand,
     Scalar,
-    Tensor,
     Value,
     Vec,
     as_scalar,
     binary,
     float_unary,
-    intermediate,
     pair_components,
     power,
     unary,
     unify,
 )
+from dala.language.values import Image, Tensor, intermediate
 
 # The position being written and the size of the output, as whole numbers (s32).
 x = Scalar(Node("coord", S32, (), 1))

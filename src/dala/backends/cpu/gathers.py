@@ -12,13 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dala.backends.cpu.code import Code, Type
-from dala.backends.cpu.lanes import (
-    LANE,
-    ROW,
-    Format,
-    LaneWriter,
-    reverse,
-)
+from dala.backends.cpu.formats import Format, reverse
+from dala.backends.cpu.lanes import LANE, ROW, LaneWriter
 from dala.backends.cpu.spelling import spell
 from dala.ir.dtypes import S32, S64
 from dala.ir.graph import Extent, Gather, Node, in_order

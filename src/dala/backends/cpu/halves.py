@@ -74,7 +74,7 @@ class Halves:
 
     def call(self, name: str, a: str, b: str) -> str:
         """An intrinsic of LLVM that exists for every vector."""
-        return self._call(f"{name}.v{self.lanes}i16", self.vector, self.vector, a, b)
+        return self.code.call(self.vector, f"{name}.v{self.lanes}i16", self.vector, [a, b])
 
     def spread(self, number: str) -> str:
         """A uniform i16 on all lanes."""
@@ -86,10 +86,6 @@ class Halves:
     def _half(self, tap: Access, half: int) -> str:
         words = self.code.op(f"bitcast {self.bytes} {self.load(tap)} to {self.vector}")
         return self.op("lshr", words, splat(8)) if half else self.op("and", words, splat(255))
-
-    def _call(self, name: str, result: str, operand: str, a: str, b: str) -> str:
-        self.code.names.declarations[name] = f"declare {result} @{name}({operand}, {operand})"
-        return self.code.op(f"call {result} @{name}({operand} {a}, {operand} {b})")
 
 
 class ZippedHalves(Halves):
@@ -132,7 +128,7 @@ class ZippedHalves(Halves):
 
     def _weigh(self, zipped: str, factors: str) -> str:
         weights = self.code.op(f"bitcast {self.vector} {factors} to {self.bytes}")
-        return self._call(self.names.weigh, self.vector, self.bytes, zipped, weights)
+        return self.code.call(self.vector, self.names.weigh, self.bytes, [zipped, weights])
 
     def _zip(self, a: str, b: str, half: int) -> str:
         size = 2 * self.lanes
@@ -143,10 +139,10 @@ class ZippedHalves(Halves):
         )
 
     def join(self, halves: Sequence[str]) -> str:
-        return self._call(self.names.join, self.bytes, self.vector, *halves)
+        return self.code.call(self.bytes, self.names.join, self.vector, list(halves))
 
     def multiply(self, a: str, b: str) -> str:
-        return self._call(self.names.multiply, self.vector, self.vector, a, b)
+        return self.code.call(self.vector, self.names.multiply, self.vector, [a, b])
 
 
 class X86Names(NamedTuple):

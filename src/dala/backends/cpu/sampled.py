@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dala.backends.cpu.bilinear import CHANNELS, Sampled, ends_with, find_sample
 from dala.backends.cpu.code import Code, Type
+from dala.backends.cpu.formats import join
 from dala.backends.cpu.halves import ZippedHalves, splat, take_halves
-from dala.backends.cpu.lanes import LANE, ROW, LaneWriter, Sources, join
+from dala.backends.cpu.lanes import LANE, ROW, LaneWriter, Sources
 from dala.ir.dtypes import F32, F64, S32, U8, DType
 from dala.ir.graph import Access, Extent, Node
 
