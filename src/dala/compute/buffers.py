@@ -23,13 +23,23 @@ MAX_AXIS = 2**31 - 1  # positions are 32-bit on every device
 MAX_RANK = 8
 
 
-class Typed:
-    """What has an array's type."""
+class Buffer:
+    """An array on a device.
 
-    __slots__ = ("type",)
+    >>> from dala import compute
+    >>> b = compute.buffer([1.0, 2.0, 3.0])
+    >>> b.shape, b.dtype, b.size
+    ((3,), 'f32', 12)
+    """
 
-    def __init__(self, type_: ArrayType) -> None:
+    __slots__ = ("__weakref__", "_storage", "engine", "readers", "type", "writer")
+
+    def __init__(self, engine: Engine, type_: ArrayType, storage: Storage) -> None:
+        self.engine = engine
         self.type = type_
+        self._storage: Storage | None = storage
+        self.writer: Command | None = None
+        self.readers: list[Command] = []
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -45,25 +55,6 @@ class Typed:
     def size(self) -> int:
         """The size in bytes."""
         return self.type.nbytes
-
-
-class Buffer(Typed):
-    """An array on a device.
-
-    >>> from dala import compute
-    >>> b = compute.buffer([1.0, 2.0, 3.0])
-    >>> b.shape, b.dtype, b.size
-    ((3,), 'f32', 12)
-    """
-
-    __slots__ = ("__weakref__", "_storage", "engine", "readers", "writer")
-
-    def __init__(self, engine: Engine, type_: ArrayType, storage: Storage) -> None:
-        super().__init__(type_)
-        self.engine = engine
-        self._storage: Storage | None = storage
-        self.writer: Command | None = None
-        self.readers: list[Command] = []
 
     @property
     def device(self) -> str:
@@ -158,7 +149,7 @@ class Buffer(Typed):
         return (1, 0)  # host memory: what is exported is a copy
 
 
-class Scratch(Typed):
+class Scratch:
     """A buffer that exists only inside a pipeline, and perhaps not even there.
 
     >>> from dala import compute
@@ -167,7 +158,25 @@ class Scratch(Typed):
     ((480, 640, 4), 'u8', 1228800)
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "type")
+
+    def __init__(self, type_: ArrayType) -> None:
+        self.type = type_
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> str:
+        """The element type: ``"f32"``, ``"u8"``, …"""
+        return self.type.dtype.name
+
+    @property
+    def size(self) -> int:
+        """The size in bytes it would have."""
+        return self.type.nbytes
 
     def __repr__(self) -> str:
         return f"<dala scratch {self.shape} {self.dtype}>"
