@@ -161,8 +161,10 @@ def test_grey_images_stay_grey(device: str, way: str) -> None:
     grey = picture((11, 19), "u8")[..., 0].copy()
     color = np.dstack([grey] * 3 + [np.full_like(grey, 255)])
     got = resize(color, (6, 25), way)
-    np.testing.assert_array_equal(resize(grey, (6, 25), way), got[..., 0])
-    np.testing.assert_array_equal(got[..., 3], 255)
+    assert (got[..., :3] == got[..., :1]).all()
+    assert (got[..., 3] == 255).all()
+    alone = resize(grey, (6, 25), way)  # perhaps in another arithmetic
+    assert np.abs(alone.astype(int) - got[..., 0]).max() <= 1
 
 
 @pytest.mark.parametrize("way", ["bilinear", "area"])

@@ -190,9 +190,9 @@ def test_elsewhere_it_is_f32(name: str, channels: int, dtype: Any) -> None:
 
 
 ASKS_FOR_TOO_MUCH = {
-    "an op that it lacks": "half(sqrt(src[1, 0])) + src[0, 1] * 0",
-    "a number beyond it": "half(src[1, 0] * 70000.0) + src[0, 1] * 0",
-    "one pixel alone": "half(src[0, 0] * 0.5)",
+    "an op that it lacks": "half_precision(sqrt(src[1, 0])) + src[0, 1] * 0",
+    "a number beyond it": "half_precision(src[1, 0] * 70000.0) + src[0, 1] * 0",
+    "one pixel alone": "half_precision(src[0, 0] * 0.5)",
 }
 
 
@@ -208,8 +208,8 @@ def test_what_half_precision_lacks_stays_in_f32(why: str) -> None:
 
 @pytest.mark.parametrize("device", ["reference", "cpu", "webgpu"])
 def test_half_is_the_value_itself(device: str) -> None:
-    text = "def kept(src):\n    return half(src[-1, 0] * 0.25 + src[1, 0] * 0.75)\n"
-    plain = text.replace("half(", "(").replace("kept", "plain")
+    text = "def kept(src):\n    return half_precision(src[-1, 0] * 0.25 + src[1, 0] * 0.75)\n"
+    plain = text.replace("half_precision", "").replace("kept", "plain")
     compute.register("kept", text)
     compute.register("plain", plain)
     data = picture((9, 12, 4), "noise")

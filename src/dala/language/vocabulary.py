@@ -80,7 +80,7 @@ def round(value: Operand) -> Value:
     return float_unary("round", value)
 
 
-def half(value: Operand) -> Value:
+def half_precision(value: Operand) -> Value:
     """``value`` itself; for images of bytes a device may compute it in half precision.
 
     For what stays within about -8..8 and need not be more exact than a level: weights, differences, sums of
@@ -304,9 +304,9 @@ def _chain(op: str, values: tuple[Operand, ...]) -> Value:
 FUNCTIONS = {
     f.__name__: f
     for f in (
-        index, size, floor, ceil, trunc, round, fract, half, sqrt, exp, log, sin, cos, tanh, atan2, pow,
+        index, size, floor, ceil, trunc, round, fract, sqrt, exp, log, sin, cos, tanh, atan2, pow,
         abs, sign, min, max, clamp, mix, step, smoothstep, average, where, dot, sum, luma, rgb, rgba,
-        f32, f64, s32, s64, u32, u8, intermediate,
+        f32, f64, s32, s64, u32, u8, intermediate, half_precision,
     )
 }  # fmt: skip
 POSITIONS: dict[str, Scalar] = {"x": x, "y": y, "width": width, "height": height}

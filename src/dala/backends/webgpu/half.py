@@ -7,8 +7,8 @@ What is computed so is below a ``half`` node of a body (prepare.py puts it there
 
 ``pixel`` is for functions of one channel that commute with a change of units (a·v + b, a > 0): averages,
 minima and maxima. Around 128 an f16 has four binary places behind a level, or more; an average of 51 taps
-stays within ¼ level of a flat image's level. ``pair`` is what a kernel asks for by ``half(…)``, where it
-mixes channels.
+stays within ¼ level of a flat image's level. ``pair`` is what a kernel asks for by ``half_precision(…)``,
+where it mixes channels.
 
 A byte becomes an f16 by its bits: 0x6400 | byte is 1024 + byte. And back: adding 1024 rounds to whole
 levels and leaves them in the low bits. WGSL reinterprets bits as f16 only on the way through f32;

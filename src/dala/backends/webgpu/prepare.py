@@ -1,7 +1,7 @@
 """A kernel's program as a GPU wants to compute it: what changes rounding, before fusion.
 
 * Stages on the way from one u8 image to another that only average, or only choose minima and maxima, are
-  left to half precision (half.py), and so is what a kernel marks by ``half(…)``.
+  left to half precision (half.py), and so is what a kernel marks by ``half_precision(…)``.
 * Averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add, said aloud: a
   driver would contract some of them anyway, others not (a product that two neighbouring pixels share), and
   others again in another shader.
