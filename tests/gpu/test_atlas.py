@@ -18,8 +18,10 @@ def picture(number: int, w: int, h: int) -> np.ndarray:
 def look(atlas: Atlas, number: int) -> np.ndarray:
     found = atlas.find(number)
     assert found.place is not None
-    top, x = found.place.shelf.top, found.place.x
-    return found.pixels.array[top : top + found.height, x : x + found.width]
+    begin = found.place.begin
+    flat = found.pixels.array.reshape(-1, 4)[begin : begin + found.width * found.height]
+    assert (found.address, found.stride) == (int(flat.ctypes.data), found.width * 4)
+    return flat.reshape(found.height, found.width, 4)
 
 
 steps = st.lists(

@@ -1,8 +1,10 @@
 """Pictures by number: images each in memory of their own, sprites packed into pages.
 
-A page holds shelves, a shelf sprites of about its height, side by side. Taking a sprite out leaves a gap
-that the next one of its size fills; empty shelves at the bottom and empty pages go away. Pages never
-move, so the records that machine code reads stay right.
+A page holds shelves, a shelf sprites of about its height, side by side. A sprite's rows follow each other
+in memory (rows a page's width apart would all fall into the same few lines of the cache): of a shelf that
+is h high, a sprite of width w takes w · h pixels. Taking a sprite out leaves a gap that the next one of its
+size fills; empty shelves at the bottom and empty pages go away. Pages never move, so the records that
+machine code reads stay right.
 """
 
 from __future__ import annotations
@@ -92,6 +94,11 @@ class Place:
     page: Page
     shelf: Shelf
     x: int
+
+    @property
+    def begin(self) -> int:
+        """The number of its first pixel in the page."""
+        return self.shelf.top * self.page.pixels.type.shape[1] + self.x * self.shelf.height
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +199,9 @@ class Atlas(Pictures):
     def store(self, pixels: Array) -> Picture:
         height, width, _ = pixels.shape
         place = self._find_place(width, height)
-        memory = place.page.pixels
-        top = place.shelf.top
-        memory.array[top : top + height, place.x : place.x + width] = pixels
-        stride = memory.type.shape[1] * 4
-        address = memory.address + top * stride + place.x * 4
-        return Picture(memory, address, stride, width, height, place)
+        memory, begin = place.page.pixels, place.begin
+        memory.array.reshape(-1, 4)[begin : begin + width * height] = pixels.reshape(-1, 4)
+        return Picture(memory, memory.address + begin * 4, width * 4, width, height, place)
 
     def _find_place(self, width: int, height: int) -> Place:
         for page in self.pages:
