@@ -407,6 +407,30 @@ def test_a_destroyed_surface_refuses(surface: Surface) -> None:
             call()
 
 
+def test_a_destroyed_surface_gives_its_memory_back() -> None:
+    """At once, though somebody holds it: all but the frame that is shown."""
+    surface = gpu.create_surface(64, 64)
+    surface.load_sprite(1, bytes(16), 2, 2)
+    surface.load_image(1, bytes(16), 2, 2)
+    surface.clear("red")
+    surface.present()
+    surface.fill_rect(0, 0, 9, 9, "blue")
+    surface.read_pixels(0, 0, 1, 1)
+    canvas = surface._renderer.canvas
+    kept = canvas.back.host(), canvas.sprites.pages[0].pixels, canvas.images.find(1).pixels
+    surface.destroy()
+    nobody_else = [sys.getrefcount(thing) for thing in (object(), object(), object())]
+    assert [sys.getrefcount(array) for array in kept] == nobody_else
+    assert surface.get_pixels()[:4] == bytes([255, 0, 0, 255])
+    gone = weakref.ref(surface)
+    gc.disable()
+    try:
+        del surface
+        assert gone() is None  # without the garbage collector
+    finally:
+        gc.enable()
+
+
 def test_a_forgotten_surface_is_collected() -> None:
     surface = gpu.create_surface(64, 64)
     surface.clear("red")

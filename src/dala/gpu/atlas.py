@@ -157,6 +157,10 @@ class Pictures:
                 f"no {self.kind} has the number {identity}; load it first (load_{self.kind})"
             ) from None
 
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._known, self._table = {}, None
+
     def release(self, picture: Picture) -> None:
         """Nothing to do: the memory goes with the picture."""
 
@@ -214,6 +218,10 @@ class Atlas(Pictures):
         assert found is not None
         self.pages.append(page)
         return Place(page, *found)
+
+    def clear(self) -> None:
+        super().clear()
+        self.pages, self._freed = [], []
 
     def release(self, picture: Picture) -> None:
         self._freed.append(picture)

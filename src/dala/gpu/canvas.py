@@ -255,6 +255,12 @@ class Canvas:
         self.back = fresh
         self._point()
 
+    def release(self) -> None:
+        """Keep the frame that is shown and nothing else: there will be no more commands."""
+        self.back = self.front = self.shown
+        for pictures, *_ in self._tables:
+            pictures.clear()
+
     def adopt(self, storage: Storage) -> None:
         """A whole new content, made by someone else, without copying it."""
         if storage.type != self.back.type:

@@ -155,6 +155,7 @@ class Renderer:
                     self._queue.put(None)
             if self._thread is not None and self._thread is not threading.current_thread():
                 self._thread.join()
+            self.canvas.release()
         elif not self.closed:  # from the garbage collector: no lock, nobody else holds the surface
             self.closed = True
             self._queue.put(None)

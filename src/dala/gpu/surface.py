@@ -46,6 +46,11 @@ def _nothing() -> None:
     """The work of a command that only waits for others."""
 
 
+def _refuse(name: str, data: bytes) -> None:
+    """What a destroyed surface does with a command."""
+    raise SurfaceDestroyedError(f"{name} has been destroyed")
+
+
 class Surface(Computing):
     """Pixels to draw on: RGBA, straight alpha, with a render thread of its own.
 
@@ -111,7 +116,8 @@ class Surface(Computing):
         return self._renderer.closed
 
     def destroy(self) -> None:
-        """Finish what is queued, then give everything back; destroying twice does nothing.
+        """Finish what is queued, then give everything back but the frame that is shown; destroying twice
+        does nothing.
 
         >>> from dala import gpu
         >>> surface = gpu.create_surface(8, 8)
@@ -119,12 +125,9 @@ class Surface(Computing):
         >>> surface.destroyed
         True
         """
-        self._record = self._refuse
+        self._record = functools.partial(_refuse, self._renderer.name)
         self._renderer.close(wait=True)
         self._end.detach()
-
-    def _refuse(self, data: bytes) -> None:
-        raise SurfaceDestroyedError(f"{self._renderer.name} has been destroyed")
 
     # -- commands ----------------------------------------------------------------------------------
 
