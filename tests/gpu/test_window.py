@@ -194,6 +194,45 @@ def test_frames_until_the_window_is_closed(screen: dict[str, str]) -> None:
     assert "closed" in run(screen, script)
 
 
+def test_ctrl_c_in_the_middle_of_a_frame(screen: dict[str, str]) -> None:
+    """The window closes when the frame is done; closing it at once would abort the process."""
+    script = """
+    import os, signal
+    from dala import gpu
+
+    surface = gpu.create_surface(64, 48)
+    window = surface.show(block=False)
+    context = window._picture._context
+    take = context.get_current_texture
+
+    def interrupted():
+        texture = take()
+        os.kill(os.getpid(), signal.SIGINT)
+        return texture
+
+    context.get_current_texture = interrupted
+    window.run()
+    print(window.closed)
+    """
+    assert run(screen, script) == "True\n"
+
+
+def test_closing_in_the_function_that_draws(screen: dict[str, str]) -> None:
+    script = """
+    import logging
+    from dala import gpu
+
+    logging.getLogger("rendercanvas").addHandler(logging.StreamHandler(__import__("sys").stdout))
+
+    def frame(surface, seconds):
+        window.close()
+
+    window = gpu.create_surface(64, 48).show(frame=frame, block=False)
+    print(window.poll(), window.closed)
+    """
+    assert run(screen, script) == "False True\n"
+
+
 def test_keys_and_pointers_arrive(screen: dict[str, str]) -> None:
     script = (
         PICTURE

@@ -44,6 +44,7 @@ class Window:
                 )
         self.surface = surface
         self._frame = frame
+        self._drawing = self._closing = False
         self._started = time.perf_counter()
         self.canvas, self._loop = _open_canvas(
             size=(surface.width, surface.height),
@@ -52,6 +53,8 @@ class Window:
             max_fps=fps,
             vsync=vsync,
         )
+        self._close_now: Callable[[], None] = self.canvas.close
+        self.canvas.close = self.close  # rendercanvas calls it too, in its handler of Ctrl-C
         shaders = surface._renderer.canvas.shaders
         self._picture = Picture(self.canvas, shaders.device if shaders is not None else None)
         for name, handler in on.items():
@@ -65,7 +68,11 @@ class Window:
 
     def close(self) -> None:
         """Close the window; the surface stays."""
-        self.canvas.close()
+        # within a frame that is drawn it has to wait: drivers abort if their texture goes away
+        if self._drawing:
+            self._closing = True
+        else:
+            self._close_now()
 
     def run(self) -> None:
         """Handle events and draw until the window is closed."""
@@ -82,9 +89,16 @@ class Window:
     def _draw(self) -> None:
         if self._frame is not None:
             self._frame(self.surface, time.perf_counter() - self._started)
-        canvas = self.surface._renderer.canvas
-        number, held = canvas.frames, canvas.shown  # held, so that it is not drawn over meanwhile
-        self._picture.show(held, number)
+        self._drawing = True
+        try:
+            if not self.closed:  # that function may have closed it
+                canvas = self.surface._renderer.canvas
+                number, held = canvas.frames, canvas.shown  # held, so that it is not drawn over
+                self._picture.show(held, number)
+        finally:
+            self._drawing = False
+            if self._closing:
+                self._close_now()
 
     def _passing(self, handler: Callable[[dict[str, Any]], None]) -> Callable[[Any], None]:
         """An event as a dict, with the surface's pixel under the pointer as ``pixel``."""
