@@ -152,6 +152,17 @@ def test_reading_outside(surface: Surface) -> None:
         surface.read_pixels(0, 0, 0, 1)
 
 
+def test_reading_where_no_pixel_can_be(surface: Surface) -> None:
+    with pytest.raises(ArgumentError, match="x and y are whole numbers, got 'a', 0"):
+        surface.read_pixels("a", 0, 1, 1)  # type: ignore[arg-type]
+
+
+def test_a_surface_as_another_array(surface: Surface) -> None:
+    assert np.asarray(surface, np.float32).dtype == np.float32
+    with pytest.raises(ParameterError, match="has to be copied"):
+        surface.__array__(np.float32, copy=False)
+
+
 def test_setting_pixels(surface: Surface) -> None:
     content = np.random.default_rng(0).integers(0, 256, (30, 40, 4), dtype=np.uint8)
     surface.set_clip(0, 0, 1, 1)  # does not matter

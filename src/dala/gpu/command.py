@@ -79,7 +79,7 @@ def encode_fill_rect(x: int, y: int, w: int, h: int, color: Color) -> bytes:
     """
     try:
         if x < 0 or y < 0:
-            x, y, w, h = clip_rect(x, y, w, h)
+            return _rect(_FILL_RECT, *clip_rect(x, y, w, h), rgba(color))
         return _rect(_FILL_RECT, x, y, w, h, rgba(color))
     except (struct.error, TypeError) as error:
         raise refusal("fill_rect", error, x, y, w, h) from error

@@ -220,6 +220,8 @@ class Surface(Computing):
         """The last presented frame, (height, width, 4): a read-only view that stays as it is."""
         view = self._shown_view()
         if dtype is not None and np.dtype(dtype) != view.dtype:  # type: ignore[call-overload]
+            if copy is False:
+                raise ParameterError(f"a surface is an array of u8; as {dtype} it has to be copied")
             return view.astype(np.dtype(dtype))  # type: ignore[call-overload]
         return view.copy() if copy else view
 
@@ -233,8 +235,10 @@ class Surface(Computing):
         ...     surface.read_pixels(1, 0, 2, 1).tolist()
         [[[255, 0, 0, 255], [0, 0, 0, 0]]]
         """
-        left, top = max(-x, 0), max(-y, 0)
         check_size(w, h, "read_pixels")
+        if not (hasattr(x, "__index__") and hasattr(y, "__index__")):
+            raise ArgumentError(f"read_pixels: x and y are whole numbers, got {x!r}, {y!r}")
+        left, top = max(-x, 0), max(-y, 0)
         if left >= w or top >= h:
             return np.zeros((h, w, 4), np.uint8)
         asked = command.encode_read_pixels(x + left, y + top, w - left, h - top)
