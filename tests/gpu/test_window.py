@@ -233,6 +233,26 @@ def test_closing_in_the_function_that_draws(screen: dict[str, str]) -> None:
     assert run(screen, script) == "False True\n"
 
 
+def test_frames_larger_than_the_screen_and_than_textures(screen: dict[str, str]) -> None:
+    script = """
+    from dala import gpu
+    from dala.errors import UnsupportedError
+    import rendercanvas.glfw as backend
+
+    window = gpu.create_surface(1600, 900).show(block=False)
+    print(window.poll(), window.canvas.get_logical_size())
+    window.close()
+    try:
+        gpu.create_surface(32768, 2).show(block=False)
+    except UnsupportedError as error:
+        print(error, len(backend.loop.get_canvases()))
+    """
+    said = run(screen, script).splitlines()
+    assert said[0] == "True (640.0, 360.0)"
+    assert "show: this GPU shows at most" in said[1]
+    assert said[1].endswith("32768 × 2; save() it to a file 0")
+
+
 def test_keys_and_pointers_arrive(screen: dict[str, str]) -> None:
     script = (
         PICTURE

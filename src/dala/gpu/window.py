@@ -56,7 +56,12 @@ class Window:
         self._close_now: Callable[[], None] = self.canvas.close
         self.canvas.close = self.close  # rendercanvas calls it too, in its handler of Ctrl-C
         shaders = surface._renderer.canvas.shaders
-        self._picture = Picture(self.canvas, shaders.device if shaders is not None else None)
+        try:
+            self._picture = Picture(self.canvas, shaders.device if shaders is not None else None)
+            self._picture.check_size((surface.width, surface.height))
+        except BaseException:
+            self._close_now()  # nobody else will
+            raise
         for name, handler in on.items():
             self.canvas.add_event_handler(self._passing(handler), name)
         self.canvas.request_draw(self._draw)
@@ -119,8 +124,8 @@ class Window:
         return int(across * size[0] // 1), int(down * size[1] // 1)
 
 
-def _open_canvas(**options: object) -> tuple[Any, Any]:
-    """A window of rendercanvas, and the loop that serves it."""
+def _open_canvas(size: tuple[int, int], **options: object) -> tuple[Any, Any]:
+    """A window of rendercanvas, as large as the frame if the screen is, and the loop that serves it."""
     try:
         import glfw
         import wgpu  # noqa: F401
@@ -133,6 +138,17 @@ def _open_canvas(**options: object) -> tuple[Any, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", glfw.GLFWError)  # it only warns that there is no screen
-            return RenderCanvas(**options), loop
+            return RenderCanvas(size=_fitting(size, glfw), **options), loop
     except Exception as error:
         raise UnsupportedError(f"show: no window can be opened here: {error}") from error
+
+
+def _fitting(size: tuple[int, int], glfw: Any) -> tuple[int, int]:
+    """A frame's size, or the largest of its proportions that fits onto the screen."""
+    glfw.init()
+    monitor = glfw.get_primary_monitor()
+    if not monitor:
+        return size
+    _, _, width, height = glfw.get_monitor_workarea(monitor)
+    _, _, w, h = fit((min(width, size[0]), min(height, size[1])), size)
+    return max(round(w), 1), max(round(h), 1)
