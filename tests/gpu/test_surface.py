@@ -30,7 +30,7 @@ from dala.errors import (
     SurfaceError,
     UnsupportedError,
 )
-from dala.gpu import Surface, command
+from dala.gpu import Receipt, Surface, command, renderer
 from dala.gpu.raster import rows
 
 RED, GREEN, BLUE = [255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255]
@@ -462,13 +462,18 @@ def test_a_forgotten_surface_is_collected() -> None:
 def test_a_forked_process_is_told(surface: Surface) -> None:
     surface.clear("red")
     surface.present().wait()
+    under_way = Receipt(2)  # nobody in the other process will settle it
     child = os.fork()
     if child == 0:
-        try:
-            surface.present()
-        except SurfaceError as error:
-            os._exit(0 if "forked" in str(error) else 2)
-        os._exit(3)
+        refused = 0
+        assert surface.get_pixels()[:4] == bytes(RED)
+        surface._last = under_way
+        for call in (surface.present, surface.get_pixels, under_way.wait):
+            try:
+                call()
+            except SurfaceError as error:
+                refused += "forked" in str(error)
+        os._exit(0 if refused == 3 else 2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     surface.present().wait()
 
@@ -636,6 +641,39 @@ def test_ctrl_c_at_any_moment_of_drawing() -> None:
 
 
 # -- files -----------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_while_the_thread_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be there or not: in either case there is one in the end, and one only."""
+
+    class Interrupted(threading.Thread):
+        left = 2  # starts that are interrupted: before there is a thread, and after
+
+        def start(self) -> None:
+            Interrupted.left -= 1
+            if Interrupted.left == 0:
+                super().start()
+            if Interrupted.left >= 0:
+                self._ident = None  # nobody knows yet
+                raise KeyboardInterrupt
+            super().start()
+
+    for ends in (2, 1, 0):
+        surface = gpu.create_surface(8, 8)
+        with monkeypatch.context() as patch:
+            patch.setattr(renderer.threading, "Thread", Interrupted)
+            Interrupted.left = 2
+            for _ in range(ends):
+                with pytest.raises(KeyboardInterrupt):
+                    surface.present()
+        if ends == 1:  # and nothing is ever drawn
+            surface.destroy()
+            continue
+        for i in range(100):
+            surface.fill_rect(i % 8, 0, 1, 1, (i, 0, 0, 255))
+            surface.submit(command.encode_fill_rect(i % 8, 1, 1, 1, (i, 0, 0, 255)))
+        assert (surface.read_pixels(3, 0, 1, 2)[..., 0] == 99).all()
+        surface.destroy()
 
 
 def test_files(surface: Surface, tmp_path: Path) -> None:
