@@ -315,6 +315,16 @@ def test_only_bytes_are_commands() -> None:
             "three workgroup counts",
         ),
         (
+            lambda: command.encode_set_uniform("a", 5),
+            ArgumentError,
+            "set_uniform: expected bytes or an array, got int",
+        ),
+        (
+            lambda: command.encode_load_shader("a", b""),
+            ArgumentError,
+            "load_shader: expected a text, got bytes",
+        ),
+        (
             lambda: command.encode_fill_rects([[1, 2, 3]], "red"),
             ShapeError,
             "fill_rects: expected an array (N, 4), got (1, 3)",
@@ -396,6 +406,16 @@ def test_arrays_of_sprites() -> None:
     assert command.encode_blits([], []) == b""
     assert command.encode_blits(7, places) == b"".join(
         command.encode_blit(7, *p) for p in places.tolist()
+    )
+
+
+def test_data_may_be_an_array() -> None:
+    numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for array in (numbers, numbers.T):
+        wanted = command.encode_set_uniform("a", array.tobytes())
+        assert command.encode_set_uniform("a", array) == wanted
+    assert command.encode_dispatch_compute("s", numbers) == command.encode_dispatch_compute(
+        "s", numbers.tobytes()
     )
 
 
