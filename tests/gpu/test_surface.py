@@ -717,6 +717,13 @@ def test_an_image_in_a_notebook(surface: Surface, monkeypatch: pytest.MonkeyPatc
     assert surface.show() is None
     assert given == [(surface._repr_png_(), "png")]
 
+    def frame(drawn: Surface, seconds: float) -> None:
+        drawn.clear((int(seconds), 0, 9))
+        drawn.present()
+
+    surface.show(frame=frame)
+    assert given[1] == (surface._repr_png_(), "png") != given[0]
+
 
 def test_one_pixel_of_the_rule() -> None:
     assert rows.blend_pixel(0x80FF0000, 0xFF000000) == 0xFF800000

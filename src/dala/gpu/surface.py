@@ -355,7 +355,8 @@ class Surface(Computing):
         vsync: bool = True,
         block: bool = True,
     ) -> Window | None:
-        """Open a window that shows what is presented; in a notebook, show the image.
+        """Open a window that shows what is presented; in a notebook, show the image (the first one, with
+        ``frame``).
 
         ``frame`` is called before each frame with (surface, seconds) and may draw and present. ``on`` maps
         names of events ("key_down", "pointer_move", "resize", "close", …) to functions of an event, a dict
