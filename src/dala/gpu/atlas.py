@@ -113,6 +113,15 @@ class Picture:
     place: Place | None = None
 
 
+def _records(pictures: Mapping[int, Picture]) -> npt.NDArray[np.int64]:
+    """What machine code reads, sorted by unsigned number."""
+    rows = [
+        (i - (1 << 64) if i >> 63 else i, p.address, p.stride, p.width, p.height)
+        for i, p in sorted(pictures.items())
+    ]
+    return np.array(rows, np.int64).reshape(-1, PICTURE_BYTES // 8)
+
+
 class Pictures:
     """Pictures by number, and the table that machine code looks them up in."""
 
@@ -120,7 +129,8 @@ class Pictures:
 
     def __init__(self) -> None:
         self._known: dict[int, Picture] = {}
-        self._table: npt.NDArray[np.int64] | None = None
+        self._table = _records({})
+        self._changed: set[int] = set()  # what the table does not know yet
 
     def __len__(self) -> int:
         return len(self._known)
@@ -138,14 +148,14 @@ class Pictures:
     def remember(self, identity: int, picture: Picture) -> None:
         replaced = self._known.get(identity)
         self._known[identity] = picture
-        self._table = None
+        self._changed.add(identity)
         if replaced is not None:
             self.release(replaced)
 
     def remove(self, identity: int) -> None:
         """Forget a picture."""
         self.find(identity)
-        self._table = None
+        self._changed.add(identity)
         self.release(self._known.pop(identity))
 
     def find(self, identity: int) -> Picture:
@@ -159,20 +169,34 @@ class Pictures:
 
     def clear(self) -> None:
         """Forget all of them."""
-        self._known, self._table = {}, None
+        self._changed.update(self._known)
+        self._known = {}
 
     def release(self, picture: Picture) -> None:
         """Nothing to do: the memory goes with the picture."""
 
     def table(self) -> npt.NDArray[np.int64]:
-        """Records (layout.py), sorted by number."""
-        if self._table is None:
-            rows = [
-                (i - (1 << 64) if i >> 63 else i, p.address, p.stride, p.width, p.height)
-                for i, p in sorted(self._known.items())
-            ]
-            self._table = np.array(rows, np.int64).reshape(-1, PICTURE_BYTES // 8)
+        """Records (layout.py), sorted by number. A few changes among many pictures are put in one by one:
+        a picture that is new in each frame should not cost a new table."""
+        if len(self._changed) * 16 > len(self._known):
+            self._table = _records(self._known)
+        else:
+            for identity in self._changed:
+                self._table = self._with_change(identity)
+        self._changed.clear()
         return self._table
+
+    def _with_change(self, identity: int) -> npt.NDArray[np.int64]:
+        table, picture = self._table, self._known.get(identity)
+        ids = table[:, 0].view(np.uint64)
+        row = int(np.searchsorted(ids, np.uint64(identity)))
+        found = row < len(ids) and int(ids[row]) == identity
+        if picture is None:
+            return np.delete(table, row, 0) if found else table
+        if not found:
+            return np.insert(table, row, _records({identity: picture}), 0)
+        table[row] = _records({identity: picture})
+        return table
 
     # -- all or nothing ----------------------------------------------------------------------------
 
@@ -185,8 +209,8 @@ class Pictures:
 
     def rollback(self, before: Mapping[int, Picture]) -> None:
         """Forget what was loaded since begin(), and take back what was removed."""
+        self._changed.update(self._known, before)
         self._known = dict(before)
-        self._table = None
 
 
 class Atlas(Pictures):
