@@ -217,6 +217,27 @@ def test_ctrl_c_in_the_middle_of_a_frame(screen: dict[str, str]) -> None:
     assert run(screen, script) == "True\n"
 
 
+def test_what_draws_into_a_window_goes_before_it(screen: dict[str, str]) -> None:
+    """Released after GLFW has ended, it crashes the process; so at the end windows are closed first."""
+    script = """
+    import atexit, gc, weakref
+    from dala import gpu
+    import rendercanvas.glfw as backend
+
+    surface = gpu.create_surface(64, 48)
+    gc.disable()
+    closed, left_open = surface.show(block=False), surface.show(block=False)
+    for window in (closed, left_open):
+        window.poll()
+    drawing = weakref.ref(closed._picture._context)
+    closed.close()
+    print(drawing() is None, len(backend.loop.get_canvases()))
+    atexit._run_exitfuncs()
+    print(left_open.closed, left_open._picture)
+    """
+    assert run(screen, script) == "True 1\nTrue None\n"
+
+
 def test_closing_in_the_function_that_draws(screen: dict[str, str]) -> None:
     script = """
     import logging

@@ -6,8 +6,11 @@ its proportions; what the window has beyond is black.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +56,11 @@ class Window:
             max_fps=fps,
             vsync=vsync,
         )
-        self._close_now: Callable[[], None] = self.canvas.close
+        self._close_canvas: Callable[[], None] = self.canvas.close
         self.canvas.close = self.close  # rendercanvas calls it too, in its handler of Ctrl-C
+        _open.add(self)
+        _close_at_exit()
+        self._picture: Picture | None = None
         shaders = surface._renderer.canvas.shaders
         try:
             self._picture = Picture(self.canvas, shaders.device if shaders is not None else None)
@@ -79,6 +85,10 @@ class Window:
         else:
             self._close_now()
 
+    def _close_now(self) -> None:
+        self._picture = None  # what draws into a window goes before it: drivers crash otherwise
+        self._close_canvas()
+
     def run(self) -> None:
         """Handle events and draw until the window is closed."""
         self._loop.run()
@@ -96,7 +106,7 @@ class Window:
             self._frame(self.surface, time.perf_counter() - self._started)
         self._drawing = True
         try:
-            if not self.closed:  # that function may have closed it
+            if self._picture is not None:  # that function may have closed the window
                 canvas = self.surface._renderer.canvas
                 number, held = canvas.frames, canvas.shown  # held, so that it is not drawn over
                 self._picture.show(held, number)
@@ -122,6 +132,20 @@ class Window:
         left, top, w, h = fit(self.canvas.get_physical_size(), size)
         across, down = (x * ratio - left) / w, (y * ratio - top) / h
         return int(across * size[0] // 1), int(down * size[1] // 1)
+
+
+_open: weakref.WeakSet[Window] = weakref.WeakSet()
+
+
+@functools.cache
+def _close_at_exit() -> None:
+    """Once, when there is a window: what was registered last runs first, so before GLFW ends."""
+    atexit.register(_close_all)
+
+
+def _close_all() -> None:
+    for window in list(_open):
+        window.close()
 
 
 def _open_canvas(size: tuple[int, int], **options: object) -> tuple[Any, Any]:
