@@ -190,6 +190,13 @@ JOBS: list[Job] = [
     point("hue", {"degrees": 30}, transformed(hue_matrix(30))),
     point("hue", {"degrees": 30}, by_hsv, name="hue, by HSV", apart=HSV, skimage=by_hsv_skimage),
     point("vignette", {}, vignette_opencv),
+    point(
+        "tone", {"contrast": 0.5},
+        through_table(LEVELS + 0.5 * LEVELS * (1 - LEVELS) * (2 * LEVELS - 1)),
+    ),
+    point("split_tone", {"shadows": (-0.05, 0, 0.05)}),
+    point("vibrance", {"value": 0.5}),
+    point("grain", {}),
     point("lut", {"lut": curve()}, curve_opencv, name="lut, curve"),
     point("lut", {"lut": cube()}, name="lut, 17³", pillow=cube_pillow),
     point("chroma_key", {}),

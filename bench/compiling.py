@@ -46,6 +46,8 @@ CASES: dict[str, list[Case]] = {
     "blur": [Case({"radius": r}) for r in (1, 2, 3, 4, 5, 7, 10, 16, 25, 26, 50, 100)]
     + [Case({"radius": r}, SIZE, SIZE) for r in (3, 10, 25)],
     "beauty": [Case({"radius": r}) for r in (1, 5, 10, 20)],
+    "glow": [Case({"radius": r}) for r in (1, 5, 12, 19, 20, 100)],
+    "background_blur": [Case({"radius": r}) for r in (1, 5, 12, 19, 20, 100)],
     "median": [Case({"radius": r}) for r in (1, 2, 3)],
     "blend": [Case({"mode": m}) for m in MODES],
     "resize": [Case({"interpolation": i}) for i in ("nearest", "bilinear", "bicubic", "lanczos")]

@@ -209,6 +209,8 @@ JOBS: list[Job] = [
         skimage=bilateral_skimage,
     ),
     point("beauty", {"strength": 0.5}),
+    point("glow", {}),
+    point("background_blur", {}, inputs=("rgba", "mask")),
     point(
         "pixelate", {"size": 8}, pixelate_opencv, apart="means of whole blocks",
         pillow=pixelate_pillow,

@@ -28,6 +28,9 @@ SHOWN: dict[str, dict[str, object]] = {
     "rotate": {"degrees": 20}, "vignette": {"intensity": 0.9}, "pixelate": {"size": 12},
     "warp_affine": {"matrix": (0.9, 0.25, 0, -0.15, 0.9, 40)},
     "warp_perspective": {"matrix": (1, 0.15, 0, 0.05, 1, 0, 0.0002, 0.0009, 1)},
+    "tone": {"contrast": 0.6, "shadows": 0.4, "highlights": -0.3}, "vibrance": {"value": 1.0},
+    "split_tone": {"shadows": (-0.1, 0.02, 0.12), "highlights": (0.1, 0.02, -0.1)},
+    "grain": {"amount": 0.12}, "glow": {"amount": 0.9}, "background_blur": {"radius": 8},
     "crop": {"x": 88, "y": 8}, "resize": {"interpolation": "lanczos"},
 }  # fmt: skip
 
@@ -118,6 +121,11 @@ def before_a_screen(name: str) -> Pair:
     return source, apply(name, source, shape=source.shape)
 
 
+def out_of_focus(name: str) -> Pair:
+    source = part(HEAD)
+    return source, apply(name, source, portrait_mask(), shape=source.shape)
+
+
 def before_a_gradient(name: str) -> Pair:
     source = part(HEAD)
     return source, apply(name, source, portrait_mask(), gradient(), shape=source.shape)
@@ -160,7 +168,8 @@ def out_of_a_frame(name: str) -> Pair:
 
 SCENES: dict[str, Callable[[str], Pair]] = {
     "beauty": on_the_face, "denoise": on_a_noisy_face, "chroma_key": before_a_screen,
-    "background_replace": before_a_gradient, "crop": to_half, "resize": from_few_pixels,
+    "background_replace": before_a_gradient, "background_blur": out_of_focus,
+    "crop": to_half, "resize": from_few_pixels,
     "lut": through_a_look, "rgba_to_yuv420p": into_a_frame, "rgba_to_nv12": into_a_frame,
     "yuv420p_to_rgba": out_of_a_frame, "nv12_to_rgba": out_of_a_frame,
 }  # fmt: skip

@@ -6,6 +6,7 @@
     ir         what a kernel becomes      plan       how stages are fused
     backends   where passes run           kernels    the catalogue
     compute    what a user holds          gpu        surfaces: drawing, windows
+    media      filters on pictures, frames
 
     drawing:  call → command bytes → queue → render thread → spans of pixels → window or file
 
@@ -22,14 +23,14 @@ from dala._version import __version__
 from dala.errors import DalaError
 
 if TYPE_CHECKING:
-    from dala import compute, gpu
+    from dala import compute, gpu, media
     from dala.compute.default import device, devices, use
     from dala.language.decorator import kernel
     from dala.language.parameter import Param, array_param, param, static
 
 __all__ = [
     "DalaError", "Param", "__version__", "array_param", "compute", "device", "devices", "errors",
-    "gpu", "kernel", "param", "static", "use",
+    "gpu", "kernel", "media", "param", "static", "use",
 ]  # fmt: skip
 
 _HOMES = {
@@ -45,7 +46,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name in ("compute", "gpu"):
+    if name in ("compute", "gpu", "media"):
         return importlib.import_module(f"dala.{name}")
     if name in _HOMES:
         if name == "kernel":  # the catalogue's names must be known before a user's are entered

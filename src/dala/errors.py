@@ -21,6 +21,8 @@
     ├── SurfaceError          (RuntimeError)  a surface cannot do what a command asks for
     │   ├── PictureNotFoundError (LookupError) no sprite or image has that number
     │   └── SurfaceDestroyedError             a surface was used after destroy()
+    ├── MediaError            (ValueError)    a picture's file cannot be read
+    │   └── LookError                         a look's file is wrong or missing; names the line
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
 
@@ -132,6 +134,14 @@ class PictureNotFoundError(SurfaceError, LookupError):
 
 class SurfaceDestroyedError(SurfaceError):
     """A surface was used after it was destroyed."""
+
+
+class MediaError(DalaError, ValueError):
+    """A picture's file cannot be read."""
+
+
+class LookError(MediaError):
+    """A look's file is missing or wrong. The message names the line."""
 
 
 class OutOfMemoryError(DalaError, MemoryError):

@@ -13,11 +13,12 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from dala import compute
+from dala import compute, media
 from dala.backends.host import HostExecutable
 from dala.backends.webgpu.execute import GpuExecutable
 from dala.compute import Buffer, Command, commands, engine
@@ -84,6 +85,36 @@ def test_pipeline_runs(device: str) -> None:
             p.submit()
 
     half = 500 if device == "reference" else 5_000  # the reference takes a millisecond for each
+    assert_flat(run, warm=half, rounds=half)
+
+
+def test_frames(device: str) -> None:
+    """Thousands through one frame pipeline: new values, further images, now and then another chain."""
+    frame = np.full((24, 32, 3), 90, np.uint8)
+    with media.start_pipeline(32, 24) as frames:
+
+        def run(n: int) -> None:
+            chain: list[Any] = [("blur", {"radius": 1 + n % 2}), ("gamma", {"value": 1 + n % 7})]
+            if n % 5 == 0:
+                chain.append(("blend", {"top": frame, "alpha": (n % 10) / 10}))
+            if n % 2:
+                frames.process(frame, chain)
+            else:
+                frames.submit(frame, chain)
+
+        half = 250 if device == "reference" else 2_500
+        assert_flat(run, warm=half, rounds=half)
+
+
+def test_frame_pipelines_made_anew(device: str) -> None:
+    frame = np.full((24, 32, 3), 90, np.uint8)
+
+    def run(n: int) -> None:
+        with media.start_pipeline(32, 24, background=True) as frames:
+            frames.submit(frame, ["invert"])
+            frames.process(frame, ["sepia"])  # may still be compiling when it is stopped
+
+    half = 100 if device == "reference" else 400
     assert_flat(run, warm=half, rounds=half)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import dala
-from dala import compute, gpu
+from dala import compute, gpu, media
 
 RECORD = Path(__file__).with_name("api.txt")
 MODULES = {
@@ -25,6 +25,8 @@ MODULES = {
     "dala.compute": compute,
     "dala.gpu": gpu,
     "dala.gpu.command": gpu.command,
+    "dala.media": media,
+    "dala.media.looks": media.looks,
 }
 SPECIAL = ("__array__", "__await__", "__call__", "__dlpack__", "__dlpack_device__", "__enter__",
            "__exit__", "__index__", "__int__", "__len__")  # fmt: skip
@@ -239,7 +241,8 @@ def test_every_public_method_has_a_docstring() -> None:
         f"{kind.__name__}.{name}"
         for module in MODULES.values()
         for kind in (getattr(module, n) for n in module.__all__)
-        if inspect.isclass(kind) and kind.__module__.startswith(("dala.compute.", "dala.gpu."))
+        if inspect.isclass(kind)
+        and kind.__module__.startswith(("dala.compute.", "dala.gpu.", "dala.media."))
         for name, member in vars(kind).items()
         if not name.startswith("_")
         and (inspect.isfunction(member) or isinstance(member, property))

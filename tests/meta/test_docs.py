@@ -1,4 +1,4 @@
-"""The catalogue page says what the kernels declare."""
+"""The pages that are written by scripts say what the kernels and looks say."""
 
 from __future__ import annotations
 
@@ -6,10 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from dala import media
+
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_catalogue_page_is_up_to_date() -> None:
-    command = [sys.executable, str(ROOT / "docs" / "build.py"), "--check"]
+@pytest.mark.parametrize("script", ["build.py", "gallery.py"])
+def test_the_pages_are_up_to_date(script: str) -> None:
+    command = [sys.executable, str(ROOT / "docs" / script), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_look_has_its_picture() -> None:
+    pictures = {path.stem for path in (ROOT / "docs" / "looks").glob("*.jpg")}
+    assert pictures == set(media.looks.names())

@@ -26,12 +26,15 @@ IMPORT = """
     compute_s = time.perf_counter() - begin
     after_compute = sorted(sys.modules)
     from dala import gpu
+    after_gpu = sorted(sys.modules)
+    from dala import media
     print(json.dumps({
         "import_s": import_s,
         "compute_s": compute_s,
         "after_dala": after_dala,
         "after_compute": after_compute,
-        "after_gpu": sorted(sys.modules),
+        "after_gpu": after_gpu,
+        "after_media": sorted(sys.modules),
     }))
 """
 FIRST_KERNEL = """
@@ -76,13 +79,15 @@ def run(script: str, bytecode: Path) -> Any:
 
 def test_import_loads_nothing_heavy(compiled: Path) -> None:
     seen = run(IMPORT, compiled)
-    for stage in ("after_dala", "after_compute", "after_gpu"):
+    for stage in ("after_dala", "after_compute", "after_gpu", "after_media"):
         packages = {name.split(".")[0] for name in seen[stage]}
         assert not packages & set(HEAVY), stage
     assert "dala.compute" not in seen["after_dala"]  # loaded on first use
     assert "dala.compute" in seen["after_compute"]
     assert "dala.gpu" not in seen["after_compute"]
     assert "dala.gpu" in seen["after_gpu"]
+    assert "dala.media" not in seen["after_gpu"]
+    assert "dala.media" in seen["after_media"]
 
 
 def test_import_is_quick(compiled: Path) -> None:

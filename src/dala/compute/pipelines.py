@@ -107,6 +107,16 @@ class Pipeline:
             raise ArgumentError(f"submit: expected a stream, got {type(stream).__name__}")
         return self.engine.launch(ready, stream=stream, inline=False)
 
+    def compile(self) -> Pipeline:
+        """Plan and compile now, so that the first run begins at once; returns the pipeline.
+
+        >>> from dala import compute
+        >>> compute.pipeline().compile().run()
+        """
+        self._require_alive()
+        self._prepared()
+        return self
+
     def explain(self) -> str:
         """The plan in words: passes, what was melted, and the reason for every cut."""
         self._require_alive()

@@ -2,9 +2,10 @@
 
 color.py        grayscale, brightness, contrast, saturation, hue, white_balance, sepia, invert
 light.py        exposure, gamma, hdr, vignette
+grade.py        tone, split_tone, vibrance, grain, glow
 stylize.py      threshold, posterize, pixelate
 blend.py        blend
-mask.py         chroma_key, background_replace
+mask.py         chroma_key, background_replace, background_blur
 blur.py         blur
 edges.py        edge_detect, sharpen
 denoise.py      denoise, beauty
@@ -28,6 +29,7 @@ from dala.kernels import (
     elementwise,
     generate,
     geometry,
+    grade,
     light,
     linear,
     lut,
@@ -48,6 +50,7 @@ __all__ = [
     "elementwise",
     "generate",
     "geometry",
+    "grade",
     "light",
     "linear",
     "lut",

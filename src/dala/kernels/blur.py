@@ -55,6 +55,10 @@ WIDEST = 25  # the largest radius that is computed as it is
 HALVED = 40  # the largest that is computed at half the size, unless sigma is small
 REACH = 3.2  # a bell is cut off after so many sigmas: 0.14 % of it lie beyond
 SMALLEST = 64  # a smaller image is not worth shrinking
+HALF_FROM, QUARTER_FROM = (
+    6,
+    12,
+)  # the radius from which a soft blur is computed at a half, at a quarter
 SHRUNK = {2: 1.0, 4: 4.0}  # the variance that shrinking and enlarging adds, in pixels²
 
 
@@ -102,6 +106,14 @@ def _shares(place: Value, step: int) -> tuple[Value, Value, Value]:
     off = (f32(place) + 0.5) / step - 0.5
     before, after = max(-off, 0.0), max(off, 0.0)
     return before, after, 1.0 - before - after
+
+
+def soft_blur(src: Image, radius: int) -> Value:
+    """A blur inside of other kernels, of what is soft anyway: on a smaller image where that will do."""
+    if radius < HALF_FROM:
+        bell, reach = gaussian(range(radius + 1), radius / 2), range(-radius, radius + 1)
+        return blur_axes(src, reach, [bell[abs(d)] for d in reach])
+    return wide_blur(src, radius, None, 2 if radius < QUARTER_FROM else 4)
 
 
 _wide = make_kernel(wide_blur, name="blur", domain="image")

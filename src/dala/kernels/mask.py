@@ -1,12 +1,14 @@
-"""What belongs to the picture and what does not: keys and masks. They write alpha."""
+"""What belongs to the picture and what does not: keys and masks."""
 
 from __future__ import annotations
 
 from dala.kernels.blend import composite
+from dala.kernels.blur import soft_blur
+from dala.kernels.color import keep_alpha
 from dala.kernels.declare import builtin
-from dala.language.parameter import param
-from dala.language.values import Image, Value, Vec
-from dala.language.vocabulary import clamp, luma, max, min, rgb, smoothstep, sqrt, sum
+from dala.language.parameter import param, static
+from dala.language.values import Image, Value, Vec, intermediate
+from dala.language.vocabulary import clamp, luma, max, min, mix, rgb, smoothstep, sqrt, sum
 
 # A key need not be as strong as pure green: its chroma is scaled to half the CbCr plane, so that
 # grey is ½ away from every key. One weaker than this is a grey, and all greys are near it.
@@ -69,3 +71,22 @@ def background_replace(image: Image, mask: Image, background: Image | None = Non
         return composite(mask[0, 0], p.rgb, p.a)
     m = mask[0, 0]
     return composite(background[0, 0], p.rgb, m.r * m.a * p.a)
+
+
+@builtin("image")
+def background_blur(
+    image: Image,
+    mask: Image,
+    radius: int = static(12, min=1, max=100, help="Reach of the window in pixels."),
+) -> Vec:
+    """Blurred where the mask is black, sharp where it is white; alpha is kept."""
+    # What is in front takes no part in the blur, or its colours would glow around it: the background is
+    # blurred with its own coverage, and divided by that.
+    p, m = image[0, 0], mask[0, 0]
+    front = clamp(m.r * m.a, 0.0, 1.0)
+    behind = 1.0 - front + 1e-4  # never quite 0: a wide front has nothing behind it to take
+    covered = p.rgb * behind
+    assert isinstance(covered, Vec)
+    around = soft_blur(intermediate(covered.with_alpha(behind)), radius)
+    assert isinstance(around, Vec)
+    return keep_alpha(mix(around.rgb * (1.0 / around.a), p.rgb, front), p)

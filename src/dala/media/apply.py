@@ -1,0 +1,119 @@
+"""Filters on one picture: take it, run them fused, give it back."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from dala.compute.buffers import Buffer
+from dala.compute.engine import Engine
+from dala.errors import DeviceError
+from dala.language.kernel import Kernel
+from dala.media.chain import Chain, Filters, find_filter, make_step
+from dala.media.pictures import Channels, Picture, take_picture, with_alpha
+from dala.media.program import (
+    Program,
+    engine_of,
+    new_buffer,
+    output_type,
+    read_result,
+    write_picture,
+)
+
+Image = TypeVar("Image")
+
+
+def apply_filter(
+    image: Image,
+    name: str | Kernel,
+    /,
+    *,
+    image_size: tuple[int, int] | None = None,
+    channels: Channels | None = None,
+    device: str | None = None,
+    **params: object,
+) -> Image:
+    """A filter by its name, built-in or registered; ``image_size`` is the width and height of bytes.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> grey = np.full((2, 2), 100, np.uint8)
+    >>> media.apply_filter(grey, "brightness", value=0.2)
+    array([[151, 151],
+           [151, 151]], dtype=uint8)
+    """
+    chain = Chain([make_step(find_filter(name), params)])
+    return apply_chain(image, chain, image_size, channels, device, who=chain.steps[0].name)
+
+
+def apply_filters(
+    image: Image,
+    filters: Filters,
+    *,
+    image_size: tuple[int, int] | None = None,
+    channels: Channels | None = None,
+    device: str | None = None,
+) -> Image:
+    """Several filters, or a look, fused into as few passes over the picture as can be.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> photo = np.full((2, 2, 3), 100, np.uint8)
+    >>> media.apply_filters(photo, [("blur", {"radius": 1}), "invert"])[0, 0]
+    array([155, 155, 155], dtype=uint8)
+    """
+    return apply_chain(image, Chain.of(filters), image_size, channels, device, who="apply_filters")
+
+
+def run_filter(
+    name: str,
+    image: Image,
+    size: tuple[int | None, int | None] | None,
+    channels: Channels | None,
+    device: str | None,
+    /,
+    **params: object,
+) -> Image:
+    """What the functions for single filters call."""
+    chain = Chain([make_step(find_filter(name), params)])
+    return apply_chain(image, chain, size, channels, device, who=name)
+
+
+def apply_chain(
+    image: Image,
+    chain: Chain,
+    size: tuple[int | None, int | None] | None,
+    channels: str | None,
+    device: str | None,
+    *,
+    who: str,
+    needs_alpha: bool = False,
+) -> Image:
+    """The picture through a chain; with ``needs_alpha`` an RGB one comes back as RGBA."""
+    picture = take_picture(image, *(size or (None, None)), channels, who=who)
+    if needs_alpha:
+        picture = with_alpha(picture)
+    engine = engine_with(picture, device, who)
+    output = new_buffer(engine, output_type(chain, picture.layout))
+    source = upload_to(picture, engine)
+    Program(engine, chain, picture.layout, source, output).pipeline.run()
+    if isinstance(picture.pixels, Buffer):
+        return output  # type: ignore[return-value]
+    return picture.give_back(read_result(output))  # type: ignore[return-value]
+
+
+def upload_to(picture: Picture, engine: Engine) -> Buffer:
+    if isinstance(picture.pixels, Buffer):
+        return picture.pixels
+    source = new_buffer(engine, picture.layout.type)
+    write_picture(source, picture)
+    return source
+
+
+def engine_with(picture: Picture, device: str | None, who: str) -> Engine:
+    """Where to run: on the device that was asked for, or where the picture is."""
+    if not isinstance(picture.pixels, Buffer):
+        return engine_of(device)
+    engine = picture.pixels.engine
+    if device is not None and engine_of(device) is not engine:
+        raise DeviceError(f"{who}: the picture is on {engine.device.name}, not on {device}")
+    return engine
