@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test lint bench clean
 
 demo: $(VENV)/.installed
-	$(BIN)/python examples/photo_chain.py
+	$(BIN)/dala demo examples/assets/astronaut.jpg
 
 test: $(VENV)/.dev lint
 	$(BIN)/python -m pytest
@@ -23,6 +23,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/peers.py
 	$(BIN)/python bench/gpu.py --if-real
 	$(BIN)/python bench/surfaces.py
+	$(BIN)/python bench/video.py
 	$(BIN)/python bench/readme.py
 
 # Debian splits venv off Python; without it `python3 -m venv` leaves a folder without pip.
@@ -30,7 +31,7 @@ $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "venv is missing: apt-get install python3-venv"; exit 1; }
 
 $(VENV)/.installed: $(VENV)/bin/pip pyproject.toml
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[image]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[all]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed pyproject.toml

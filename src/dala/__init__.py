@@ -6,7 +6,8 @@
     ir         what a kernel becomes      plan       how stages are fused
     backends   where passes run           kernels    the catalogue
     compute    what a user holds          gpu        surfaces: drawing, windows
-    media      filters on pictures, frames
+    media      filters on pictures, frames  video     files, cameras, transcoding
+    cli        the command ``dala``
 
     drawing:  call → command bytes → queue → render thread → spans of pixels → window or file
 
@@ -23,14 +24,14 @@ from dala._version import __version__
 from dala.errors import DalaError
 
 if TYPE_CHECKING:
-    from dala import compute, gpu, media
+    from dala import compute, gpu, media, video
     from dala.compute.default import device, devices, use
     from dala.language.decorator import kernel
     from dala.language.parameter import Param, array_param, param, static
 
 __all__ = [
     "DalaError", "Param", "__version__", "array_param", "compute", "device", "devices", "errors",
-    "gpu", "kernel", "media", "param", "static", "use",
+    "gpu", "kernel", "media", "param", "static", "use", "video",
 ]  # fmt: skip
 
 _HOMES = {
@@ -46,7 +47,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name in ("compute", "gpu", "media"):
+    if name in ("compute", "gpu", "media", "video"):
         return importlib.import_module(f"dala.{name}")
     if name in _HOMES:
         if name == "kernel":  # the catalogue's names must be known before a user's are entered

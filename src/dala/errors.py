@@ -23,6 +23,9 @@
     │   └── SurfaceDestroyedError             a surface was used after destroy()
     ├── MediaError            (ValueError)    a picture's file cannot be read
     │   └── LookError                         a look's file is wrong or missing; names the line
+    ├── VideoError            (RuntimeError)  a video cannot be read or written
+    │   ├── VideoFileError    (OSError)       the system refuses: no such file, no permission, disk full
+    │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
 
@@ -142,6 +145,50 @@ class MediaError(DalaError, ValueError):
 
 class LookError(MediaError):
     """A look's file is missing or wrong. The message names the line."""
+
+
+class VideoError(DalaError, RuntimeError):
+    """A video, a camera or a stream cannot be read or written.
+
+    >>> from dala import video
+    >>> try:
+    ...     video.probe("missing.mp4")
+    ... except video.VideoError as error:
+    ...     print(error)
+    missing.mp4: there is no such file
+    """
+
+
+class VideoFileError(VideoError, OSError):
+    """The system refuses a file: it is missing, a directory, not permitted, or the disk is full.
+
+    >>> from dala.errors import VideoFileError
+    >>> VideoFileError("clip.mp4: there is no such file", errno=2).errno
+    2
+    """
+
+    def __init__(self, message: str, *, errno: int | None = None) -> None:
+        super().__init__(message)
+        self.errno = errno
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return functools.partial(VideoFileError, errno=self.errno), (str(self),)
+
+
+class DamagedVideoError(VideoError):
+    """What comes is no valid video. ``frames`` says how many were good before.
+
+    >>> from dala.errors import DamagedVideoError
+    >>> DamagedVideoError("clip.mp4: ends early", frames=57).frames
+    57
+    """
+
+    def __init__(self, message: str, *, frames: int) -> None:
+        super().__init__(message)
+        self.frames = frames
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return functools.partial(DamagedVideoError, frames=self.frames), self.args
 
 
 class OutOfMemoryError(DalaError, MemoryError):

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import dala
-from dala import compute, gpu, media
+from dala import compute, gpu, media, video
 
 RECORD = Path(__file__).with_name("api.txt")
 MODULES = {
@@ -27,6 +27,7 @@ MODULES = {
     "dala.gpu.command": gpu.command,
     "dala.media": media,
     "dala.media.looks": media.looks,
+    "dala.video": video,
 }
 SPECIAL = ("__array__", "__await__", "__call__", "__dlpack__", "__dlpack_device__", "__enter__",
            "__exit__", "__index__", "__int__", "__len__")  # fmt: skip
@@ -242,7 +243,7 @@ def test_every_public_method_has_a_docstring() -> None:
         for module in MODULES.values()
         for kind in (getattr(module, n) for n in module.__all__)
         if inspect.isclass(kind)
-        and kind.__module__.startswith(("dala.compute.", "dala.gpu.", "dala.media."))
+        and kind.__module__.startswith(("dala.compute.", "dala.gpu.", "dala.media.", "dala.video."))
         for name, member in vars(kind).items()
         if not name.startswith("_")
         and (inspect.isfunction(member) or isinstance(member, property))
@@ -264,7 +265,10 @@ def modules() -> list[str]:
 
 @pytest.mark.usefixtures("registry")
 @pytest.mark.parametrize("name", modules())
-def test_examples_run(name: str) -> None:
+def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name.startswith("dala.video") or name == "dala.errors":
+        pytest.importorskip("av")
+    monkeypatch.chdir(tmp_path)  # some write files
     module: types.ModuleType = importlib.import_module(name)
     report: list[str] = []
     runner = doctest.DocTestRunner(verbose=False)

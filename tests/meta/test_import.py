@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-HEAVY = ("llvmlite", "wgpu", "PIL", "rendercanvas", "glfw")
+HEAVY = ("llvmlite", "wgpu", "PIL", "rendercanvas", "glfw", "av")
 
 IMPORT = """
     import json, sys, time
@@ -28,13 +28,16 @@ IMPORT = """
     from dala import gpu
     after_gpu = sorted(sys.modules)
     from dala import media
+    after_media = sorted(sys.modules)
+    from dala import video
     print(json.dumps({
         "import_s": import_s,
         "compute_s": compute_s,
         "after_dala": after_dala,
         "after_compute": after_compute,
         "after_gpu": after_gpu,
-        "after_media": sorted(sys.modules),
+        "after_media": after_media,
+        "after_video": sorted(sys.modules),
     }))
 """
 FIRST_KERNEL = """
@@ -79,7 +82,7 @@ def run(script: str, bytecode: Path) -> Any:
 
 def test_import_loads_nothing_heavy(compiled: Path) -> None:
     seen = run(IMPORT, compiled)
-    for stage in ("after_dala", "after_compute", "after_gpu", "after_media"):
+    for stage in ("after_dala", "after_compute", "after_gpu", "after_media", "after_video"):
         packages = {name.split(".")[0] for name in seen[stage]}
         assert not packages & set(HEAVY), stage
     assert "dala.compute" not in seen["after_dala"]  # loaded on first use
@@ -88,6 +91,8 @@ def test_import_loads_nothing_heavy(compiled: Path) -> None:
     assert "dala.gpu" in seen["after_gpu"]
     assert "dala.media" not in seen["after_gpu"]
     assert "dala.media" in seen["after_media"]
+    assert "dala.video" not in seen["after_media"]
+    assert "dala.video" in seen["after_video"]
 
 
 def test_import_is_quick(compiled: Path) -> None:

@@ -118,4 +118,4 @@ def test_the_command() -> None:
         [sys.executable, "-m", "dala", "docter"], capture_output=True, text=True, check=False
     )
     assert wrong.returncode == 2
-    assert "usage: python -m dala doctor" in wrong.stderr
+    assert "no command 'docter'; did you mean 'doctor'?" in wrong.stderr

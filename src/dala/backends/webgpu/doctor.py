@@ -1,6 +1,4 @@
-"""What there is to compute on, what is missing, and the command that fixes it.
-
-    python -m dala doctor
+"""What there is to compute on, what is missing, and the command that fixes it: a part of ``dala doctor``.
 
 ``diagnose`` looks; ``advise`` turns what was seen into words and is pure, so that every case is tested.
 """
@@ -103,18 +101,12 @@ def _real(drivers: Sequence[str]) -> list[str]:
     return [d for d in drivers if "lvp" not in os.path.basename(d)]
 
 
-def report(auto: tuple[str, str]) -> str:
-    """The whole of it, as text; ``auto`` is the device chosen and why."""
-    found = diagnose()
-    lines = ["dala doctor", ""]
-    lines.append(f"  auto       {auto[0]}: {auto[1]}")
-    lines.append(f"  wgpu-py    {'installed' if found.wgpu else 'missing'}")
+def describe(found: Found) -> list[tuple[str, str]]:
+    """What was seen, as pairs of words."""
+    rows = [("wgpu-py", "installed" if found.wgpu else "missing")]
     for number, (name, _) in enumerate(found.adapters):
-        lines.append(f"  {'webgpu' if not number else f'webgpu:{number}':<10} {name}")
+        rows.append(("webgpu" if not number else f"webgpu:{number}", name))
     if found.platform.startswith("linux"):
-        lines.append(f"  loader     {'libvulkan' if found.loader else 'missing'}")
-        lines.append(f"  drivers    {', '.join(found.drivers) or 'none'}")
-    advice = advise(found)
-    lines += ["", "A GPU is ready." if not advice else "To use a GPU:"]
-    lines += [f"  - {a}" for a in advice]
-    return "\n".join(lines)
+        rows.append(("loader", "libvulkan" if found.loader else "missing"))
+        rows.append(("drivers", ", ".join(found.drivers) or "none"))
+    return rows

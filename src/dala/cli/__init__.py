@@ -1,0 +1,57 @@
+"""The command ``dala``: typer reads the arguments, rich paints the answer (extra ``cli``).
+
+    app.py        every command and its options         running.py    errors → one line and an exit code
+    flags.py      filter flags, from the kernels        screen.py     tables, colours, progress bars
+    facts.py      info, extras                          doctor.py     what is missing, and the cure
+    catalogue.py  kernels, looks                        bench.py      this machine by numbers
+    names.py      which files go where                  filtering.py  many files, one after the other
+    photo.py      a picture file → filters → a file     demo.py       a clip before and after
+    live.py       a source → filters → a window         sheet.py      frames side by side, as one picture
+
+Exit codes: 0 done; 1 something failed; 2 the command line is wrong; 130 interrupted (Ctrl-C).
+Nothing heavy is imported before a command needs it: ``dala --help`` loads no NumPy.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+INSTALL = "pip install 'dala-gpu[cli]'"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit status.
+
+    >>> main(["--version"])  # doctest: +ELLIPSIS
+    dala ...
+    0
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        importlib.import_module("typer")
+        importlib.import_module("rich")
+        from dala.cli.running import run
+
+        return run(given)
+    except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich", "PIL"):
+            raise
+        return _without_extra(given, error.name)
+    except KeyboardInterrupt:  # while it was still being loaded
+        print("dala: interrupted", file=sys.stderr)
+        return 130
+
+
+def _without_extra(given: list[str], missing: str) -> int:
+    """Only the doctor sees patients without the extra: it is who tells what to install."""
+    if given == ["doctor"]:
+        from dala.cli.doctor import show_doctor
+
+        show_doctor()
+        return 0
+    print(f"dala: the command line needs {missing}: {INSTALL}", file=sys.stderr)
+    return 1

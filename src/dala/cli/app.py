@@ -1,0 +1,224 @@
+"""Every command of ``dala`` and its options. What a command needs it imports itself, when it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, complete_looks
+from dala.cli.help import Command, Group
+from dala.cli.running import UsageMistake
+
+app = typer.Typer(
+    name="dala",
+    cls=Group,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.",
+)
+
+FILTER_EXAMPLES = """Values follow a flag as name=value; a bare number is its first parameter.
+
+  dala filter in.jpg out.jpg --blur radius=3 --sharpen 0.5
+  dala filter clip.mp4 graded.mp4 --look noir --strength 0.8
+  dala filter 'photos/*.jpg' 'small/{name}.webp' --resize width=1280
+"""
+
+DEMO_FILTERS = "--blur 2 --sharpen 1 --contrast 0.2 --white-balance 8000 --vignette 0.4"
+
+Json = Annotated[bool, typer.Option("--json", help="Answer as JSON, for scripts.")]
+DeviceName = Annotated[
+    str,
+    typer.Option(
+        "--device",
+        metavar="NAME",
+        help="auto, cpu, webgpu, webgpu:N or reference; dala info lists them.",
+        autocompletion=lambda: ["auto", "cpu", "webgpu", "reference"],
+    ),
+]
+
+
+@app.callback(invoke_without_command=True)
+def dala(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    """Pictures, videos and cameras through fused filters, on the GPU or the CPU."""
+    if version:
+        from dala._version import __version__
+
+        print(f"dala {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        context.get_help()  # prints it
+        raise typer.Exit(2)
+
+
+@app.command(
+    "filter",
+    cls=FilterCommand,
+    epilog=FILTER_EXAMPLES,
+)
+def filter_(
+    context: typer.Context,
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="IN... OUT",
+            show_default=False,
+            help="Pictures, videos or globs in quotes; then a file, a folder (out/), or a pattern of "
+            "{name}, {ext}, {folder} and {n}.",
+        ),
+    ],
+    device: DeviceName = "auto",
+    strength: Annotated[
+        float, typer.Option(help="Mix the result with the original: 0 is the original.")
+    ] = 1.0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite/--no-overwrite", help="Replace files that exist.")
+    ] = False,
+    quality: Annotated[
+        int, typer.Option(min=1, max=100, help="Of JPEG, WebP and AVIF pictures.")
+    ] = 92,
+    codec: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of videos: h264, hevc, vp9, av1, prores; by the ending if not given.",
+        ),
+    ] = None,
+    crf: Annotated[
+        float | None,
+        typer.Option(min=0, max=63, metavar="N", help="Of videos: lower is better and larger."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    json: Json = False,
+) -> int:
+    """Filter pictures and videos; a video keeps its sound and timing."""
+    from dala import use
+    from dala.cli.filtering import Settings, filter_files
+    from dala.cli.flags import chain_of, refuse_bare_filters
+
+    refuse_bare_filters(paths)
+    if len(paths) < 2:
+        raise UsageMistake(f"{paths[0]} shall become what? dala filter IN... OUT")
+    chain = chain_of(chosen_flags(context), strength)
+    use(device)
+    settings = Settings(overwrite, quiet, json, quality, codec, crf)
+    return filter_files(paths[:-1], paths[-1], chain, settings)
+
+
+@app.command(cls=FilterCommand)
+def live(
+    context: typer.Context,
+    source: Annotated[
+        str, typer.Option(metavar="WHAT", help="test, camera, camera:N, a file or a URL.")
+    ] = "test",
+    size: Annotated[str, typer.Option(metavar="WxH", help="Of the test source.")] = "1280x720",
+    device: DeviceName = "auto",
+    frames: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Stop after so many.")
+    ] = None,
+    stills: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the key s saves pictures.")
+    ] = Path(),
+) -> None:
+    """A camera through filters into a window; keys turn filters on."""
+    from dala import use
+    from dala.cli.flags import chain_of
+    from dala.cli.live import run_live
+    from dala.cli.names import read_size
+
+    steps = chain_of(chosen_flags(context)).steps
+    use(device)
+    run_live(source, read_size(size), steps, frames=frames, stills=stills, device=device)
+
+
+@app.command(cls=Command)
+def looks(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="One look, or a file of one.", autocompletion=complete_looks
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """The looks that come with dala, or one with its filters."""
+    from dala.cli.catalogue import show_looks
+
+    show_looks(name, as_json=json)
+
+
+@app.command(cls=Command)
+def kernels(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="One kernel.", autocompletion=complete_kernels),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """All kernels, or one with its parameters, ranges and defaults."""
+    from dala.cli.catalogue import show_kernels
+
+    show_kernels(name, as_json=json)
+
+
+@app.command(cls=FilterCommand)
+def bench(
+    context: typer.Context,
+    size: Annotated[str, typer.Option(metavar="WxH", help="Of the picture.")] = "1920x1080",
+    device: DeviceName = "auto",
+    seconds: Annotated[float, typer.Option(min=0.01, help="For each measurement.")] = 0.3,
+    json: Json = False,
+) -> None:
+    """Speed of this machine, beside OpenCV; or of the filters you give."""
+    from dala import use
+    from dala.cli.bench import show_bench
+    from dala.cli.flags import chain_of
+    from dala.cli.names import read_size
+
+    chain = chain_of(chosen_flags(context))
+    use(device)
+    show_bench(read_size(size), seconds, chain, as_json=json)
+
+
+@app.command(cls=FilterCommand)
+def demo(
+    context: typer.Context,
+    clip: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[CLIP]", help="A video, or a photo to fly over; drawn if not given."
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where everything is written.")
+    ] = Path("demo_output"),
+    device: DeviceName = "auto",
+) -> None:
+    """A clip before and after: videos, a contact sheet, plan and speed."""
+    from dala import use
+    from dala.cli.demo import run_demo
+    from dala.cli.flags import chain_of, split_flags
+
+    use(device)
+    run_demo(clip, out, chain_of(chosen_flags(context) or split_flags(DEMO_FILTERS.split())[1]))
+
+
+@app.command(cls=Command)
+def info(json: Json = False) -> None:
+    """Version, devices and installed extras."""
+    from dala.cli.facts import show_info
+
+    show_info(as_json=json)
+
+
+@app.command(cls=Command)
+def doctor() -> None:
+    """What works here, what is missing, and the command that helps."""
+    from dala.cli.doctor import show_doctor
+
+    show_doctor()

@@ -1,0 +1,105 @@
+"""``dala info``: version, devices and extras of this machine."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from importlib import metadata
+
+from dala._version import __version__
+
+EXTRAS = {  # what `pip install 'dala-gpu[…]'` brings
+    "image": ("pillow",),
+    "webgpu": ("wgpu",),
+    "window": ("wgpu", "rendercanvas", "glfw"),
+    "video": ("av",),
+    "cli": ("typer", "rich", "pillow"),
+}
+
+
+@dataclass(frozen=True)
+class Extra:
+    """An optional part of dala: which packages of it are here, which are not."""
+
+    name: str
+    found: dict[str, str]  # package → version
+    missing: tuple[str, ...]
+
+    @property
+    def command(self) -> str:
+        return f"pip install 'dala-gpu[{self.name}]'"
+
+
+def find_extras() -> list[Extra]:
+    """Every extra, by the packages that are installed; nothing is imported."""
+    extras = []
+    for name, packages in EXTRAS.items():
+        versions = {p: version_of(p) for p in packages}
+        found = {p: v for p, v in versions.items() if v}
+        extras.append(Extra(name, found, tuple(p for p in packages if not versions[p])))
+    return extras
+
+
+def version_of(package: str) -> str:
+    """The installed version; empty if there is none."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def collect() -> dict[str, object]:
+    """All of it, as JSON would have it."""
+    from dala.backends.auto import choose_auto, list_devices
+    from dala.backends.webgpu.adapters import find_adapters
+    from dala.compute.default import device
+
+    chosen, reason = choose_auto()
+    adapters = [str(a) for a in find_adapters()]
+    devices: dict[str, str] = {}
+    for name in list_devices():
+        if name.startswith("webgpu"):  # described without opening it: that takes a second
+            devices[name] = adapters[int(name.partition(":")[2] or 0)]
+        else:
+            devices[name] = _in_words(device(name).describe())
+    return {
+        "version": __version__,
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "auto": chosen,
+        "reason": reason,
+        "devices": devices,
+        "extras": {e.name: {"found": e.found, "missing": list(e.missing)} for e in find_extras()},
+    }
+
+
+def _in_words(facts: dict[str, object]) -> str:
+    words = str(facts["name"])
+    if facts.get("threads") != 1:
+        words += f", {facts['threads']} threads"
+    return words
+
+
+def show_info(*, as_json: bool) -> None:
+    """Print what there is."""
+    from dala.cli.screen import say, say_columns, say_heading, say_json
+
+    facts = collect()
+    if as_json:
+        say_json(facts)
+        return
+    say_heading(f"dala {facts['version']}")
+    say(f"Python {facts['python']}, {facts['platform']}", "dim")
+    say()
+    say_heading("Devices")
+    devices = facts["devices"]
+    assert isinstance(devices, dict)
+    say_columns(list(devices.items()))
+    say(f"auto is {facts['auto']}: {facts['reason']}", "dim")
+    say()
+    say_heading("Extras")
+    rows = []
+    for extra in find_extras():
+        have = ", ".join(f"{package} {version}" for package, version in extra.found.items())
+        rows.append((extra.name, extra.command if extra.missing else have))
+    say_columns(rows)

@@ -1,0 +1,204 @@
+"""``dala filter``: pictures and videos, one after the other; a failed one does not stop the rest.
+
+Every result is written under another name beside its place and moved there when it is complete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+import dala
+from dala.cli.bars import Bars
+from dala.cli.names import Job, check_source, plan_jobs
+from dala.cli.running import FAILED, Failed, UsageMistake, explain_os_error
+from dala.cli.screen import complain, complaint, say_json
+from dala.errors import DalaError
+
+if TYPE_CHECKING:
+    from dala.media.chain import Chain
+
+VIDEOS = frozenset(
+    (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".m2ts", ".mts", ".wmv",
+     ".flv", ".ogv", ".3gp", ".mxf", ".y4m", ".vob")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How files are written."""
+
+    overwrite: bool = False
+    quiet: bool = False
+    as_json: bool = False
+    quality: int = 92  # of JPEG, WebP and AVIF
+    codec: str | None = None  # of videos; by the ending if None
+    crf: float | None = None
+
+
+@dataclass
+class Outcome:
+    """What became of one file."""
+
+    input: str
+    output: str
+    kind: str = ""  # picture or video
+    width: int = 0
+    height: int = 0
+    frames: int = 0
+    seconds: float = 0.0
+    error: str | None = None
+
+
+def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Settings) -> int:
+    """Filter every input; the exit code."""
+    jobs = plan_jobs(inputs, output)
+    shown = not (settings.quiet or settings.as_json)
+    outcomes: list[Outcome] = []
+    with Bars(len(jobs), shown=shown) as bars:
+        for job in jobs:
+            bars.begin(job.source.name)
+            outcome = _attempt(job, chain, settings, bars)
+            outcomes.append(outcome)
+            if outcome.error is not None:
+                bars.finish(None, complaint("dala filter", outcome.error))
+            else:
+                bars.finish(_line(outcome) if shown else None)
+    failed = [o for o in outcomes if o.error is not None]
+    if settings.as_json:
+        say_json(
+            {
+                "device": dala.compute.device_info()["device"],
+                "filters": [repr(step) for step in chain.steps],
+                "files": [asdict(o) for o in outcomes],
+            }
+        )
+    elif failed and len(jobs) > 1:
+        complain("dala filter", f"{len(failed)} of {len(jobs)} files failed")
+    return FAILED if failed else 0
+
+
+def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars) -> Outcome:
+    outcome = Outcome(str(job.source), str(job.target))
+    started = time.perf_counter()
+    try:
+        _filter_one(job, chain, settings, bars, outcome)
+    except (DalaError, Failed, UsageMistake) as error:
+        outcome.error = _about(job, str(error))
+    except OSError as error:
+        outcome.error = _about(job, explain_os_error(error))
+    outcome.seconds = round(time.perf_counter() - started, 4)
+    return outcome
+
+
+def _about(job: Job, message: str) -> str:
+    """An error that names the file."""
+    names = (str(job.source), str(job.target), job.source.name)
+    return message if any(n in message for n in names) else f"{job.source}: {message}"
+
+
+def _filter_one(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
+    check_source(job.source)
+    if job.make_folder:
+        job.target.parent.mkdir(parents=True, exist_ok=True)
+    if not job.target.parent.is_dir():
+        raise Failed(f"no folder {str(job.target.parent)!r} for {job.target.name}")
+    if job.target.is_dir():
+        raise Failed(f"{job.target} is a folder")
+    if job.target.exists() and not settings.overwrite:
+        raise Failed(f"{job.target} exists; --overwrite replaces it")
+    outcome.kind = kind_of(job.source) or kind_of_name(job.target) or "video"
+    if kind_of_name(job.target) not in (outcome.kind, ""):
+        raise Failed(f"{job.source} is a {outcome.kind}, and cannot become {job.target.suffix}")
+    if outcome.kind == "picture":
+        _filter_picture(job, chain, settings, outcome)
+    else:
+        _filter_video(job, chain, settings, bars, outcome)
+
+
+def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome) -> None:
+    from dala.cli.photo import filter_photo
+
+    with moved_into_place(job.target) as unfinished:
+        size = filter_photo(
+            job.source,
+            unfinished,
+            job.target,
+            chain,
+            settings.quality,
+        )
+    (outcome.width, outcome.height), outcome.frames = size, 1
+
+
+def _filter_video(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
+    from dala import video
+
+    def advance(progress: video.Progress) -> None:
+        bars.advance(progress.frames, progress.total_frames, progress.fps)
+        outcome.frames = progress.frames
+
+    video.transcode(
+        job.source,
+        job.target,
+        filters=chain,
+        codec=settings.codec,
+        crf=settings.crf,
+        progress=advance,
+    )
+    facts = video.probe(job.target)
+    outcome.width, outcome.height = facts.width, facts.height
+
+
+@contextlib.contextmanager
+def moved_into_place(target: Path) -> Iterator[Path]:
+    """A new name beside ``target``; what is written there becomes ``target`` at the end, or is removed."""
+    unfinished = target.with_name(f".{target.stem}.{secrets.token_hex(4)}.part{target.suffix}")
+    try:
+        yield unfinished
+        os.replace(unfinished, target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def kind_of(source: Path) -> str:
+    """``picture`` or ``video``, by the ending; where that says nothing, ``picture`` if Pillow reads it."""
+    found = kind_of_name(source)
+    if found:
+        return found
+    from PIL import Image
+
+    try:
+        with Image.open(source):
+            return "picture"
+    except OSError:  # also what Pillow raises for what it does not know
+        return ""
+
+
+def kind_of_name(path: Path) -> str:
+    """``picture``, ``video``, or nothing if the ending is unknown."""
+    from dala.cli.photo import picture_endings
+
+    ending = path.suffix.lower()
+    return "video" if ending in VIDEOS else "picture" if ending in picture_endings() else ""
+
+
+def _line(outcome: Outcome) -> Text:
+    """``a.jpg → b.jpg  1920×1080  14 ms``."""
+    if outcome.kind == "video":
+        fps = outcome.frames / outcome.seconds if outcome.seconds else 0
+        plural = "frame" if outcome.frames == 1 else "frames"
+        facts = f"{outcome.frames} {plural}, {fps:.0f} fps, {outcome.seconds:.1f} s"
+    else:
+        facts = f"{outcome.seconds * 1e3:.0f} ms"
+    size = f"  {outcome.width}×{outcome.height}, "
+    return Text.assemble(
+        outcome.input, (" → ", "dim"), (outcome.output, "green"), (size + facts, "dim")
+    )

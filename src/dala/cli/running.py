@@ -1,0 +1,140 @@
+"""A command line → an exit code. Whatever goes wrong on the way is one line on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+import typer
+
+from dala.errors import DalaError, suggest
+
+FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
+
+
+class UsageMistake(Exception):
+    """The command line asks for something that cannot be meant."""
+
+
+class Failed(Exception):
+    """A command could not do its work."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run ``dala`` with these arguments."""
+    from dala.cli.app import app
+
+    _quieten_mesa()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # an old code page has no arrows
+            stream.reconfigure(errors="replace")
+    with _ending_on_sigterm():
+        return _run(app, arguments)
+
+
+def _run(app: typer.Typer, arguments: Sequence[str]) -> int:
+    try:
+        result = typer.main.get_command(app).main(
+            list(arguments), prog_name="dala", standalone_mode=False
+        )
+        sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        return _interrupted()
+    except BrokenPipeError:
+        # `dala kernels | head` has read enough; Python's own flush at the end must not complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        code = _report(error, arguments)
+        if code is None:
+            raise  # a defect of dala: its traceback is what one needs
+        return code
+    code = result if isinstance(result, int) else 0
+    return _interrupted() if code == INTERRUPTED else code
+
+
+def _interrupted() -> int:
+    from dala.cli.screen import complain
+
+    complain("dala", "interrupted")
+    return INTERRUPTED
+
+
+def _report(error: Exception, arguments: Sequence[str]) -> int | None:
+    """Say what went wrong; the exit code, or None if this is no mistake of the user or the machine."""
+    from dala.cli.screen import complain
+
+    context = getattr(error, "ctx", None)  # typer's own errors know where they were made
+    command = " ".join(["dala", *[a for a in arguments[:1] if not a.startswith("-")]])
+    who = context.command_path if context is not None else command
+    if isinstance(error, UsageMistake):
+        complain(who, str(error))
+        return WRONG_USAGE
+    if hasattr(error, "format_message"):  # typer's own, wherever that version keeps its classes
+        complain(who, _in_our_words(error))
+        return int(getattr(error, "exit_code", WRONG_USAGE))
+    if isinstance(error, DalaError | Failed):
+        complain(who, str(error))
+        return FAILED
+    if isinstance(error, OSError):
+        complain(who, explain_os_error(error))
+        return FAILED
+    return None
+
+
+def _in_our_words(error: Exception) -> str:
+    """typer's message, as our own begin: in lower case, with the nearest name at the end."""
+    wrong = getattr(error, "option_name", None)
+    near: Sequence[str] = getattr(error, "possibilities", None) or ()
+    if wrong and "No such option" in str(error):
+        return f"no option {wrong!r}{suggest(wrong, near)}"
+    text: str = error.format_message()  # type: ignore[attr-defined]
+    if text.startswith("No such command") and (asked := re.search(r"'(.+?)'", text)):
+        return _no_command(asked[1], getattr(error, "ctx", None))
+    return (text[:1].lower() + text[1:]).removesuffix(".")
+
+
+def _no_command(asked: str, context: Any) -> str:
+    from dala.cli.flags import is_filter, spell
+
+    if is_filter(asked):
+        return f"{asked} is a filter: dala filter IN... OUT --{spell(asked)}"
+    return f"no command {asked!r}{suggest(asked, context.command.list_commands(context))}"
+
+
+def explain_os_error(error: OSError) -> str:
+    """``holiday.jpg: Permission denied``."""
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{error.filename}: {reason}" if error.filename is not None else reason
+
+
+def _quieten_mesa() -> None:
+    """Without XDG_RUNTIME_DIR Mesa writes errors to stderr that mean nothing to anybody."""
+    if sys.platform.startswith("linux"):
+        os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
+
+
+@contextlib.contextmanager
+def _ending_on_sigterm() -> Iterator[None]:
+    """Being told to stop leaves as little behind as Ctrl-C does."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # whoever runs us there keeps its own handlers
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,260 @@
+"""From frames to a frame on a device: YUV is converted inside the first and the last fused pass.
+
+    yuv420p_to_rgba → whatever happens to the picture → rgba_to_yuv420p
+
+Arrays of frames lie in the device's memory where that is the host's: FFmpeg's planes are copied into
+it once, and the encoder reads the result where it is. On a GPU, three frames are under way at a time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.host import HostArray
+from dala.compute.buffers import Buffer, Scratch, array_type
+from dala.compute.commands import Command
+from dala.compute.engine import Engine
+from dala.compute.pipelines import Pipeline
+from dala.ir.arrays import ArrayType
+from dala.kernels.geometry import _any_size
+from dala.language import vocabulary
+from dala.language.kernel import make_kernel
+from dala.language.values import Image, Vec
+from dala.media.program import new_buffer
+from dala.video.color import Color
+from dala.video.pictures import Kind, even, frame_shape
+
+Array = npt.NDArray[np.uint8]
+Tensor = Buffer | Scratch
+Middle = Callable[[Pipeline, Sequence[Tensor], Tensor], None]  # from RGBA pictures to one
+Job = TypeVar("Job")
+Fill: TypeAlias = "Callable[[Job, Sequence[Array]], bool]"
+UNDER_WAY = 3  # on a GPU: one is uploaded, one computed, one downloaded
+
+
+@dataclass(frozen=True)
+class Format:
+    """Size and kind of the frames at one end."""
+
+    kind: Kind
+    width: int
+    height: int
+    color: Color
+
+    @property
+    def type(self) -> ArrayType:
+        """Of the array that holds such a frame."""
+        return array_type(frame_shape(self.kind, self.width, self.height), "u8")
+
+
+def _extend(src: Image) -> Vec:
+    """The same picture on a larger canvas; the edge repeats."""
+    return src.at(vocabulary.x, vocabulary.y)
+
+
+extend = make_kernel(_extend, name="extend", domain="image", shape_rule=_any_size)
+
+
+class FramePass:
+    """The pipeline for frames of given formats; ``middle`` adds what happens between the ends."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        sources: Sequence[Format],
+        target: Format,
+        middle: Middle | None = None,
+    ) -> None:
+        self.engine = engine
+        self.target = target
+        self.on_host = isinstance(engine.device.allocate(array_type((1,), "u8")), HostArray)
+        self._pipeline = Pipeline(engine)
+        self._inputs = [self._allocate(source.type) for source in sources]
+        self._output = self._allocate(target.type)
+        pictures = [
+            self._decoded(source, frame)
+            for source, frame in zip(sources, self._inputs, strict=True)
+        ]
+        self._finish(pictures, middle)
+        self._pool = _Pool(target.type, self._allocate if self.on_host else None)
+        self._spare = [([self._allocate(s.type) for s in sources], self._allocate(target.type))
+                       for _ in range(0 if self.on_host else UNDER_WAY)]  # fmt: skip
+        self._staged = [np.empty(s.type.shape, np.uint8) for s in sources]
+
+    def compile(self) -> None:
+        """Compile now what the first frame would wait for."""
+        self._pipeline.compile()
+
+    def convert(self, *pictures: Array) -> Array:
+        """One frame from arrays of the sources' formats."""
+
+        def copy(_: None, arrays: Sequence[Array]) -> bool:
+            for array, given in zip(arrays, pictures, strict=True):
+                np.copyto(array, given)
+            return True
+
+        ((_, frame),) = self.run([None], copy)
+        assert frame is not None
+        return frame
+
+    def explain(self) -> str:
+        """The plan in words."""
+        return self._pipeline.explain()
+
+    def run(self, jobs: Iterable[Job], fill: Fill[Job]) -> Iterator[tuple[Job, Array | None]]:
+        """Each job's frame, in order. ``fill`` writes a job's pictures into the arrays given; a job
+        without pictures (``fill`` says False) is passed on without a frame.
+        """
+        return self._run_here(jobs, fill) if self.on_host else self._run_ahead(jobs, fill)
+
+    def _run_here(self, jobs: Iterable[Job], fill: Fill[Job]) -> Iterator[tuple[Job, Array | None]]:
+        arrays = [_memory(b) for b in self._inputs]
+        for job in jobs:
+            if not fill(job, arrays):
+                yield job, None
+                continue
+            buffer, frame = self._pool.take()
+            assert buffer is not None
+            self._pipeline.run(buffers={self._output: buffer})
+            yield job, frame
+
+    def _run_ahead(
+        self, jobs: Iterable[Job], fill: Fill[Job]
+    ) -> Iterator[tuple[Job, Array | None]]:
+        pending: deque[tuple[Job, Command | None, Buffer]] = deque()
+        number = 0
+        for job in jobs:
+            if len(pending) == UNDER_WAY:
+                yield self._fetch(*pending.popleft())
+            inputs, output = self._spare[number % UNDER_WAY]
+            if not fill(job, self._staged):
+                pending.append((job, None, output))
+                continue
+            number += 1
+            for buffer, array in zip(inputs, self._staged, strict=True):
+                buffer.write(array)
+            stand_ins = dict(zip(self._inputs, inputs, strict=True))
+            command = self._pipeline.submit(buffers={**stand_ins, self._output: output})
+            pending.append((job, command, output))
+        while pending:
+            yield self._fetch(*pending.popleft())
+
+    def _fetch(self, job: Job, command: Command | None, output: Buffer) -> tuple[Job, Array | None]:
+        if command is None:
+            return job, None
+        command.wait()
+        _, frame = self._pool.take()
+        return job, output.read(frame)
+
+    def _allocate(self, type_: ArrayType) -> Buffer:
+        return new_buffer(self.engine, type_)
+
+    def _add(self, kernel: object, source: Tensor, target: Tensor, **params: object) -> Tensor:
+        spec = {"kernel": kernel, "inputs": [source], "output": target, "params": params}
+        self._pipeline.add(spec)
+        return target
+
+    def _decoded(self, source: Format, frame: Buffer) -> Tensor:
+        """The source as an RGBA picture of its very size."""
+        if source.kind == "rgba":
+            return frame
+        size = even(source.height), even(source.width)
+        picture = self._add(
+            "yuv420p_to_rgba", frame, rgba_scratch(*size), **source.color.kernel_params
+        )
+        if size == (source.height, source.width):
+            return picture
+        return self._add("crop", picture, rgba_scratch(source.height, source.width))
+
+    def _finish(self, pictures: Sequence[Tensor], middle: Middle | None) -> None:
+        target = self.target
+        size = target.height, target.width
+        if target.kind == "rgba":
+            self._compose(pictures, middle, self._output)
+            return
+        picture = self._compose(pictures, middle, rgba_scratch(*size))
+        whole = even(target.height), even(target.width)
+        if whole != size:
+            picture = self._add(extend, picture, rgba_scratch(*whole))
+        self._add("rgba_to_yuv420p", picture, self._output, **target.color.kernel_params)
+
+    def _compose(self, pictures: Sequence[Tensor], middle: Middle | None, output: Tensor) -> Tensor:
+        if middle is not None:
+            middle(self._pipeline, pictures, output)
+        elif isinstance(output, Scratch):
+            return pictures[0]
+        else:
+            copy = {"op": "copy_buffer", "inputs": [pictures[0]], "output": output}
+            self._pipeline.add(copy)
+        return output
+
+
+class PassThrough:
+    """Nothing is done to the frames: they stay as they are, to the byte."""
+
+    def __init__(self, engine: Engine, target: Format) -> None:
+        self.engine = engine
+        self.target = target
+        self._pool = _Pool(target.type, None)
+
+    def compile(self) -> None:
+        """There is nothing to compile."""
+
+    def explain(self) -> str:
+        """The plan in words."""
+        return "no stages: frames go to the encoder as they are"
+
+    def run(self, jobs: Iterable[Job], fill: Fill[Job]) -> Iterator[tuple[Job, Array | None]]:
+        """As FramePass does."""
+        for job in jobs:
+            _, frame = self._pool.take()
+            yield job, frame if fill(job, [frame]) else None
+
+
+def rgba_scratch(rows: int, columns: int) -> Scratch:
+    """A picture that exists inside a pass."""
+    return Scratch(array_type((rows, columns, 4), "u8"))
+
+
+def _memory(buffer: Buffer) -> Array:
+    storage = buffer.storage()
+    assert isinstance(storage, HostArray)
+    return storage.array
+
+
+class _Pool:
+    """Arrays for results, used again once nobody holds them: an encoder may keep them for a while."""
+
+    def __init__(self, type_: ArrayType, allocate: Callable[[ArrayType], Buffer] | None) -> None:
+        self._type = type_
+        self._allocate = allocate
+        self._free: deque[Buffer | HostArray] = deque()
+
+    def take(self) -> tuple[Buffer | None, Array]:
+        """An array, and the buffer whose memory it is."""
+        try:
+            cell = self._free.popleft()
+        except IndexError:
+            cell = self._allocate(self._type) if self._allocate else HostArray(self._type)
+        storage = cell.storage() if isinstance(cell, Buffer) else cell
+        assert isinstance(storage, HostArray)
+        # Every view holds its base as long as that is no array: NumPy leaves out arrays in between.
+        base = _memory_of(self._type.nbytes).from_address(storage.address)
+        weakref.finalize(base, self._free.append, cell).atexit = False
+        array = np.frombuffer(memoryview(base), np.uint8).reshape(self._type.shape)
+        return cell if isinstance(cell, Buffer) else None, array
+
+
+@functools.lru_cache(64)
+def _memory_of(size: int) -> type[ctypes.Array[ctypes.c_uint8]]:
+    """So many bytes somewhere, as an object that can be watched."""
+    return type("Memory", (ctypes.c_uint8 * size,), {})

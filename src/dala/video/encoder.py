@@ -1,0 +1,119 @@
+"""A file with one encoded video stream, and streams that are passed on as they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.video.codecs import Encoding
+from dala.video.color import Color
+from dala.video.library import ffmpeg_errors, load_av
+from dala.video.pictures import even, picture_of
+from dala.video.sink import Sink
+
+Array = npt.NDArray[np.uint8]
+
+
+class Encoder:
+    """Encodes frames into a Sink: exact times, colour tags, B-frames as the codec likes."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        encoding: Encoding,
+        *,
+        width: int,
+        height: int,
+        color: Color,
+        time_base: Fraction,
+        fps: Fraction,
+        aspect: Fraction | None = None,
+        bit_rate: int | None = None,
+    ) -> None:
+        self.color = color
+        self.time_base = time_base
+        self.frames = 0
+        self.end = Fraction(0)  # of the last frame, in seconds
+        self._last: int | None = None  # its pts
+        self._doing = f"encoding with {encoding.encoder}"
+        self.sink = Sink(path)
+        try:
+            with ffmpeg_errors(self.sink.name, self._doing):
+                add = self.sink.container.add_stream
+                self.stream = add(encoding.encoder, rate=fps, options=dict(encoding.options))
+                self._context = context = self.stream.codec_context
+                context.width, context.height = even(width), even(height)
+                context.pix_fmt = encoding.pixel_format
+                context.time_base = self.stream.time_base = time_base
+                context.thread_type = "AUTO"  # x264 else cuts pictures into slices
+                context.flags |= load_av().codec.context.Flags.frame_duration
+                if bit_rate is not None:
+                    context.bit_rate = bit_rate
+                if aspect:
+                    context.sample_aspect_ratio = aspect
+                if encoding.tag is not None:
+                    context.codec_tag = encoding.tag
+                color.tag(context)
+                context.open()
+        except BaseException:
+            self.sink.discard()
+            raise
+
+    def copy_stream(self, template: Any) -> Any | None:
+        """A stream for packets that are passed on; None where the container cannot hold them."""
+        try:
+            made = self.sink.container.add_stream_from_template(template, opaque=True)
+        except (ValueError, load_av().error.FFmpegError):
+            return None
+        made.metadata.update(template.metadata)
+        made.disposition = template.disposition
+        return made
+
+    def describe(self, metadata: Mapping[str, str], chapters: list[dict[str, Any]]) -> None:
+        """What the file says about itself."""
+        technical = ("major_brand", "minor_version", "compatible_brands", "encoder")
+        kept = {k: v for k, v in metadata.items() if k.lower() not in technical}
+        self.sink.container.metadata.update(kept)
+        if chapters:
+            self.sink.container.set_chapters(chapters)
+
+    def encode(self, frame: Array, pts: int, duration: int = 0) -> None:
+        """The next frame: yuv420p of the right size, whose memory the encoder may keep for a while.
+
+        Times go forward in every container: a frame that is not later than the one before comes one tick
+        after it.
+        """
+        if self._last is not None and pts <= self._last:
+            pts = self._last + 1
+        self._last = pts
+        picture = picture_of(frame, self.color)
+        picture.pts, picture.time_base, picture.duration = pts, self.time_base, duration
+        with ffmpeg_errors(self.sink.name, self._doing):
+            packets = self._context.encode(picture)
+        self._mux(packets)
+        self.frames += 1
+        self.end = (pts + duration) * self.time_base
+
+    def finish(self) -> None:
+        """Encode what is left and put the file in place."""
+        try:
+            with ffmpeg_errors(self.sink.name, self._doing):
+                packets = self._context.encode(None)
+            self._mux(packets)
+            self.sink.finish()
+        finally:
+            self.sink.discard()
+
+    def discard(self) -> None:
+        """Leave nothing behind. After ``finish`` it does nothing."""
+        self.sink.discard()
+
+    def _mux(self, packets: list[Any]) -> None:
+        for packet in packets:
+            packet.stream = self.stream
+            self.sink.mux(packet)

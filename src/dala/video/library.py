@@ -1,0 +1,62 @@
+"""PyAV (FFmpeg), loaded on first use, and its errors as ours."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from dala.errors import DalaError, UnsupportedError, VideoError, VideoFileError
+
+
+@functools.cache
+def load_av() -> Any:
+    """The module ``av``, or an error that names the command that installs it."""
+    try:
+        return importlib.import_module("av")
+    except ImportError as error:
+        raise UnsupportedError(
+            f"video needs PyAV ({error}); install it with: pip install 'dala-gpu[video]'"
+        ) from error
+
+
+_SYSTEM = {
+    errno.ENOENT: "there is no such file",
+    errno.EISDIR: "a directory, expected a video file",
+    errno.EACCES: "no permission",
+    errno.EPERM: "no permission",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "the file grew beyond what the system allows",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOTDIR: "a part of its path is no directory",
+}
+
+
+def as_video_error(error: Exception, name: str, doing: str) -> DalaError:
+    """What FFmpeg or the system says about ``name``, in one line."""
+    if isinstance(error, DalaError):
+        return error
+    number = getattr(error, "errno", None)
+    if number in _SYSTEM:
+        return VideoFileError(f"{name}: {_SYSTEM[number]}", errno=number)
+    if isinstance(error, load_av().error.InvalidDataError):
+        return VideoError(f"{name}: {doing}: this is no video, or it is damaged")
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    if isinstance(error, OSError):
+        return VideoFileError(f"{name}: {doing}: {reason}", errno=number)
+    return VideoError(f"{name}: {doing}: {reason}")
+
+
+@contextmanager
+def ffmpeg_errors(name: str, doing: str) -> Iterator[None]:
+    """Within it, errors of FFmpeg and of the system become VideoErrors about ``name``."""
+    try:
+        yield
+    except DalaError:
+        raise
+    except (load_av().error.FFmpegError, OSError, ValueError) as error:
+        raise as_video_error(error, name, doing) from error

@@ -1,0 +1,197 @@
+"""Live: what keys do, and that it comes to a real screen."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from screen import SCREEN, screenshot, virtual_screen
+
+import dala
+from dala.cli.live import STARTERS, Desk, Pace
+from dala.cli.overlay import draw_lines
+from dala.cli.running import UsageMistake
+from dala.cli.sources import Clock, open_source
+from dala.media import Chain
+
+screen = pytest.fixture(virtual_screen)
+
+
+def desk(tmp_path: Path) -> Desk:
+    return Desk(Chain.of(["blur", "invert", "sepia"]).steps, all_on=True, stills=tmp_path / "s")
+
+
+def names(desk: Desk) -> list[str]:
+    return [step.name for step in desk.chain.steps]
+
+
+def test_numbers_turn_filters_on_and_off(tmp_path: Path) -> None:
+    d = desk(tmp_path)
+    assert names(d) == ["blur", "invert", "sepia"]
+    d.press("2")
+    assert names(d) == ["blur", "sepia"]
+    d.press("2")
+    assert names(d) == ["blur", "invert", "sepia"]  # in its own place again
+    d.press("0")
+    assert names(d) == []
+    d.press("9")  # there are only three
+    d.press("F5")
+    d.press("Shift")
+    assert names(d) == []
+
+
+def test_other_keys(tmp_path: Path) -> None:
+    d = desk(tmp_path)
+    for key, state in ((" ", "paused"), ("h", "helping"), ("s", "saving"), ("q", "quitting")):
+        assert not getattr(d, state)
+        d.press(key)
+        assert getattr(d, state)
+    d.press(" ")
+    assert not d.paused
+    assert "paused" not in d.title("test", 59.7)
+    assert "60 fps" in d.title("test", 59.7)
+
+
+def test_stills_never_replace_one_another(tmp_path: Path) -> None:
+    d = desk(tmp_path)
+    picture = np.full((4, 6, 4), 200, np.uint8)
+    paths = [d.save_still(picture) for _ in range(3)]
+    assert [p.name for p in paths] == [f"dala_still_00{n}.png" for n in (1, 2, 3)]
+    assert not d.saving
+
+
+def test_the_help_lists_what_is_on(tmp_path: Path) -> None:
+    d = desk(tmp_path)
+    d.press("2")
+    lines = d.help_lines()
+    assert lines[:3] == [("1", "blur", True), ("2", "invert", False), ("3", "sepia", True)]
+    panel = draw_lines(lines, 640, 480)
+    assert panel.shape[0] <= 480 and panel.shape[1] <= 640 and panel.shape[2] == 4
+    assert (panel[..., :3].max(axis=(1, 2)) > 200).any()  # letters
+    assert draw_lines(lines, 640, 480) is panel  # drawn once
+    assert draw_lines(lines, 60, 40).shape[0] <= 40
+
+
+def test_starters_are_filters_of_one_key_each() -> None:
+    assert len(STARTERS) == 9
+    assert [s.name for name in STARTERS for s in Chain.of(name).steps] == list(STARTERS)
+
+
+def test_the_test_source_moves_at_its_own_pace() -> None:
+    with dala.use("cpu"), open_source("test", (160, 90), "cpu") as pictures:
+        started = time.perf_counter()
+        seen = [p.copy() for p in itertools.islice(pictures, 13)]
+        spent = time.perf_counter() - started
+    assert seen[0].shape == (90, 160, 4)
+    assert (seen[0] != seen[12]).any()
+    assert spent > 0.15  # twelve sixtieths of a second
+
+
+def test_files_are_played_at_their_pace() -> None:
+    clock = Clock()
+    started = time.perf_counter()
+    assert clock.wait_for(10.0)  # wherever a file begins
+    assert clock.wait_for(10.1)
+    assert time.perf_counter() - started > 0.09
+    time.sleep(0.25)
+    assert not clock.wait_for(10.14)  # 0.2 s late: passed over
+    assert clock.wait_for(10.4)
+    time.sleep(0.7)
+    assert clock.wait_for(10.44)  # a pause: it goes on from there
+
+
+def test_cameras_are_numbered() -> None:
+    with pytest.raises(UsageMistake, match="a camera is camera or camera:N, got 'camera:front'"):
+        open_source("camera:front", (8, 8), "cpu")
+
+
+def test_pace() -> None:
+    pace = Pace()
+    assert pace.fps == 0
+    for _ in range(3):
+        pace.tick()
+        time.sleep(0.01)
+    assert 0 < pace.fps <= 100
+    assert pace.frames == 3
+
+
+# -- on a screen ---------------------------------------------------------------------------------------
+
+
+def test_it_comes_to_the_screen(screen: dict[str, str], tmp_path: Path) -> None:
+    """Keys sent to the window, a still, a screenshot; then the window is told to quit."""
+    script = """
+        import json, os, shutil, sys
+        from pathlib import Path
+        import dala
+        from dala.cli import live
+
+        dala.use("cpu")
+        shown = live.Stage.show
+        count = 0
+
+        def show(stage, picture):
+            global count
+            count += 1
+            keys = {5: "h", 6: "3", 60: "s", 70: "q"}
+            if count in keys:
+                event = {"event_type": "key_down", "key": keys[count], "modifiers": ()}
+                stage.window.canvas.submit_event(event)
+            if count == 50:
+                screen = Path(os.environ["SCREEN_FILE"])
+                shutil.copy(screen, screen.parent / "shot")
+            return shown(stage, picture)
+
+        live.Stage.show = show
+        live.run_live("test", (480, 270), [], frames=200, stills=Path(sys.argv[1]), device="cpu")
+        print(json.dumps(count))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)],
+        env=screen, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) < 200  # q was heard
+    assert (tmp_path / "dala_still_001.png").exists()
+    shot = screenshot(tmp_path / "shot")[:270, :480].astype(int)
+    corner, rest = shot[:60, :60], shot[100:250, 250:]
+    assert corner.max() > 200 and np.median(corner) < 100  # light letters on a dark panel
+    assert np.ptp(rest, axis=2).max() <= 2  # key 3: grayscale
+    assert np.ptp(rest) > 100  # and yet a picture
+    assert SCREEN[0] >= 480
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+def test_ctrl_c_closes_the_window(screen: dict[str, str]) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "dala", "live", "--size", "320x180", "--device", "cpu"],
+        env=screen, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.readline()  # it runs
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors == "dala: interrupted\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a screen")
+def test_without_a_screen_one_line_says_so() -> None:
+    env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    done = subprocess.run(
+        [sys.executable, "-m", "dala", "live", "--frames", "3"],
+        env=env, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("dala live: there is no screen")
+    assert done.stderr.count("\n") == 1

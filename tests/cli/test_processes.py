@@ -1,0 +1,210 @@
+"""``dala`` as a process: how soon it answers, in a pipe, in a terminal, when it is told to stop."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from terminal import DALA, in_terminal, plain
+
+HEAVY = {"numpy", "wgpu", "av", "llvmlite", "PIL", "cv2", "rendercanvas", "glfw"}
+posix = pytest.mark.skipif(os.name != "posix", reason="terminals and signals of Unix")
+
+
+def run(*arguments: object, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*DALA, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **(env or {})},
+    )
+
+
+def pictures(folder: Path, count: int, size: int) -> list[Path]:
+    paths = [folder / f"picture_{n:02}.png" for n in range(count)]
+    image = Image.effect_noise((size, size), 60).convert("RGB")
+    for path in paths:
+        image.save(path, compress_level=0)
+    return paths
+
+
+# -- quick ---------------------------------------------------------------------------------------------
+
+
+def test_help_loads_nothing_heavy() -> None:
+    script = """
+        import sys
+        from dala.cli import main
+        code = main(["--help"])
+        print(sorted({name.split(".")[0] for name in sys.modules}), code, file=sys.stderr)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True
+    )
+    loaded = set(re.findall(r"'(\w+)'", done.stderr))
+    assert "typer" in loaded
+    assert not loaded & HEAVY
+    assert done.stderr.strip().endswith("0")
+
+
+@posix
+def test_help_comes_soon() -> None:
+    """By the time of the processor, which other work on the machine does not change much."""
+    import resource
+
+    def used() -> float:
+        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return spent.ru_utime + spent.ru_stime
+
+    seen = []
+    for _ in range(4):
+        before = used()
+        assert run("--help").returncode == 0
+        seen.append(used() - before)
+    assert min(seen) < 0.3
+
+
+# -- without the extra -----------------------------------------------------------------------------------
+
+
+def without(package: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    script = f"""
+        import sys
+        sys.modules[{package!r}] = None
+        from dala.cli import main
+        sys.exit(main({list(arguments)!r}))
+    """
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("package", ["typer", "rich", "PIL"])
+def test_without_the_extra_one_line_says_what_to_install(package: str, tmp_path: Path) -> None:
+    (picture,) = pictures(tmp_path, 1, 8)
+    done = without(package, "filter", str(picture), str(tmp_path / "out.png"))
+    assert done.returncode == 1
+    assert done.stderr == f"dala: the command line needs {package}: pip install 'dala-gpu[cli]'\n"
+    assert done.stdout == ""
+
+
+def test_the_doctor_needs_no_extra() -> None:
+    done = without("typer", "doctor")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("dala doctor\n")
+
+
+def test_without_pyav_videos_say_so(tmp_path: Path) -> None:
+    clip = tmp_path / "clip.mp4"
+    clip.write_bytes(b"x" * 1000)
+    done = without("av", "filter", str(clip), str(tmp_path / "out.mp4"), "--blur")
+    assert done.returncode == 1
+    assert "pip install 'dala-gpu[video]'" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+# -- in a pipe -------------------------------------------------------------------------------------------
+
+
+def test_no_colours_and_no_bars_in_a_pipe(tmp_path: Path) -> None:
+    (path,) = pictures(tmp_path, 1, 64)
+    done = run("filter", path, tmp_path / "out.png", "--blur", env={"TERM": "xterm-256color"})
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout + done.stderr
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+def test_an_old_code_page_is_no_error() -> None:
+    done = run("kernels", env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "radius=3 sigma=?" in done.stdout
+
+
+@posix
+def test_a_reader_that_has_enough_is_no_error() -> None:
+    command = " ".join([*DALA, "kernels | head -1"])
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout.strip()
+    assert done.stderr == ""
+
+
+# -- in a terminal ---------------------------------------------------------------------------------------
+
+
+@posix
+def test_colours_in_a_terminal_unless_no_color() -> None:
+    assert "\x1b[" in in_terminal(["kernels", "blur"])[1]
+    assert "\x1b[3" not in in_terminal(["kernels", "blur"], NO_COLOR="1")[1]
+
+
+@posix
+@pytest.mark.parametrize("columns", [80, 120])
+def test_help_fits_the_terminal(columns: int) -> None:
+    for arguments in (
+        ["--help"],
+        ["filter", "--help"],
+        ["kernels"],
+        ["kernels", "resize"],
+        ["looks"],
+    ):
+        code, text = in_terminal(arguments, columns=columns)
+        assert code == 0
+        widest = max(plain(text).splitlines(), key=len)
+        assert len(widest) <= columns, widest
+
+
+@posix
+def test_a_bar_for_many_pictures(tmp_path: Path) -> None:
+    pictures(tmp_path, 12, 500)
+    code, text = in_terminal(
+        ["filter", f"{tmp_path}/*.png", f"{tmp_path}/out/", "--blur", "--median", "2"]
+    )
+    assert code == 0
+    assert "━" in text
+    assert re.search(r"\d+/12", plain(text))
+    assert re.search(r"0:\d\d left", plain(text))
+    assert "picture_11.png" in text
+    assert len(list((tmp_path / "out").iterdir())) == 12
+
+
+@posix
+def test_ctrl_c_leaves_whole_files_only(tmp_path: Path) -> None:
+    pictures(tmp_path, 40, 700)
+    out = tmp_path / "out"
+    code, text = in_terminal(["filter", f"{tmp_path}/*.png", f"{out}/", "--blur"], interrupt_at="→")
+    assert code == 130
+    assert "dala: interrupted" in plain(text)
+    assert "Traceback" not in text
+    done = sorted(out.iterdir())
+    assert 0 < len(done) < 40
+    assert not [p for p in out.iterdir() if ".part" in p.name]
+    for path in done:
+        with Image.open(path) as opened:
+            opened.load()
+
+
+@posix
+def test_sigterm_leaves_nothing_half_done(tmp_path: Path) -> None:
+    pictures(tmp_path, 40, 700)
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        [*DALA, "filter", f"{tmp_path}/*.png", f"{out}/", "--blur"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.readline()  # the first file is done
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert not [p for p in out.iterdir() if ".part" in p.name]

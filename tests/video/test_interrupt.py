@@ -1,0 +1,125 @@
+"""Ctrl-C and exceptions end a transcode at once and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from clips import real_clip
+
+import dala
+from dala import video
+
+SRC = Path(dala.__file__).parents[1]
+LONG = """
+    import sys, time
+    from dala import video
+
+    def tell(progress):
+        print(progress.frames, flush=True)
+
+    if sys.argv[1] == "transcode":
+        video.transcode(sys.argv[2], sys.argv[3], [("blur", {"radius": 8})], preset="slower", progress=tell)
+    elif sys.argv[1] == "grid":
+        video.grid([sys.argv[2]] * 4, sys.argv[3], preset="slower", progress=tell)
+    else:
+        with video.Reader("testsrc", latest=True) as reader:
+            for frame in reader:
+                tell(frame)
+"""
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.3])
+@pytest.mark.parametrize("way", ["transcode", "grid"])
+def test_ctrl_c(way: str, after_s: float, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(LONG), way,
+         str(real_clip("bigbuckbunny.mp4")), str(tmp_path / "out.mp4")],
+        env={**os.environ, "PYTHONPATH": str(SRC), "DALA_DEVICE": "cpu"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.readline()  # it is under way
+    assert [n.startswith(".out-") for n in os.listdir(tmp_path)] == [True]
+    time.sleep(after_s)
+    begin = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    took = time.perf_counter() - begin
+    assert process.returncode in (1, 130, -signal.SIGINT)
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert os.listdir(tmp_path) == []
+    assert took < 1.0 if os.cpu_count() == 1 or os.getloadavg()[0] < 2 else took < 3.0
+
+
+def test_ctrl_c_in_the_callers_thread(tmp_path: Path) -> None:
+    """In this very process, many times, at any moment: threads end, nothing is left."""
+    source = real_clip("bikes.mp4")
+    for delay in (0.01, 0.03, 0.06, 0.1, 0.15, 0.2):
+        timer = threading.Timer(delay, signal.raise_signal, (signal.SIGINT,))
+
+        def run() -> None:
+            video.transcode(source, tmp_path / "out.mp4", ["median"], preset="slow")
+
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            run()
+        timer.join()
+        assert os.listdir(tmp_path) == []
+
+
+def test_an_exception_in_the_callback(tmp_path: Path) -> None:
+    def stop(progress: video.Progress) -> None:
+        if progress.frames > 10:
+            raise RuntimeError("enough")
+
+    begin = time.perf_counter()
+    with pytest.raises(RuntimeError, match="enough"):
+        video.transcode(real_clip("bigbuckbunny.mp4"), tmp_path / "out.mp4", progress=stop)
+    assert time.perf_counter() - begin < 5
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_filter_that_fails_opens_no_file(tmp_path: Path) -> None:
+    with pytest.raises(dala.DalaError, match="filter 1"):
+        video.transcode(real_clip("bikes.mp4"), tmp_path / "out.mp4", [("blur", {"raduis": 3})])
+    too_large = [("crop", {"width": 900, "height": 20})]
+    with pytest.raises(dala.DalaError, match="does not fit into 640 × 272"):
+        video.transcode(real_clip("bikes.mp4"), tmp_path / "out.mp4", too_large)
+    assert os.listdir(tmp_path) == []
+
+
+MEMORY = """
+    import resource, sys
+    from dala import video
+
+    def note(progress):
+        print(progress.frames, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, flush=True)
+
+    path = sys.argv[1]
+    with video.Reader("testsrc=size=128x96:rate=100") as reader:
+        with video.Writer(path + "/in.mp4", fps=100, preset="ultrafast") as writer:
+            for _ in range(2000):
+                writer.write(next(reader))
+    video.transcode(path + "/in.mp4", path + "/out.mp4", ["invert"], preset="ultrafast", progress=note)
+"""
+
+
+def test_memory_does_not_grow(tmp_path: Path) -> None:
+    """Two thousand frames take as much memory as five hundred. (bench/video.py: ten thousand.)"""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(MEMORY), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(SRC), "DALA_DEVICE": "cpu"},
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    notes = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    peaks = [kilobytes for frames, kilobytes in notes if frames > 500]
+    assert len(peaks) > 2 and notes[-1][0] == 2000
+    assert peaks[-1] - peaks[0] < 8 * 1024
