@@ -27,41 +27,55 @@ LONG = """
 
     if sys.argv[1] == "transcode":
         video.transcode(sys.argv[2], sys.argv[3], [("blur", {"radius": 8})], preset="slower", progress=tell)
+    elif sys.argv[1] == "flush":  # nothing is encoded before the last frame has come, and then for long
+        video.transcode(sys.argv[2], sys.argv[3], preset="veryslow", options={"rc-lookahead": "250"},
+                        progress=tell)
     elif sys.argv[1] == "grid":
         video.grid([sys.argv[2]] * 4, sys.argv[3], preset="slower", progress=tell)
-    else:
-        with video.Reader("testsrc", latest=True) as reader:
-            for frame in reader:
-                tell(frame)
 """
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.3])
-@pytest.mark.parametrize("way", ["transcode", "grid"])
+@pytest.mark.parametrize("way", ["transcode", "grid", "flush"])
 def test_ctrl_c(way: str, after_s: float, tmp_path: Path) -> None:
+    """Within a second; a busy machine gets a few tries, and one that does much else more time."""
+    took = [interrupt(way, after_s, tmp_path)]
+    while min(took) >= 1.0 and len(took) < 3:
+        took.append(interrupt(way, after_s, tmp_path))
+    others = os.getloadavg()[0] > 3 * (os.cpu_count() or 1)
+    assert min(took) < (10.0 if others else 1.0)
+
+
+def interrupt(way: str, after_s: float, folder: Path) -> float:
+    """How long it takes to end by a Ctrl-C. Nothing is left in the folder."""
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(LONG), way,
-         str(real_clip("bigbuckbunny.mp4")), str(tmp_path / "out.mp4")],
+         str(real_clip("bigbuckbunny.mp4")), str(folder / "out.mp4")],
         env={**os.environ, "PYTHONPATH": str(SRC), "DALA_DEVICE": "cpu"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None
-    process.stdout.readline()  # it is under way
-    assert [n.startswith(".out-") for n in os.listdir(tmp_path)] == [True]
+    line = process.stdout.readline()  # it is under way
+    while way == "flush" and line != "132\n":
+        assert line, "it has ended"
+        line = process.stdout.readline()
+    assert [n.startswith(".out-") for n in os.listdir(folder)] == [True]
     time.sleep(after_s)
     begin = time.perf_counter()
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=60)
     took = time.perf_counter() - begin
     assert process.returncode in (1, 130, -signal.SIGINT)
     assert errors.rstrip().endswith("KeyboardInterrupt")
-    assert os.listdir(tmp_path) == []
-    assert took < 1.0 if os.cpu_count() == 1 or os.getloadavg()[0] < 2 else took < 3.0
+    assert os.listdir(folder) == []
+    return took
 
 
 def test_ctrl_c_in_the_callers_thread(tmp_path: Path) -> None:
     """In this very process, many times, at any moment: threads end, nothing is left."""
     source = real_clip("bikes.mp4")
+    video.transcode(real_clip("carphone_pristine.mp4"), tmp_path / "out.mp4", ["median"])
+    os.remove(tmp_path / "out.mp4")  # from here on nothing is imported any more
     for delay in (0.01, 0.03, 0.06, 0.1, 0.15, 0.2):
         timer = threading.Timer(delay, signal.raise_signal, (signal.SIGINT,))
 

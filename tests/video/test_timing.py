@@ -139,6 +139,22 @@ def test_subtitles_and_metadata(tmp_path: Path) -> None:
     assert packets_of(tmp_path / "after.mp4", "audio")[0] != []
 
 
+def test_what_is_left_out_is_named(tmp_path: Path) -> None:
+    """A second video stream, say a small picture for a list of files."""
+    first = write_clip(tmp_path / "first.mkv", frames=5)
+    with av.open(str(first)) as source, av.open(str(tmp_path / "two.mkv"), "w") as out:
+        template = source.streams.video[0]
+        streams = [out.add_stream_from_template(template, opaque=True) for _ in range(2)]
+        for packet in [p for p in source.demux(video=0) if p.size]:
+            for stream in streams:
+                twin = av.Packet(bytes(packet))
+                twin.pts, twin.dts, twin.time_base = packet.pts, packet.dts, packet.time_base
+                twin.is_keyframe, twin.stream = packet.is_keyframe, stream
+                out.mux(twin)
+    report = video.transcode(tmp_path / "two.mkv", tmp_path / "after.mkv", CHAIN)
+    assert report.dropped == ("video 1",) and report.frames == 5
+
+
 def test_chapters(tmp_path: Path) -> None:
     before = tmp_path / "before.mkv"
     write_clip(before)

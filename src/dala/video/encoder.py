@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -99,12 +99,16 @@ class Encoder:
         self.frames += 1
         self.end = (pts + duration) * self.time_base
 
-    def finish(self) -> None:
-        """Encode what is left and put the file in place."""
+    def finish(self, checkpoint: Callable[[], None] = lambda: None) -> None:
+        """Encode what is left and put the file in place.
+
+        An encoder may hold seconds of work by now, so ``checkpoint`` is called after every frame.
+        """
         try:
             with ffmpeg_errors(self.sink.name, self._doing):
-                packets = self._context.encode(None)
-            self._mux(packets)
+                for packet in self._context.encode_lazy(None):
+                    self._mux([packet])
+                    checkpoint()
             self.sink.finish()
         finally:
             self.sink.discard()

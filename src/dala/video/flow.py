@@ -3,13 +3,16 @@
     produce ── queue ── transform ── queue ── consume        the caller's thread waits and reports
 
 Each is a function of iterators on a thread of its own. The first error, or an exception on the caller's
-thread (Ctrl-C), stops all of them at their next step; the caller gets it once they have ended.
+thread (Ctrl-C), stops all of them at their next step, and the caller gets it once they have ended. After a
+Ctrl-C nobody waits longer than PATIENCE_S: a thread that is inside FFmpeg by then (a slow encoder at its
+end, a network that is silent) ends when FFmpeg returns, and cleans up after itself.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import Empty, Full, Queue, SimpleQueue
 from typing import Generic, TypeVar
 
@@ -18,27 +21,54 @@ Made = TypeVar("Made")
 Thing = TypeVar("Thing")
 DEPTH = 4  # frames between two threads: enough to even out their pace, little memory
 POLL_S = 0.05
-NETWORK_S = (
-    0.8  # a thread that waits for a network ends by its own time-out; nobody waits that long
-)
+PATIENCE_S = 0.7
 
 
 class _Stopped(Exception):
     """Raised inside a thread to end it."""
 
 
+class _Flow:
+    """What the threads share: whether to stop, what went wrong, who has ended."""
+
+    def __init__(self) -> None:
+        self.stopped: list[bool] = []  # a list: appending is one step that no signal can halve
+        self.errors: list[BaseException] = []
+        self.ended: SimpleQueue[None] = SimpleQueue()
+
+    def checkpoint(self) -> None:
+        """End the thread that calls it if everything is to stop."""
+        if self.stopped:
+            raise _Stopped
+
+    def guard(self, work: Callable[[], None]) -> None:
+        """Run a thread's work; an error of it stops the others."""
+        try:
+            work()
+        except _Stopped:
+            pass
+        except BaseException as error:
+            self.errors.append(error)
+            self.stopped.append(True)
+        self.ended.put(None)
+
+
 class _Channel(Generic[Thing]):
     """A bounded queue with an end, whose waits end when everything is stopped."""
 
-    def __init__(self, stopped: list[bool]) -> None:
+    def __init__(self, flow: _Flow) -> None:
         self._queue: Queue[Thing | None] = Queue(DEPTH)
-        self._stopped = stopped
+        self._flow = flow
 
-    def put(self, thing: Thing | None) -> None:
-        """Wait for room; None is the end."""
+    def pour(self, things: Iterable[Thing]) -> None:
+        """Put everything in, and then the end."""
+        for thing in things:
+            self._put(thing)
+        self._put(None)
+
+    def _put(self, thing: Thing | None) -> None:
         while True:
-            if self._stopped:
-                raise _Stopped
+            self._flow.checkpoint()
             try:
                 return self._queue.put(thing, timeout=POLL_S)
             except Full:
@@ -46,8 +76,7 @@ class _Channel(Generic[Thing]):
 
     def __iter__(self) -> Iterator[Thing]:
         while True:
-            if self._stopped:
-                raise _Stopped
+            self._flow.checkpoint()
             try:
                 thing = self._queue.get(timeout=POLL_S)
             except Empty:
@@ -60,56 +89,54 @@ class _Channel(Generic[Thing]):
 def run_flow(
     produce: Iterable[Given],
     transform: Callable[[Iterator[Given]], Iterable[Made]],
-    consume: Callable[[Iterator[Made]], None],
+    consume: Callable[[Iterator[Made], Callable[[], None]], None],
     *,
     watch: Callable[[], None],
 ) -> None:
-    """Run the three until the last is done; ``watch`` is called on this thread, some 20 times a second."""
-    stopped: list[bool] = []  # a list, because appending is one step that no signal can halve
-    errors: list[BaseException] = []
-    ended: SimpleQueue[None] = SimpleQueue()
-    given: _Channel[Given] = _Channel(stopped)
-    made: _Channel[Made] = _Channel(stopped)
+    """Run the three until the last is done; ``watch`` is called on this thread, some 20 times a second.
 
-    def pour(things: Iterable[Thing], channel: _Channel[Thing]) -> None:
-        for thing in things:
-            channel.put(thing)
-        channel.put(None)
-
-    def guard(work: Callable[[], None]) -> None:
-        try:
-            work()
-        except _Stopped:
-            pass
-        except BaseException as error:
-            errors.append(error)
-            stopped.append(True)
-        ended.put(None)
-
+    ``consume`` also gets a function to call now and then while it works without taking anything: that
+    ends it when everything is stopped.
+    """
+    flow = _Flow()
+    given: _Channel[Given] = _Channel(flow)
+    made: _Channel[Made] = _Channel(flow)
     works: dict[str, Callable[[], None]] = {
-        "decode": lambda: pour(produce, given),
-        "filter": lambda: pour(transform(iter(given)), made),
-        "encode": lambda: consume(iter(made)),
+        "decode": lambda: given.pour(produce),
+        "filter": lambda: made.pour(transform(iter(given))),
+        "encode": lambda: consume(iter(made), flow.checkpoint),
     }
     threads = [
-        threading.Thread(target=guard, args=(work,), name=f"dala-{name}", daemon=True)
+        threading.Thread(target=flow.guard, args=(work,), name=f"dala-{name}", daemon=True)
         for name, work in works.items()
     ]
+    patience: float | None = PATIENCE_S
     try:
         for thread in threads:
             thread.start()
-        left = len(threads)
-        while left:
-            try:
-                ended.get(timeout=POLL_S)
-                left -= 1
-            except Empty:
-                pass
-            watch()
+        _wait(flow, len(threads), watch)
+        patience = None  # they have ended, or are about to
     finally:
-        stopped.append(True)
-        for thread, patience in zip(threads, (NETWORK_S, None, None), strict=True):
-            if thread.ident is not None:
-                thread.join(patience)
-    if errors:
-        raise errors[0]
+        flow.stopped.append(True)
+        _join(threads, patience)
+    if flow.errors:
+        raise flow.errors[0]
+
+
+def _wait(flow: _Flow, count: int, watch: Callable[[], None]) -> None:
+    """Until all threads have ended, or one of them has failed."""
+    while count and not flow.errors:
+        try:
+            flow.ended.get(timeout=POLL_S)
+            count -= 1
+        except Empty:
+            pass
+        watch()
+
+
+def _join(threads: Sequence[threading.Thread], patience: float | None) -> None:
+    """Wait until the threads have ended, all together no longer than that."""
+    deadline = None if patience is None else time.monotonic() + patience
+    for thread in threads:
+        if thread.ident is not None:
+            thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))

@@ -43,6 +43,11 @@ class Input:
             *(() if audio == "none" else streams.audio),
             *(streams.subtitles if subtitles == "copy" else ()),
         ]
+        self.left_out = [
+            f"{s.type} {s.index}"
+            for s in streams
+            if s.type not in ("audio", "subtitle") and s.index != self.source.index
+        ]
         self.clock = Clock(self.source)
         self.usual_duration = usual_duration(self.source)
         self._items = self.source.items(self.passed_on)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ class Report:
     fps: float  # frames per second of real time
     device: str
     plan: str  # the fused passes, in words
-    dropped: tuple[str, ...]  # streams that the new container cannot hold
+    dropped: tuple[str, ...]  # streams that could not come along
     damaged: int  # errors of the decoder that were concealed
 
 
@@ -68,12 +68,13 @@ def produce_file(
             voice = inputs[speaker]
             container = voice.source.container
             ways, dropped = bring_along(encoder, voice.passed_on, voice.audio)
+            dropped += voice.left_out
             encoder.describe(container.metadata, container.chapters())
         watch = Watch(progress, encoder, lead.source)
         run_flow(
             moments,
             lambda given: frames.run(given, lambda m, arrays: _fill(inputs, m, arrays)),
-            lambda made: _encode(made, encoder, ways),
+            lambda made, checkpoint: _encode(made, encoder, ways, checkpoint),
             watch=watch,
         )
         watch()
@@ -98,14 +99,21 @@ def _fill(inputs: Sequence[Input], moment: Moment, arrays: Sequence[Array]) -> b
 
 
 def _encode(
-    made: Iterable[tuple[Moment, Array | None]], encoder: Encoder, ways: Mapping[int, Companion]
+    made: Iterable[tuple[Moment, Array | None]],
+    encoder: Encoder,
+    ways: Mapping[int, Companion],
+    checkpoint: Callable[[], None],
 ) -> None:
-    for moment, frame in made:
-        for packet in moment.packets:
-            if packet.stream_index in ways:
-                ways[packet.stream_index].take(packet)
-        if frame is not None:
-            encoder.encode(frame, moment.pts, moment.duration)
-    for way in ways.values():
-        way.finish()
-    encoder.finish()
+    with encoder.sink.writing:
+        try:
+            for moment, frame in made:
+                for packet in moment.packets:
+                    if packet.stream_index in ways:
+                        ways[packet.stream_index].take(packet)
+                if frame is not None:
+                    encoder.encode(frame, moment.pts, moment.duration)
+            for way in ways.values():
+                way.finish()
+            encoder.finish(checkpoint)
+        finally:
+            encoder.discard()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,9 @@ class Sink:
             self._file.remove()
             raise
         self._open = True
+        self._abandoned = False
+        self._gate = threading.Lock()  # so that it is either moved into place or abandoned
+        self.writing = threading.RLock()  # held by a thread that may be inside FFmpeg for long
 
     def mux(self, packets: Any) -> None:
         """Write packets; FFmpeg puts those of several streams in order."""
@@ -61,20 +65,32 @@ class Sink:
             self._check()
             self._file.close()
             self._check()
-            with ffmpeg_errors(self.name, "moving it into place"):
-                os.replace(self._file.path, self.path)
-            self._open = False
+            with self._gate, ffmpeg_errors(self.name, "moving it into place"):
+                if not self._abandoned:
+                    os.replace(self._file.path, self.path)
+                    self._open = False
         finally:
             self.discard()
 
     def discard(self) -> None:
-        """Remove the temporary file, unless it is in place already. Twice does nothing."""
-        if not self._open:
+        """Remove the temporary file, unless it is in place already. Twice does nothing.
+
+        While another thread is writing, only the file's name goes; that thread does the rest.
+        """
+        if not self.writing.acquire(blocking=False):
+            with self._gate:
+                self._abandoned = True
+                if self._open:
+                    self._file.unlink()
             return
-        self._open = False
-        self._file.remove()  # first: without a file, FFmpeg writes no end
-        with contextlib.suppress(load_av().error.FFmpegError, OSError, ValueError):
-            self.container.close()
+        try:
+            if self._open:
+                self._open = False
+                self._file.remove()  # first: without a file, FFmpeg writes no end
+                with contextlib.suppress(load_av().error.FFmpegError, OSError, ValueError):
+                    self.container.close()
+        finally:
+            self.writing.release()
 
     def _check(self) -> None:
         if self._file.error is not None:
@@ -153,11 +169,16 @@ class _File:
                 self.error = self.error or error
 
     def __del__(self) -> None:
-        """For a Ctrl-C between two lines that nobody guards; in place, it has its name no more."""
-        self.remove()
+        """For a Ctrl-C between two lines that nobody guards."""
+        if not self.closed:
+            self.remove()
 
     def remove(self) -> None:
         """Close and delete it."""
         self.close()
-        with contextlib.suppress(FileNotFoundError):
+        self.unlink()
+
+    def unlink(self) -> None:
+        """Delete it; an open one is gone with its last user, or (on Windows) when that one removes it."""
+        with contextlib.suppress(FileNotFoundError, PermissionError):
             self.path.unlink()

@@ -121,9 +121,7 @@ class Source:
         self.on_damage = on_damage
         self.frames = 0
         self.damaged = 0  # errors that were concealed
-        self.seeking = (
-            False  # meanwhile: frames may refer to some that are not read, which is no damage
-        )
+        self.seeking = False  # then frames may refer to some that are not read: no damage
         self._lock = threading.Lock()  # held while FFmpeg is inside the container
         self._closing = False
         self.container = _open(place, timeout_s)
@@ -171,7 +169,7 @@ class Source:
         held: list[Any] = []
         for packet in self._demux():
             if packet.stream_index != self.index:
-                if packet.stream_index in wanted and packet.size and packet.dts is not None:
+                if packet.stream_index in wanted and packet.size and _is_timed(packet):
                     held.append(packet)
                     if len(held) >= HELD_PACKETS:
                         yield Item(None, held)
@@ -257,6 +255,13 @@ class Source:
         """Go to the key frame at or before a time of the file's own clock."""
         with ffmpeg_errors(self.place.name, "seeking"):
             self.container.seek(int(seconds / self.time_base), stream=self.stream)
+
+
+def _is_timed(packet: Any) -> bool:
+    """Whether it has a time to be written with; where only one of two is known it stands for both."""
+    if packet.dts is None:
+        packet.dts = packet.pts
+    return packet.dts is not None
 
 
 def _flags(stream: Any) -> str:
