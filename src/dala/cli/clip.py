@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 import dala
 from dala import compute
-from dala.language.kernel import Kernel
+from dala.language.kernel import make_kernel
 from dala.language.values import Value, Vec
 from dala.language.vocabulary import height, mix, rgb, sin, smoothstep, sqrt, width, x, y
 
@@ -45,7 +45,7 @@ def draw_dusk(seconds: float = dala.param(0.0, min=0, max=3600, help="The time."
 
 def dusk_frames(size: tuple[int, int], count: int, fps: int) -> Iterator[Array]:
     """The landscape, frame by frame."""
-    kernel: Kernel = dala.kernel(draw_dusk)
+    kernel = make_kernel(draw_dusk)  # not entered into the catalogue
     frame = compute.buffer_zeros((size[1], size[0], 4), "u8")
     for number in range(count):
         compute.run_kernel(kernel, [], frame, {"seconds": number / fps})
