@@ -18,10 +18,11 @@ from dala.ir.graph import Node, Part
 from dala.ir.printer import print_body
 from dala.language.budget import Trace
 from dala.language.interpret import MAX_STEPS, Argument
+from dala.language.operators import DomainMismatch
 from dala.language.parameter import REQUIRED
 from dala.language.quote import quote_line
 from dala.language.text import parse_kernel
-from dala.language.values import DomainMismatch, Image, Scalar, Tensor, Vec, as_body
+from dala.language.values import Image, Scalar, Tensor, Vec, as_body
 from dala.language.vocabulary import clamp, index, luma, mix, pi, rgba, s32, where, width, x, y
 from dala.language.vocabulary import max as vmax
 from dala.language.vocabulary import sum as vsum

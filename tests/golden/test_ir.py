@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,9 +12,9 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, S32, U8
 from dala.ir.graph import Program
 from dala.ir.printer import print_program
+from golden import assert_golden
 
 FOLDER = Path(__file__).parent / "ir"
-UPDATE = os.environ.get("DALA_UPDATE_GOLDEN") == "1"
 PIXELS = ArrayType((48, 64, 4), U8)
 
 
@@ -51,11 +50,7 @@ def print_case(case: Case) -> str:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_ir_of_a_kernel(name: str) -> None:
-    text, path = print_case(CASES[name]), FOLDER / f"{name}.txt"
-    if UPDATE:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
-    assert path.read_text(encoding="utf-8") == text
+    assert_golden(print_case(CASES[name]), FOLDER / f"{name}.txt")
 
 
 def test_every_file_belongs_to_a_case() -> None:

@@ -5,7 +5,6 @@ Emitting needs no GPU and no wgpu: these run everywhere.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +22,9 @@ from dala.ir.graph import Program
 from dala.plan.melt import FusedPass, Place
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot
+from golden import assert_golden
 
 FOLDER = Path(__file__).parent / "wgsl"
-UPDATE = os.environ.get("DALA_UPDATE_GOLDEN") == "1"
 PIXELS = ArrayType((48, 64, 4), U8)
 ODD = ArrayType((47, 63, 4), U8)  # rows that do not begin on a group of four pixels
 
@@ -36,6 +35,7 @@ class Case:
     inputs: tuple[ArrayType, ...] = (PIXELS,)
     output: ArrayType = PIXELS
     most_bytes: int = 32_768
+    half: bool = False
     shaders: int = 1
 
 
@@ -53,6 +53,10 @@ CASES = {
     "blur_radius_1_sigma": Case((("blur", {"radius": 1, "sigma": 0.5}),)),
     "blur_radius_1_no_room": Case((("blur", {"radius": 1}),), most_bytes=1024, shaders=2),
     "blur_sharpen": Case((("blur", {"radius": 1}), ("sharpen", {})), shaders=2),
+    "blur_radius_1_half": Case((("blur", {"radius": 1, "sigma": 0.5}),), half=True),
+    "blur_sharpen_half": Case((("blur", {"radius": 1}), ("sharpen", {})), shaders=2, half=True),
+    "median_half": Case((("median", {}),), half=True),
+    "denoise_half_odd": Case((("denoise", {}),), (ODD,), ODD, half=True),
     "resize_bilinear": Case((("resize", {}),), output=ArrayType((20, 30, 4), U8)),
     "relu_f32": Case((("relu", {}),), (ArrayType((8, 3), F32),), ArrayType((8, 3), F32)),
     "add_u8": Case((("elementwise_add", {}),), (ArrayType((7,), U8),) * 2, ArrayType((7,), U8)),
@@ -72,7 +76,7 @@ def emit_case(case: Case) -> list[Shader]:
         types = [slots[s].type for s in sources]
         work = kernel.specialize(types, case.output, kernel.bind(params)).work
         if isinstance(work, Program):
-            work = prepare_program(work)
+            work = prepare_program(work, types, case.output, half=case.half)
         target = len(case.inputs)
         if number < len(case.stages) - 1:
             slots.append(Slot(case.output, scratch=True))
@@ -98,11 +102,7 @@ def emit_case(case: Case) -> list[Shader]:
 def test_the_wgsl_of_a_kernel(name: str) -> None:
     shaders = emit_case(CASES[name])
     assert len(shaders) == CASES[name].shaders
-    text, path = "\n".join(s.text for s in shaders), FOLDER / f"{name}.wgsl"
-    if UPDATE:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
-    assert path.read_text(encoding="utf-8") == text
+    assert_golden("\n".join(s.text for s in shaders), FOLDER / f"{name}.wgsl")
 
 
 def test_every_file_belongs_to_a_case() -> None:

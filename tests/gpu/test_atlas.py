@@ -18,8 +18,10 @@ def picture(number: int, w: int, h: int) -> np.ndarray:
 def look(atlas: Atlas, number: int) -> np.ndarray:
     found = atlas.find(number)
     assert found.place is not None
-    top, x = found.place.shelf.top, found.place.x
-    return found.pixels.array[top : top + found.height, x : x + found.width]
+    begin = found.place.begin
+    flat = found.pixels.array.reshape(-1, 4)[begin : begin + found.width * found.height]
+    assert (found.address, found.stride) == (int(flat.ctypes.data), found.width * 4)
+    return flat.reshape(found.height, found.width, 4)
 
 
 steps = st.lists(
@@ -106,3 +108,31 @@ def test_the_table_is_sorted_as_unsigned() -> None:
     for number in (2**64 - 1, 3, 2**63, 0):
         atlas.load(number, picture(1, 1, 1))
     assert atlas.table()[:, 0].astype(np.uint64).tolist() == [0, 3, 2**63, 2**64 - 1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 80), st.sampled_from("llrtb")), max_size=60))
+def test_the_table_follows_every_change(steps: list[tuple[int, str]]) -> None:
+    atlas = Atlas()
+    for number in range(0, 120, 2):  # so many that a change is put in by itself
+        atlas.load(number, picture(number, 2, 2))
+    before = atlas.begin()
+    for count, (near, step) in enumerate(steps):
+        number = near + (2**64 - 81) * (near % 3 == 0)
+        if step == "l":
+            atlas.load(number, picture(count, 1 + count % 5, 2))
+        elif step == "r" and number in atlas.begin():
+            atlas.remove(number)
+        elif step == "b":
+            atlas.rollback(before)
+        else:
+            expect_table(atlas)
+    expect_table(atlas)
+
+
+def expect_table(atlas: Atlas) -> None:
+    known = atlas.begin()
+    wanted = [
+        (number, p.address, p.stride, p.width, p.height) for number, p in sorted(known.items())
+    ]
+    assert [(number % 2**64, *rest) for number, *rest in atlas.table().tolist()] == wanted

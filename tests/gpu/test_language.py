@@ -151,16 +151,22 @@ def test_the_rasteriser_as_python() -> None:
     recorder.draw_triangle(0, 14, 18, 3, 4, 0, "gold")
     recorder.fill_round_rect(3, 3, 9, 8, 3, (1, 2, 3, 40))
     recorder.draw_round_rect(2, 2, 14, 11, 4, "pink")
+    recorder.blit(1, -2, 9)
+    recorder.draw_image(2, 5, 3, 11, 4)
     recorder.reset_clip()
     data = bytes(recorder)
+    picture = np.random.default_rng(5).integers(0, 256, (7, 6, 4), dtype=np.uint8)
     results = []
     for run in (protocol.run, None):
         canvas = Canvas(19, 15, replace=False, shaders=None)
+        canvas.sprites.load(1, picture)
+        canvas.images.load(2, picture)
         address = int(np.frombuffer(data, np.uint8).ctypes.data)
         if run is None:
             assert canvas._run(data, address, 0) == len(data)
         else:
             canvas._set(layout.BACK, canvas.back.host_to_paint().address)
+            canvas._set_tables()
             assert run(canvas._address, address, 0, len(data)) == len(data)
         results.append(canvas.back.host().array.copy())
     assert (results[0] == results[1]).all()

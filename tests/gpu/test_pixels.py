@@ -110,6 +110,8 @@ def picture_of(w: int, h: int, seed: int, alpha: int) -> np.ndarray:
     pixels = np.random.default_rng(seed).integers(0, 256, (h, w, 4), dtype=np.uint8)
     if seed % 3 == 0:
         pixels[..., 3] = alpha
+    elif seed % 3 == 1:  # a mask
+        pixels[..., 3] = np.where(pixels[..., 3] < 128, 0, 255)
     return pixels
 
 

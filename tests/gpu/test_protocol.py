@@ -282,6 +282,11 @@ def test_only_bytes_are_commands() -> None:
             "fill_rect: a number is out of range",
         ),
         (lambda: command.encode_fill_rect("0", 0, 1, 1, "red"), ArgumentError, "got '0'"),
+        (lambda: command.encode_fill_rect(-1.5, 0, 3, 1, "red"), ArgumentError, "got -1.5"),
+        # a negative size is refused wherever it begins
+        (lambda: command.encode_fill_rect(-1, 0, -1, 1, "red"), ParameterError, "(-1, 0, -1, 1)"),
+        (lambda: command.encode_set_clip(5, -1, 1, -1), ParameterError, "(5, -1, 1, -1)"),
+        (lambda: command.encode_fill_rects([[-1, 0, -1, 1]], "red"), ParameterError, "got -1"),
         (
             lambda: command.encode_draw_line(0, 2**31, 1, 1, "red"),
             ParameterError,
@@ -310,6 +315,16 @@ def test_only_bytes_are_commands() -> None:
             "three workgroup counts",
         ),
         (
+            lambda: command.encode_set_uniform("a", 5),
+            ArgumentError,
+            "set_uniform: expected bytes or an array, got int",
+        ),
+        (
+            lambda: command.encode_load_shader("a", b""),
+            ArgumentError,
+            "load_shader: expected a text, got bytes",
+        ),
+        (
             lambda: command.encode_fill_rects([[1, 2, 3]], "red"),
             ShapeError,
             "fill_rects: expected an array (N, 4), got (1, 3)",
@@ -333,6 +348,14 @@ def test_only_bytes_are_commands() -> None:
             lambda: command.encode_fill_circles([[1, 2, 3]], np.zeros((2, 4), np.uint8)),
             ColorError,
             "expected one colour or 1",
+        ),
+        (lambda: command.encode_fill_circles([[1, 2, 3]], ["red"] * 2), ColorError, "got 2"),
+        (lambda: command.encode_fill_circles([[1, 2, 3]], [0.5] * 3), ColorError, "got [0.5,"),
+        (lambda: command.encode_fill_circles([[1, 2, 3], [4]], "red"), ShapeError, "(N, 3)"),
+        (
+            lambda: command.encode_fill_circles(np.array([[2**64 - 1, 2, 3]], np.uint64), "red"),
+            ParameterError,
+            "fill_circles: a number is out of range: 18446744073709551615",
         ),
         (lambda: command.encode_blits([1, 2], [[0, 0]]), ShapeError, "expected 1 whole ids"),
     ],
@@ -380,8 +403,19 @@ def test_arrays_of_sprites() -> None:
     ids, places = np.array([1, 2**63, 3], np.uint64), np.array([[1, 2], [-3, 4], [5, -6]])
     single = [command.encode_blit(int(i), *p) for i, p in zip(ids, places.tolist(), strict=True)]
     assert command.encode_blits(ids, places) == b"".join(single)
+    assert command.encode_blits([], []) == b""
     assert command.encode_blits(7, places) == b"".join(
         command.encode_blit(7, *p) for p in places.tolist()
+    )
+
+
+def test_data_may_be_an_array() -> None:
+    numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for array in (numbers, numbers.T):
+        wanted = command.encode_set_uniform("a", array.tobytes())
+        assert command.encode_set_uniform("a", array) == wanted
+    assert command.encode_dispatch_compute("s", numbers) == command.encode_dispatch_compute(
+        "s", numbers.tobytes()
     )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from in_threads import in_threads
 
 from dala import gpu
 from dala.errors import (
@@ -30,7 +31,7 @@ from dala.errors import (
     SurfaceError,
     UnsupportedError,
 )
-from dala.gpu import Surface, command
+from dala.gpu import Receipt, Surface, command, renderer
 from dala.gpu.raster import rows
 
 RED, GREEN, BLUE = [255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255]
@@ -150,6 +151,17 @@ def test_reading_outside(surface: Surface) -> None:
     assert not surface.read_pixels(4000, 0, 4, 3).any()
     with pytest.raises(ParameterError, match="read_pixels: 0 × 1 pixels"):
         surface.read_pixels(0, 0, 0, 1)
+
+
+def test_reading_where_no_pixel_can_be(surface: Surface) -> None:
+    with pytest.raises(ArgumentError, match="x and y are whole numbers, got 'a', 0"):
+        surface.read_pixels("a", 0, 1, 1)  # type: ignore[arg-type]
+
+
+def test_a_surface_as_another_array(surface: Surface) -> None:
+    assert np.asarray(surface, np.float32).dtype == np.float32
+    with pytest.raises(ParameterError, match="has to be copied"):
+        surface.__array__(np.float32, copy=False)
 
 
 def test_setting_pixels(surface: Surface) -> None:
@@ -407,6 +419,30 @@ def test_a_destroyed_surface_refuses(surface: Surface) -> None:
             call()
 
 
+def test_a_destroyed_surface_gives_its_memory_back() -> None:
+    """At once, though somebody holds it: all but the frame that is shown."""
+    surface = gpu.create_surface(64, 64)
+    surface.load_sprite(1, bytes(16), 2, 2)
+    surface.load_image(1, bytes(16), 2, 2)
+    surface.clear("red")
+    surface.present()
+    surface.fill_rect(0, 0, 9, 9, "blue")
+    surface.read_pixels(0, 0, 1, 1)
+    canvas = surface._renderer.canvas
+    kept = canvas.back.host(), canvas.sprites.pages[0].pixels, canvas.images.find(1).pixels
+    surface.destroy()
+    nobody_else = [sys.getrefcount(thing) for thing in (object(), object(), object())]
+    assert [sys.getrefcount(array) for array in kept] == nobody_else
+    assert surface.get_pixels()[:4] == bytes([255, 0, 0, 255])
+    gone = weakref.ref(surface)
+    gc.disable()
+    try:
+        del surface
+        assert gone() is None  # without the garbage collector
+    finally:
+        gc.enable()
+
+
 def test_a_forgotten_surface_is_collected() -> None:
     surface = gpu.create_surface(64, 64)
     surface.clear("red")
@@ -427,13 +463,18 @@ def test_a_forgotten_surface_is_collected() -> None:
 def test_a_forked_process_is_told(surface: Surface) -> None:
     surface.clear("red")
     surface.present().wait()
+    under_way = Receipt(2)  # nobody in the other process will settle it
     child = os.fork()
     if child == 0:
-        try:
-            surface.present()
-        except SurfaceError as error:
-            os._exit(0 if "forked" in str(error) else 2)
-        os._exit(3)
+        refused = 0
+        assert surface.get_pixels()[:4] == bytes(RED)
+        surface._last = under_way
+        for call in (surface.present, surface.get_pixels, under_way.wait):
+            try:
+                call()
+            except SurfaceError as error:
+                refused += "forked" in str(error)
+        os._exit(0 if refused == 3 else 2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     surface.present().wait()
 
@@ -494,24 +535,6 @@ def test_sixteen_threads_on_one_surface() -> None:
         receipt.wait()
         assert receipt.frame == 16 * 10 + 1
         assert (np.asarray(surface) == [[(1000 & 255, 3, n, 255) for n in range(16)]] * 3).all()
-
-
-def in_threads(count: int, work: object) -> None:
-    failures: list[BaseException] = []
-
-    def guarded(number: int) -> None:
-        try:
-            work(number)  # type: ignore[operator]
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(n,)) for n in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    assert not any(t.is_alive() for t in threads)
-    assert failures == []
 
 
 def test_the_main_thread_stays_free() -> None:
@@ -603,6 +626,39 @@ def test_ctrl_c_at_any_moment_of_drawing() -> None:
 # -- files -----------------------------------------------------------------------------------------
 
 
+def test_ctrl_c_while_the_thread_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be there or not: in either case there is one in the end, and one only."""
+
+    class Interrupted(threading.Thread):
+        left = 2  # starts that are interrupted: before there is a thread, and after
+
+        def start(self) -> None:
+            Interrupted.left -= 1
+            if Interrupted.left == 0:
+                super().start()
+            if Interrupted.left >= 0:
+                self._ident = None  # nobody knows yet
+                raise KeyboardInterrupt
+            super().start()
+
+    for ends in (2, 1, 0):
+        surface = gpu.create_surface(8, 8)
+        with monkeypatch.context() as patch:
+            patch.setattr(renderer.threading, "Thread", Interrupted)
+            Interrupted.left = 2
+            for _ in range(ends):
+                with pytest.raises(KeyboardInterrupt):
+                    surface.present()
+        if ends == 1:  # and nothing is ever drawn
+            surface.destroy()
+            continue
+        for i in range(100):
+            surface.fill_rect(i % 8, 0, 1, 1, (i, 0, 0, 255))
+            surface.submit(command.encode_fill_rect(i % 8, 1, 1, 1, (i, 0, 0, 255)))
+        assert (surface.read_pixels(3, 0, 1, 2)[..., 0] == 99).all()
+        surface.destroy()
+
+
 def test_files(surface: Surface, tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
     noise = np.random.default_rng(0).integers(0, 256, (30, 40, 4), dtype=np.uint8)
@@ -643,6 +699,13 @@ def test_an_image_in_a_notebook(surface: Surface, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "IPython.display", Display)
     assert surface.show() is None
     assert given == [(surface._repr_png_(), "png")]
+
+    def frame(drawn: Surface, seconds: float) -> None:
+        drawn.clear((int(seconds), 0, 9))
+        drawn.present()
+
+    surface.show(frame=frame)
+    assert given[1] == (surface._repr_png_(), "png") != given[0]
 
 
 def test_one_pixel_of_the_rule() -> None:

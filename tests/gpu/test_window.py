@@ -144,6 +144,86 @@ def test_frames_until_the_window_is_closed(screen: dict[str, str]) -> None:
     assert "closed" in run(screen, script)
 
 
+def test_ctrl_c_in_the_middle_of_a_frame(screen: dict[str, str]) -> None:
+    """The window closes when the frame is done; closing it at once would abort the process."""
+    script = """
+    import os, signal
+    from dala import gpu
+
+    surface = gpu.create_surface(64, 48)
+    window = surface.show(block=False)
+    context = window._picture._context
+    take = context.get_current_texture
+
+    def interrupted():
+        texture = take()
+        os.kill(os.getpid(), signal.SIGINT)
+        return texture
+
+    context.get_current_texture = interrupted
+    window.run()
+    print(window.closed)
+    """
+    assert run(screen, script) == "True\n"
+
+
+def test_what_draws_into_a_window_goes_before_it(screen: dict[str, str]) -> None:
+    """Released after GLFW has ended, it crashes the process; so at the end windows are closed first."""
+    script = """
+    import atexit, gc, weakref
+    from dala import gpu
+    import rendercanvas.glfw as backend
+
+    surface = gpu.create_surface(64, 48)
+    gc.disable()
+    closed, left_open = surface.show(block=False), surface.show(block=False)
+    for window in (closed, left_open):
+        window.poll()
+    drawing = weakref.ref(closed._picture._context)
+    closed.close()
+    print(drawing() is None, len(backend.loop.get_canvases()))
+    atexit._run_exitfuncs()
+    print(left_open.closed, left_open._picture)
+    """
+    assert run(screen, script) == "True 1\nTrue None\n"
+
+
+def test_closing_in_the_function_that_draws(screen: dict[str, str]) -> None:
+    script = """
+    import logging
+    from dala import gpu
+
+    logging.getLogger("rendercanvas").addHandler(logging.StreamHandler(__import__("sys").stdout))
+
+    def frame(surface, seconds):
+        window.close()
+
+    window = gpu.create_surface(64, 48).show(frame=frame, block=False)
+    print(window.poll(), window.closed)
+    """
+    assert run(screen, script) == "False True\n"
+
+
+def test_frames_larger_than_the_screen_and_than_textures(screen: dict[str, str]) -> None:
+    script = """
+    from dala import gpu
+    from dala.errors import UnsupportedError
+    import rendercanvas.glfw as backend
+
+    window = gpu.create_surface(1600, 900).show(block=False)
+    print(window.poll(), window.canvas.get_logical_size())
+    window.close()
+    try:
+        gpu.create_surface(32768, 2).show(block=False)
+    except UnsupportedError as error:
+        print(error, len(backend.loop.get_canvases()))
+    """
+    said = run(screen, script).splitlines()
+    assert said[0] == "True (640.0, 360.0)"
+    assert "show: this GPU shows at most" in said[1]
+    assert said[1].endswith("32768 × 2; save() it to a file 0")
+
+
 def test_keys_and_pointers_arrive(screen: dict[str, str]) -> None:
     script = (
         PICTURE

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from pictures import apply, picture, unit
 
-from dala import compute
 from dala.errors import ParameterError
 
 SHAPES = [(1, 1), (1, 7), (13, 17), (40, 61)]
@@ -15,23 +15,6 @@ LUMA = np.array([0.299, 0.587, 0.114])
 SEPIA = np.array([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]])
 COLOURS = tuple[float, float, float]
 Meaning = Callable[[np.ndarray], np.ndarray]
-
-
-def picture(shape: tuple[int, int], dtype: str) -> np.ndarray:
-    rng = np.random.default_rng(11)
-    if dtype == "u8":
-        return rng.integers(0, 256, (*shape, 4), dtype=np.uint8)
-    return rng.random((*shape, 4), dtype=np.float32)
-
-
-def unit(image: np.ndarray) -> np.ndarray:
-    return image.astype(np.float64) / 255 if image.dtype == np.uint8 else image.astype(np.float64)
-
-
-def apply(kernel: str, image: np.ndarray, **params: object) -> np.ndarray:
-    out = compute.buffer_zeros(image.shape, "u8" if image.dtype == np.uint8 else "f32")
-    compute.run_kernel(kernel, [compute.from_array(image)], out, params)
-    return out.read()
 
 
 def assert_close(got: np.ndarray, want: np.ndarray) -> None:

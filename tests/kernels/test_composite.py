@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from pictures import apply, unit
 
 from dala import compute
 from dala.errors import ParameterError, ShapeError
@@ -22,16 +23,6 @@ def picture(shape: tuple[int, int], dtype: str, seed: int = 0, alpha: object = N
     if alpha is not None:
         image[..., 3] = alpha
     return np.rint(image * 255).astype(np.uint8) if dtype == "u8" else image.astype(np.float32)
-
-
-def unit(image: np.ndarray) -> np.ndarray:
-    return image.astype(np.float64) / 255 if image.dtype == np.uint8 else image.astype(np.float64)
-
-
-def apply(kernel: str, *images: np.ndarray, **params: object) -> np.ndarray:
-    out = compute.buffer_zeros(images[0].shape, "u8" if images[0].dtype == np.uint8 else "f32")
-    compute.run_kernel(kernel, [compute.from_array(i) for i in images], out, params)
-    return out.read()
 
 
 def assert_close(got: np.ndarray, want: np.ndarray) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pictures import apply, picture, unit
 
 from dala import compute
 from dala.errors import ParameterError
@@ -15,23 +16,6 @@ from dala.kernels import median as networks
 SHAPES = [(1, 1), (1, 9), (9, 1), (13, 17), (40, 61)]
 LUMA = np.array([0.299, 0.587, 0.114])
 PHOTO = Path(__file__).parents[2] / "examples" / "assets" / "astronaut.jpg"
-
-
-def picture(shape: tuple[int, int], dtype: str, seed: int = 3) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    if dtype == "u8":
-        return rng.integers(0, 256, (*shape, 4), dtype=np.uint8)
-    return rng.random((*shape, 4), dtype=np.float32)
-
-
-def unit(image: np.ndarray) -> np.ndarray:
-    return image.astype(np.float64) / 255 if image.dtype == np.uint8 else image.astype(np.float64)
-
-
-def apply(kernel: str, image: np.ndarray, **params: object) -> np.ndarray:
-    out = compute.buffer_zeros(image.shape, "u8" if image.dtype == np.uint8 else "f32")
-    compute.run_kernel(kernel, [compute.from_array(image)], out, params)
-    return out.read()
 
 
 def assert_close(got: np.ndarray, want: np.ndarray, tolerance: float = 2e-5) -> None:

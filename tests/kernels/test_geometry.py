@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pictures import picture, unit
 
 from dala import compute
 from dala.errors import ParameterError, ShapeError
@@ -12,23 +13,12 @@ SHAPES = [(1, 1), (1, 9), (9, 1), (13, 17), (40, 61)]
 DTYPES = ["u8", "f32"]
 
 
-def picture(shape: tuple[int, int], dtype: str) -> np.ndarray:
-    rng = np.random.default_rng(8)
-    if dtype == "u8":
-        return rng.integers(0, 256, (*shape, 4), dtype=np.uint8)
-    return rng.random((*shape, 4), dtype=np.float32)
-
-
 def smooth_picture(shape: tuple[int, int]) -> np.ndarray:
     """Opaque, and without detail: OpenCV's coordinates are whole parts of 1/32 pixel in some builds."""
     rows, columns = np.mgrid[0 : shape[0], 0 : shape[1]]
     red, green = np.sin(rows / 9) * 90 + 120, np.cos(columns / 11) * 80 + 120
     blue = np.sin((rows + columns) / 13) * 100 + 128
     return np.dstack([red, green, blue, np.full(shape, 255)]).astype(np.uint8)
-
-
-def unit(image: np.ndarray) -> np.ndarray:
-    return image.astype(np.float64) / 255 if image.dtype == np.uint8 else image.astype(np.float64)
 
 
 def apply(
@@ -109,7 +99,7 @@ def moved_by(image: np.ndarray, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarra
 def assert_moved(got: np.ndarray, image: np.ndarray, u: np.ndarray, v: np.ndarray) -> None:
     """Inside the image its colours, fading in alpha on the border; outside nothing."""
     (mixed, covered), values = moved_by(image, u, v), unit(got)
-    tolerance = 2e-4 if image.dtype == np.float32 else 0.51 / 255
+    tolerance = 2e-4 if image.dtype == np.float32 else 0.56 / 255  # 0.06: in 16 bits
     np.testing.assert_allclose(values[..., 3], mixed[..., 3] * covered, atol=tolerance)
     seen = covered > 1e-4
     np.testing.assert_allclose(values[seen, :3], mixed[seen, :3], atol=tolerance)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from pictures import picture
 
 import dala
 from dala import compute
@@ -30,13 +31,6 @@ SIZES = [
     ((1, 1), (2, 2)),
     ((2, 1), (4, 2)),
 ]
-
-
-def picture(shape: tuple[int, int], dtype: str) -> np.ndarray:
-    rng = np.random.default_rng(2)
-    if dtype == "u8":
-        return rng.integers(0, 256, (*shape, 4), dtype=np.uint8)
-    return rng.random((*shape, 4), dtype=np.float32)
 
 
 def resize(image: np.ndarray, size: tuple[int, int], way: str) -> np.ndarray:
@@ -109,10 +103,9 @@ def test_resize(
     assert got.shape == (*new, 4)
     if dtype == "f32":
         np.testing.assert_allclose(got, want, atol=2e-4 if way == "lanczos" else 2e-5)
-    else:
-        assert np.abs(got - np.clip(want, 0, 255)).max() <= 0.5 + (
-            0.05 if way == "lanczos" else 0.01
-        )
+    else:  # bilinear: in 16 bits
+        beyond = {"lanczos": 0.05, "bilinear": 0.04}.get(way, 0.01)
+        assert np.abs(got - np.clip(want, 0, 255)).max() <= 0.5 + beyond
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -168,8 +161,10 @@ def test_grey_images_stay_grey(device: str, way: str) -> None:
     grey = picture((11, 19), "u8")[..., 0].copy()
     color = np.dstack([grey] * 3 + [np.full_like(grey, 255)])
     got = resize(color, (6, 25), way)
-    np.testing.assert_array_equal(resize(grey, (6, 25), way), got[..., 0])
-    np.testing.assert_array_equal(got[..., 3], 255)
+    assert (got[..., :3] == got[..., :1]).all()
+    assert (got[..., 3] == 255).all()
+    alone = resize(grey, (6, 25), way)  # perhaps in another arithmetic
+    assert np.abs(alone.astype(int) - got[..., 0]).max() <= 1
 
 
 @pytest.mark.parametrize("way", ["bilinear", "area"])

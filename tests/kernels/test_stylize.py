@@ -4,24 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pictures import apply, picture
 
-from dala import compute
 from dala.errors import ParameterError
 
 SHAPES = [(1, 1), (1, 7), (13, 17), (40, 61)]
-
-
-def picture(shape: tuple[int, int], dtype: str) -> np.ndarray:
-    rng = np.random.default_rng(12)
-    if dtype == "u8":
-        return rng.integers(0, 256, (*shape, 4), dtype=np.uint8)
-    return rng.random((*shape, 4), dtype=np.float32)
-
-
-def apply(kernel: str, image: np.ndarray, **params: object) -> np.ndarray:
-    out = compute.buffer_zeros(image.shape, "u8" if image.dtype == np.uint8 else "f32")
-    compute.run_kernel(kernel, [compute.from_array(image)], out, params)
-    return out.read()
 
 
 def grey_levels() -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from pictures import unit
 
 import dala
 from dala import compute
@@ -22,10 +23,6 @@ def images(shape: tuple[int, int]) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(5)
     u8 = rng.integers(0, 256, (*shape, 4), dtype=np.uint8)
     return {"u8": u8, "f32": rng.random((*shape, 4), dtype=np.float32)}
-
-
-def unit(image: np.ndarray) -> np.ndarray:
-    return image.astype(np.float64) / 255 if image.dtype == np.uint8 else image.astype(np.float64)
 
 
 def moved(values: np.ndarray, dx: int, dy: int) -> np.ndarray:

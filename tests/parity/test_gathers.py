@@ -60,7 +60,7 @@ def test_moved_pixels_stay_bytes(kernel: str) -> None:
 
 
 def test_neighbours_are_read_together() -> None:
-    text = native("rotate", COLOURS, COLOURS).text
+    text = native("rotate", COLOURS, FLOATS).text
     assert text.count("= load <2 x i32>") == 2 * 16  # two rows
     assert "masked.gather" not in text
 
@@ -136,3 +136,19 @@ def test_every_border(width: int, dtype: str, channels: int) -> None:
             wanted = [(0, first), (1, first + 1), (1, columns + left), (4, mirrored), (4, mirrored)]
             expected = np.stack([source[y, np.clip(c, 0, width - 1)] for y, c in wanted])
             np.testing.assert_array_equal(out.read(), expected)
+
+
+def test_whether_a_column_is_odd_is_known() -> None:
+    stripes = make_kernel(
+        "def stripes(src):\n    return where((x & 1) == 1, src[0, 0], 1 - src[0, 0].rgb.with_alpha(0))"
+    )
+    text = native(stripes, COLOURS, COLOURS).text
+    assert not re.search(r"and <16 x i32> %v\d+, splat \(i32 1\)", text)
+    image = np.random.default_rng(0).integers(0, 256, (5, 37, 4), dtype=np.uint8)
+    results = []
+    for device in ("cpu", "reference"):
+        with dala.use(device):
+            out = compute.buffer_zeros(image.shape, "u8")
+            compute.run_kernel(stripes, [compute.from_array(image)], out)
+            results.append(out.read())
+    np.testing.assert_array_equal(*results)

@@ -140,7 +140,7 @@ def test_rolled_sums_are_the_sums_byte_for_byte(monkeypatch: pytest.MonkeyPatch)
     results, compiled = [], []
     for long_body in (1, 10**9):
         monkeypatch.setattr("dala.backends.cpu.roll.LONG_BODY", long_body)
-        engine._recipes.clear()
+        engine.forget()
         compute.run_kernel("resize", [image], out, {"interpolation": "area"})
         results.append(out.read())
         compiled.append(engine.device.code.compiled)  # type: ignore[attr-defined]

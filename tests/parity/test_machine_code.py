@@ -23,9 +23,11 @@ from dala.plan.steps import Call, Slot
 IMAGE = ArrayType((64, 64, 4), U8)
 
 
-def native(kernel: str, vector_bytes: int, *, fma: bool, type_: ArrayType = IMAGE) -> NativePass:
+def native(
+    kernel: str, vector_bytes: int, *, fma: bool, type_: ArrayType = IMAGE, **params: object
+) -> NativePass:
     found = find_kernel(kernel)
-    special = found.specialize([type_] * found.inputs, type_, found.bind({}))
+    special = found.specialize([type_] * found.inputs, type_, found.bind(params))
     assert isinstance(special.work, Program)
     count = found.inputs
     program = prepare_program(special.work, [type_] * count, type_, fma=fma)
@@ -89,8 +91,10 @@ def test_inner_loops_of_stencils_have_no_clamps(kernel: str) -> None:
     assert len(loops) >= 2
     for loop in loops:
         compared = re.findall(r"icmp \w+ i64 .*", loop)
-        assert len(compared) == 2, "the loop's end and the partial vector, nothing else"
+        stored = len(re.findall(r"select i1 .*, ptr", loop))
+        assert len(compared) == 1 + stored, "the loop's end and the partial vector, nothing else"
         assert "gather" not in loop
+    assert "select i1" in loops[-1]
 
 
 def test_blur_of_floats_multiplies_and_adds_in_one_instruction() -> None:
@@ -114,10 +118,30 @@ def test_code_does_not_depend_on_the_size() -> None:
 
 
 def test_ring_holds_as_many_rows_as_the_filter_reaches() -> None:
+    def depths(code: NativePass) -> list[int]:
+        rings = [code.sweep.bodies[number].ring for number in code.sweep.order]
+        return [ring.depth for ring in rings if ring is not None]
+
     floats = native("blur", 64, fma=True, type_=ArrayType((64, 64, 4), F32))
-    assert [b.ring.depth for b in floats.sweep.bodies if b.ring is not None] == [7, 1]
+    assert depths(floats) == [7, 1]
     in_bytes = native("blur", 64, fma=True)  # reads its seven rows in place, holds one
-    assert [b.ring.depth for b in in_bytes.sweep.bodies if b.ring is not None] == [1]
+    assert depths(in_bytes) == [1]
+
+
+def test_planes_that_are_shrunk_alike_are_a_loop() -> None:
+    floats = native("blur", 64, fma=True, type_=ArrayType((64, 64, 4), F32), radius=100)
+    small = [b for b in floats.sweep.bodies if b.label in ("blur.1", "blur.2")]
+    assert [b.grid for b in small] == [1, 2]
+    planes = re.findall(r"^b\d+\.plane:\n.*?^b\d+\.turned:", floats.text, re.S | re.M)
+    assert [len(re.findall("= fmul", text)) for text in planes] == [1, 1]
+
+
+def test_of_two_rows_one_is_read() -> None:
+    """An enlarged pixel is made of three columns of two rows: of the nearer one, and of one beside it."""
+    wide = native("blur", 64, fma=True, radius=30)
+    (loop,) = [text for text in inner_loops(wide.text) if "sitofp" in text and "fptosi" in text]
+    assert len(re.findall(r"load <16 x float>", loop)) == 4 * 2
+    assert len(re.findall(r"shufflevector <16 x float>", loop)) == 4 * 2 * 3
 
 
 def test_reading_stays_inside_the_buffer() -> None:

@@ -334,7 +334,7 @@ def test_the_words_of_the_language_are_there_without_import() -> None:
     function = define("""
         def all_of_them(src):
             p = src[0, 0]
-            p = clamp(floor(p) + ceil(p) + round(p) + trunc(p) + fract(p), 0, 1)
+            p = clamp(floor(p) + ceil(p) + round(p) + trunc(p) + fract(half_precision(p)), 0, 1)
             p = p + sqrt(p) + exp(p) + log(p) + sin(p) + cos(p) + tanh(p) + abs(p) + sign(p)
             p = min(p, 1.0, 2.0) + max(p, 0.0) + pow(p, 2.2) + atan2(p, 1.0)
             p = mix(p, 1.0, 0.5) + step(0.5, p) + smoothstep(0.0, 1.0, p) + where(p > 0.5, p, 0.0)

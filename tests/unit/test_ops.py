@@ -70,8 +70,8 @@ def test_only_library_functions_have_a_tolerance() -> None:
 NUMBERS = ("add", "sub", "mul", "floordiv", "mod", "neg", "abs", "min", "max")
 COMPARES = ("lt", "le", "gt", "ge", "eq", "ne")
 FLOAT_OPS = (
-    "div", "fma", "average", "floor", "ceil", "trunc", "round", "sqrt", "exp", "log", "sin", "cos", "tanh",
-    "atan2", "pow",
+    "div", "fma", "average", "floor", "ceil", "trunc", "round", "half", "sqrt", "exp", "log", "sin", "cos",
+    "tanh", "atan2", "pow",
 )  # fmt: skip
 
 

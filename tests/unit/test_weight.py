@@ -100,6 +100,6 @@ def test_threads(
         pytest.skip("fitted to AVX-512; elsewhere vectors are narrower and the borders lower")
     monkeypatch.setattr(launch, "thread_count", lambda: 4)
     plan = planned(find_kernel(kernel), image(height, width), {}, jit.detect_host())
-    (run,) = CpuDevice().compile(plan)._passes
+    (run,) = CpuDevice().compile(plan).passes
     assert isinstance(run, launch.PassLauncher)
     assert (run.threads > 1) == several

@@ -10,8 +10,8 @@ launch    an Executable on arrays with parameter values; returns when the result
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,10 +32,26 @@ class Storage(ABC):
     type: ArrayType
 
 
+class Guard(NamedTuple):
+    """When a run need not be put in order: nothing is under way, and its buffers have their content."""
+
+    idle: Mapping[int, object]  # must be empty
+    storage: str  # the attribute of a buffer that is its Storage, or None if it was freed
+    writer: str  # and the one that must be None
+
+
 class Executable(ABC):
     """A compiled plan."""
 
     plan: Plan
+
+    def quick(self, slots: Sequence[bool], guard: Guard) -> Callable[..., bool] | None:
+        """launch() as one function of the buffers (and scratch) by slot, and the numbers, for runs so short
+        that nobody else need be let in meanwhile; None for all others.
+
+        It runs if the guard holds, and says whether it did. ``slots`` says which of them are buffers.
+        """
+        return None
 
     @abstractmethod
     def launch(

@@ -130,8 +130,8 @@ class HostExecutable(Executable):
 
     def __init__(self, plan: Plan, passes: Sequence[RunPass]) -> None:
         self.plan = plan
-        self._temps = plan.temps
-        self._passes = tuple(passes)
+        self.temps = plan.temps
+        self.passes = tuple(passes)
 
     def launch(
         self,
@@ -140,9 +140,9 @@ class HostExecutable(Executable):
         *,
         timed: bool = False,
     ) -> None:
-        temps = [spare.take(t) for t in self._temps] if self._temps else ()
+        temps = [spare.take(t) for t in self.temps] if self.temps else ()
         arrays: Sequence[Any] = (*temps, *slots)
-        for run in self._passes:
+        for run in self.passes:
             run(arrays, params)
         for array in temps:
             spare.give(array)

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from dala import compute, param
+import dala
+from dala import compute
 from dala.language.kernel import make_kernel
 from dala.language.values import Value, Vec
 from dala.language.vocabulary import height, mix, rgb, sin, smoothstep, sqrt, width, x, y
@@ -26,7 +27,7 @@ HILLS = (  # how far down, how high, how fast, colour
 )
 
 
-def draw_dusk(seconds: float = param(0.0, min=0, max=3600, help="The time.")) -> Vec:
+def draw_dusk(seconds: float = dala.param(0.0, min=0, max=3600, help="The time.")) -> Vec:
     """A sun going down behind hills that pass by."""
     u, v = x / height, y / height  # so that circles are round
     picture: Value = mix(rgb(0.22, 0.26, 0.52), rgb(0.98, 0.66, 0.42), smoothstep(0.0, 0.7, v))
@@ -44,9 +45,7 @@ def draw_dusk(seconds: float = param(0.0, min=0, max=3600, help="The time.")) ->
 
 def dusk_frames(size: tuple[int, int], count: int, fps: int) -> Iterator[Array]:
     """The landscape, frame by frame."""
-    kernel = make_kernel(
-        draw_dusk, name="dusk", domain="image"
-    )  # for the demo alone: not registered
+    kernel = make_kernel(draw_dusk)  # not entered into the catalogue
     frame = compute.buffer_zeros((size[1], size[0], 4), "u8")
     for number in range(count):
         compute.run_kernel(kernel, [], frame, {"seconds": number / fps})

@@ -16,7 +16,8 @@ from dala.compute.commands import (
 from dala.compute.default import default_engine
 from dala.compute.engine import Stream
 from dala.compute.pipelines import Pipeline
-from dala.compute.stages import kernel_stage, parse_stage
+from dala.compute.repeated import prepare_call
+from dala.compute.stages import parse_stage
 from dala.errors import ArgumentError
 from dala.language.kernel import Kernel
 
@@ -34,8 +35,8 @@ def run_kernel(
     >>> compute.read_list(b)
     [-1.0, 3.0]
     """
-    stage = kernel_stage(name, inputs, output, params, allow_scratch=False)
-    output.engine.run([stage], inline=True)
+    ready = prepare_call(name, inputs, output, params)
+    output.engine.finish(ready)
 
 
 def run_kernel_async(
@@ -49,8 +50,8 @@ def run_kernel_async(
     >>> compute.read_list(b)
     [2.0]
     """
-    stage = kernel_stage(name, inputs, output, params, allow_scratch=False)
-    return output.engine.run([stage], inline=False)
+    ready = prepare_call(name, inputs, output, params)
+    return output.engine.launch(ready, inline=False)
 
 
 class PixelTarget(Protocol):

@@ -34,9 +34,9 @@ REMEMBERED_FAILURES = 4096  # failed commands that can still be asked about by t
 
 
 class Tracked(Protocol):
-    """Something commands read and write: who wrote it last, and who reads that."""
+    """Something commands read and write: who writes it (or failed to), and who reads that."""
 
-    writer: Command | None
+    writer: Command | None  # None: its content is there
     readers: list[Command]
 
 
@@ -48,7 +48,7 @@ class Chain(Protocol):
 
 _lock = threading.Lock()  # guards the graph of dependencies
 _numbers = itertools.count(1)
-_pending: dict[int, Command] = {}
+pending: dict[int, Command] = {}  # empty: nothing is under way, and nothing need be put in order
 _failures: OrderedDict[int, BaseException] = OrderedDict()
 _forgotten = 0  # the newest number whose failure is no longer remembered
 _newest = 0
@@ -68,6 +68,7 @@ class Command:
 
     # How every command begins. On the class: most are run at once, and hardly any of it changes.
     _writers: Sequence[Command] = ()  # whose results it reads, if they are not there yet
+    _writes: Sequence[Tracked] = ()
     _waits_for = 1  # commands; and one while it is being placed among them
     _linked = False  # known to those it waits for
     _placed = False  # known to those that wait for it
@@ -198,7 +199,12 @@ class Command:
                     while len(_failures) > REMEMBERED_FAILURES:
                         _forgotten = max(_forgotten, _failures.popitem(last=False)[0])
                 self._done = True
-            _pending.pop(self.id, None)
+            if self.error is None:
+                for tracked in self._writes:
+                    if tracked.writer is self:
+                        tracked.writer = None
+            self._writes = ()
+            pending.pop(self.id, None)
             while self._dependents:
                 command = self._dependents[-1]
                 if command._waits_for == 1:
@@ -296,11 +302,11 @@ def _place(
             writer = touched[number].writer
             if writer is not None and not (writer._done and writer.error is None):
                 command._writers = [*command._writers, writer]
-        if _pending:  # otherwise all others are done
+        if pending:  # otherwise all others are done
             for other in _obstacles(command._writers, [touched[n] for n in writes], stream):
                 other._dependents.append(command)
                 command._waits_for += 1
-        _pending[command.id] = command
+        pending[command.id] = command
         command._linked = True
         if stream is not None:
             stream.last = command
@@ -310,8 +316,8 @@ def _place(
                 if not other._done:
                     readers.append(other)
             touched[number].readers = readers
-        for number in writes:
-            tracked = touched[number]
+        command._writes = [touched[number] for number in writes]
+        for tracked in command._writes:
             tracked.writer, tracked.readers = command, []
         command._waits_for -= 1
         command._placed = True
@@ -375,7 +381,7 @@ def _look_up(command: Command | int) -> Command | BaseException | None:
     with _lock:
         if not 1 <= command <= _newest:
             raise CommandError(f"there is no command {command}; the newest is {_newest}")
-        found = _pending.get(command) or _failures.get(command)
+        found = pending.get(command) or _failures.get(command)
         if found is None and command <= _forgotten:
             raise CommandError(f"command {command} is too long ago to tell what became of it")
         return found
@@ -384,7 +390,7 @@ def _look_up(command: Command | int) -> Command | BaseException | None:
 def wait_for_all() -> None:
     """Wait until everything submitted so far is done; errors stay with their commands."""
     with _lock:
-        waiting = list(_pending.values())
+        waiting = list(pending.values())
     for command in waiting:
         command._wait_until_done(None)
 
@@ -394,7 +400,7 @@ def _begin_in_child() -> None:
     global _lock
     _lock = threading.Lock()
     _runners.cache_clear()
-    under_way = list(_pending.values())
+    under_way = list(pending.values())
     for command in under_way:
         command._runs_on, command._dependents, command._callbacks = "caller", [], []
     for command in under_way:

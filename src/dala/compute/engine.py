@@ -9,13 +9,13 @@ import functools
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from dala.backends.base import Device, Executable, Storage
+from dala.backends.base import Device, Executable, Guard, Storage
 from dala.compute.buffers import Buffer, Scratch
-from dala.compute.commands import Command, submit_command
+from dala.compute.commands import Command, pending, submit_command
 from dala.compute.stages import TYPE, Stage, parse_stage
 from dala.errors import DeviceError, ShaderError
 from dala.ir.arrays import ArrayType
@@ -26,6 +26,7 @@ from dala.plan.planner import plan_calls
 from dala.plan.steps import Barrier, Call, Copy, Slot
 
 CACHED_PLANS = 512
+QUIET = Guard(pending, storage="_storage", writer="writer")
 
 
 class Stream:
@@ -54,7 +55,7 @@ class Stream:
             self.last.wait()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Recipe:
     """How to run stages of one kind, on whatever buffers."""
 
@@ -62,6 +63,17 @@ class Recipe:
     reads: tuple[int, ...]  # slots
     writes: tuple[int, ...]
     label: str
+    slots: tuple[bool, ...]  # which are buffers: all others are scratch
+    quick: Callable[..., bool] | None = None  # the run as one function, if it is a short one
+    runs: Literal["never", "once", "again"] = "never"
+
+    def count_run(self) -> None:
+        """The second time, a short run becomes one function: the first should not wait for that."""
+        if self.runs == "once":
+            self.runs = "again"
+            self.quick = self.executable.quick(self.slots, QUIET)
+        elif self.runs == "never":
+            self.runs = "once"
 
 
 class Prepared(NamedTuple):
@@ -76,12 +88,21 @@ class Prepared(NamedTuple):
         return self.recipe.executable
 
 
+class Known(NamedTuple):
+    """What the checks of a call came to."""
+
+    recipe: Recipe
+    numbers: tuple[float | int, ...]
+    types: tuple[ArrayType, ...]  # recognised by where they are, so they must not go
+
+
 class Engine:
     """A device with its compiled plans and its default stream."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self.default_stream = Stream(self)
+        self.known: dict[Hashable, Known] = {}  # by what repeated.py recognises a call
         self._recipes: OrderedDict[Hashable, Recipe] = OrderedDict()
         self._prepared: OrderedDict[Hashable, Program] = OrderedDict()
         self._tables: weakref.WeakKeyDictionary[Table, Buffer] = weakref.WeakKeyDictionary()
@@ -118,6 +139,12 @@ class Engine:
                     self._recipes.popitem(last=False)
         return Prepared(recipe, tuple(slot_of), numbers)
 
+    def forget(self) -> None:
+        """Drop every recipe, and whatever leads to one: the next run plans and compiles again."""
+        with self._lock:
+            self._recipes.clear()
+            self.known.clear()
+
     def arrays(self, stage: Stage) -> tuple[Buffer | Scratch, ...]:
         """What a stage reads, and then what it writes; array parameters are read after the inputs."""
         if stage.output is None:
@@ -132,16 +159,17 @@ class Engine:
         reads: dict[int, None] = {}
         writes: dict[int, None] = {}
         for stage in stages:
-            real = [slot_of[b] if isinstance(b, Buffer) else -1 for b in self.arrays(stage)]
-            reads |= dict.fromkeys(s for s in real[:-1] if s >= 0 and s not in writes)
-            writes |= dict.fromkeys(s for s in real[-1:] if s >= 0)
+            used = [slot_of[b] if isinstance(b, Buffer) else -1 for b in self.arrays(stage)]
+            reads |= dict.fromkeys(s for s in used[:-1] if s >= 0 and s not in writes)
+            writes |= dict.fromkeys(s for s in used[-1:] if s >= 0)
         slots = [Slot(b.type, isinstance(b, Scratch)) for b in slot_of]
         try:
             executable = self.device.compile(plan_calls(self.calls(stages, slot_of), slots))
         except ShaderError as error:
             raise _with_places(error, stages) from error
         label = " → ".join(s.label for s in stages) if len(stages) < 4 else f"{len(stages)} stages"
-        return Recipe(executable, tuple(reads), tuple(writes), label)
+        real = tuple(isinstance(b, Buffer) for b in slot_of)
+        return Recipe(executable, tuple(reads), tuple(writes), label, real)
 
     def calls(self, stages: Sequence[Stage], slot_of: Mapping[Buffer | Scratch, int]) -> list[Call]:
         """The stages as the planner sees them: programs, adapted to the device, on numbered slots."""
@@ -165,6 +193,13 @@ class Engine:
     ) -> Command:
         """Prepare and launch in one go."""
         return self.launch(self.prepare(stages), stream=stream, inline=inline)
+
+    def finish(self, ready: Prepared) -> None:
+        """Run what is prepared and wait for it; at once, if it is short and nothing is under way."""
+        recipe, buffers, numbers = ready
+        if recipe.quick is None or not recipe.quick(*buffers, *numbers):
+            self.launch(ready, inline=True)
+            recipe.count_run()
 
     def launch(self, ready: Prepared, *, stream: Stream | None = None, inline: bool) -> Command:
         """Put a prepared run in order; freed buffers are refused here, before anything starts."""

@@ -96,13 +96,16 @@ class Pipeline:
 
     def run(self, *, buffers: Mapping[Buffer, Buffer] | None = None) -> None:
         """Run all stages and wait. ``buffers`` puts others of the same type in place for this run."""
-        self._launch(buffers, None, inline=True)
+        self.engine.finish(self._prepared(buffers))
 
     def submit(
         self, *, stream: Stream | None = None, buffers: Mapping[Buffer, Buffer] | None = None
     ) -> Command:
         """Start all stages and return at once."""
-        return self._launch(buffers, stream, inline=False)
+        ready = self._prepared(buffers)
+        if stream is not None and not isinstance(stream, Stream):
+            raise ArgumentError(f"submit: expected a stream, got {type(stream).__name__}")
+        return self.engine.launch(ready, stream=stream, inline=False)
 
     def compile(self) -> Pipeline:
         """Plan and compile now, so that the first run begins at once; returns the pipeline.
@@ -121,36 +124,25 @@ class Pipeline:
 
     def free(self) -> None:
         """Drop the stages; the buffers are the caller's. Freeing twice does nothing."""
+        self._freed = True
         self._stages = ()
         self._ready = None
-        self._freed = True
 
     def _require_alive(self) -> None:
         if self._freed:
             raise PipelineError("this pipeline has been freed; make a new one")
 
-    def _prepared(self) -> Prepared:
+    def _prepared(self, buffers: Mapping[Buffer, Buffer] | None = None) -> Prepared:
         stages, ready = self._stages, self._ready
         if ready is None or ready[0] is not stages:  # another thread may change them meanwhile
-            ready = (stages, self.engine.prepare(stages))
-            self._ready = ready
-        return ready[1]
-
-    def _launch(
-        self, buffers: Mapping[Buffer, Buffer] | None, stream: Stream | None, *, inline: bool
-    ) -> Command:
-        self._require_alive()
-        if stream is not None and not isinstance(stream, Stream):
-            raise ArgumentError(f"submit: expected a stream, got {type(stream).__name__}")
-        if buffers is not None and not isinstance(buffers, Mapping):
-            raise ArgumentError(f"buffers is a dict of buffers, got {type(buffers).__name__}")
-        ready = self._prepared()
-        if buffers:
-            ready = self._exchange(ready, buffers)
-        return self.engine.launch(ready, stream=stream, inline=inline)
+            self._require_alive()
+            self._ready = ready = (stages, self.engine.prepare(stages))
+        return ready[1] if buffers is None else self._exchange(ready[1], buffers)
 
     def _exchange(self, ready: Prepared, buffers: Mapping[Buffer, Buffer]) -> Prepared:
         """The same run on other buffers. The plan holds as long as they are as distinct as before."""
+        if not isinstance(buffers, Mapping):
+            raise ArgumentError(f"buffers is a dict of buffers, got {type(buffers).__name__}")
         for old, new in buffers.items():
             _check_stand_in(old, new, ready)
         slots = tuple([buffers.get(b, b) if isinstance(b, Buffer) else b for b in ready.buffers])

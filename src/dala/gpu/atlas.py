@@ -1,8 +1,10 @@
 """Pictures by number: images each in memory of their own, sprites packed into pages.
 
-A page holds shelves, a shelf sprites of about its height, side by side. Taking a sprite out leaves a gap
-that the next one of its size fills; empty shelves at the bottom and empty pages go away. Pages never
-move, so the records that machine code reads stay right.
+A page holds shelves, a shelf sprites of about its height, side by side. A sprite's rows follow each other
+in memory (rows a page's width apart would all fall into the same few lines of the cache): of a shelf that
+is h high, a sprite of width w takes w · h pixels. Taking a sprite out leaves a gap that the next one of its
+size fills; empty shelves at the bottom and empty pages go away. Pages never move, so the records that
+machine code reads stay right.
 """
 
 from __future__ import annotations
@@ -93,6 +95,11 @@ class Place:
     shelf: Shelf
     x: int
 
+    @property
+    def begin(self) -> int:
+        """The number of its first pixel in the page."""
+        return self.shelf.top * self.page.pixels.type.shape[1] + self.x * self.shelf.height
+
 
 @dataclass(frozen=True, slots=True)
 class Picture:
@@ -106,6 +113,15 @@ class Picture:
     place: Place | None = None
 
 
+def _records(pictures: Mapping[int, Picture]) -> npt.NDArray[np.int64]:
+    """What machine code reads, sorted by unsigned number."""
+    rows = [
+        (i - (1 << 64) if i >> 63 else i, p.address, p.stride, p.width, p.height)
+        for i, p in sorted(pictures.items())
+    ]
+    return np.array(rows, np.int64).reshape(-1, PICTURE_BYTES // 8)
+
+
 class Pictures:
     """Pictures by number, and the table that machine code looks them up in."""
 
@@ -113,7 +129,8 @@ class Pictures:
 
     def __init__(self) -> None:
         self._known: dict[int, Picture] = {}
-        self._table: npt.NDArray[np.int64] | None = None
+        self._table = _records({})
+        self._changed: set[int] = set()  # what the table does not know yet
 
     def __len__(self) -> int:
         return len(self._known)
@@ -131,14 +148,14 @@ class Pictures:
     def remember(self, identity: int, picture: Picture) -> None:
         replaced = self._known.get(identity)
         self._known[identity] = picture
-        self._table = None
+        self._changed.add(identity)
         if replaced is not None:
             self.release(replaced)
 
     def remove(self, identity: int) -> None:
         """Forget a picture."""
         self.find(identity)
-        self._table = None
+        self._changed.add(identity)
         self.release(self._known.pop(identity))
 
     def find(self, identity: int) -> Picture:
@@ -150,18 +167,36 @@ class Pictures:
                 f"no {self.kind} has the number {identity}; load it first (load_{self.kind})"
             ) from None
 
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._changed.update(self._known)
+        self._known = {}
+
     def release(self, picture: Picture) -> None:
         """Nothing to do: the memory goes with the picture."""
 
     def table(self) -> npt.NDArray[np.int64]:
-        """Records (layout.py), sorted by number."""
-        if self._table is None:
-            rows = [
-                (i - (1 << 64) if i >> 63 else i, p.address, p.stride, p.width, p.height)
-                for i, p in sorted(self._known.items())
-            ]
-            self._table = np.array(rows, np.int64).reshape(-1, PICTURE_BYTES // 8)
+        """Records (layout.py), sorted by number. A few changes among many pictures are put in one by one:
+        a picture that is new in each frame should not cost a new table."""
+        if len(self._changed) * 16 > len(self._known):
+            self._table = _records(self._known)
+        else:
+            for identity in self._changed:
+                self._table = self._with_change(identity)
+        self._changed.clear()
         return self._table
+
+    def _with_change(self, identity: int) -> npt.NDArray[np.int64]:
+        table, picture = self._table, self._known.get(identity)
+        ids = table[:, 0].view(np.uint64)
+        row = int(np.searchsorted(ids, np.uint64(identity)))
+        found = row < len(ids) and int(ids[row]) == identity
+        if picture is None:
+            return np.delete(table, row, 0) if found else table
+        if not found:
+            return np.insert(table, row, _records({identity: picture}), 0)
+        table[row] = _records({identity: picture})
+        return table
 
     # -- all or nothing ----------------------------------------------------------------------------
 
@@ -174,8 +209,8 @@ class Pictures:
 
     def rollback(self, before: Mapping[int, Picture]) -> None:
         """Forget what was loaded since begin(), and take back what was removed."""
+        self._changed.update(self._known, before)
         self._known = dict(before)
-        self._table = None
 
 
 class Atlas(Pictures):
@@ -192,12 +227,9 @@ class Atlas(Pictures):
     def store(self, pixels: Array) -> Picture:
         height, width, _ = pixels.shape
         place = self._find_place(width, height)
-        memory = place.page.pixels
-        top = place.shelf.top
-        memory.array[top : top + height, place.x : place.x + width] = pixels
-        stride = memory.type.shape[1] * 4
-        address = memory.address + top * stride + place.x * 4
-        return Picture(memory, address, stride, width, height, place)
+        memory, begin = place.page.pixels, place.begin
+        memory.array.reshape(-1, 4)[begin : begin + width * height] = pixels.reshape(-1, 4)
+        return Picture(memory, memory.address + begin * 4, width * 4, width, height, place)
 
     def _find_place(self, width: int, height: int) -> Place:
         for page in self.pages:
@@ -210,6 +242,10 @@ class Atlas(Pictures):
         assert found is not None
         self.pages.append(page)
         return Place(page, *found)
+
+    def clear(self) -> None:
+        super().clear()
+        self.pages, self._freed = [], []
 
     def release(self, picture: Picture) -> None:
         self._freed.append(picture)

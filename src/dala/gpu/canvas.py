@@ -138,13 +138,17 @@ class Canvas:
         self._set(layout.BACK, back.address)
         if stale and not clears:
             self._set(layout.FRONT, self.front.host().address)
+        self._set_tables()
+        at = code().run(self._address, address, at, len(data))
+        self.back.painted()
+        return at
+
+    def _set_tables(self) -> None:
+        """Tell machine code where the pictures are."""
         for pictures, table, count in self._tables:
             rows = pictures.table()
             self._set(table, int(rows.ctypes.data))
             self._set(count, len(rows))
-        at = code().run(self._address, address, at, len(data))
-        self.back.painted()
-        return at
 
     def _step(self, data: bytes, address: int, at: int, outcome: Outcome) -> int:
         """The one command at ``at``, done or noted as failed; where the next one is."""
@@ -250,6 +254,12 @@ class Canvas:
         target[:h, :w] = source[:h, :w]
         self.back = fresh
         self._point()
+
+    def release(self) -> None:
+        """Keep the frame that is shown and nothing else: there will be no more commands."""
+        self.back = self.front = self.shown
+        for pictures, *_ in self._tables:
+            pictures.clear()
 
     def adopt(self, storage: Storage) -> None:
         """A whole new content, made by someone else, without copying it."""

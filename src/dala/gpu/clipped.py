@@ -10,11 +10,11 @@ from dala.gpu.raster.shapes import compute_half_width
 
 
 def clip_rect(x: int, y: int, w: int, h: int) -> tuple[int, int, int, int]:
-    """The part of a rectangle that can be on a surface."""
+    """The part of a rectangle that can be on a surface; a negative size stays one, to be refused."""
     if x < 0:
-        x, w = 0, max(w + x, 0)
+        x, w = 0, min(w, max(w + x, 0))
     if y < 0:
-        y, h = 0, max(h + y, 0)
+        y, h = 0, min(h, max(h + y, 0))
     return x, y, w, h
 
 

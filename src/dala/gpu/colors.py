@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -129,7 +130,9 @@ def rgba_array(colors: object, count: int) -> npt.NDArray[np.uint8]:
     or one colour for all. Shape (count, 4), or (4,) for one."""
     if isinstance(colors, np.ndarray) and colors.ndim == 2:
         return _check_array(colors, count)
-    if isinstance(colors, list) and len(colors) == count and not _is_number(colors):
+    if isinstance(colors, list) and not _is_number(colors):
+        if len(colors) != count:
+            raise ColorError(f"expected one colour or {count} of them, got {len(colors)}")
         return np.frombuffer(b"".join(map(rgba, colors)), np.uint8).reshape(count, 4)
     return np.frombuffer(
         rgba(tuple(colors) if isinstance(colors, np.ndarray) else colors), np.uint8
@@ -137,7 +140,7 @@ def rgba_array(colors: object, count: int) -> npt.NDArray[np.uint8]:
 
 
 def _is_number(colors: list[Any]) -> bool:
-    return bool(colors) and hasattr(colors[0], "__index__")
+    return bool(colors) and isinstance(colors[0], Number)
 
 
 def _check_array(colors: npt.NDArray[Any], count: int) -> npt.NDArray[np.uint8]:

@@ -20,8 +20,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
 
-from dala.errors import ParameterError
+import numpy.typing as npt
+
+from dala.errors import ArgumentError, ParameterError
 from dala.gpu.clipped import clip_rect, clip_round_rect
 from dala.gpu.colors import Color, rgba
 from dala.gpu.decode import Command, count_commands, decode
@@ -52,6 +55,7 @@ __all__ = [
     "encode_reset_clip", "encode_resize", "encode_set_clip", "encode_set_uniform",
 ]  # fmt: skip
 
+Data: TypeAlias = "bytes | bytearray | memoryview | npt.NDArray[Any]"  # whatever has bytes in it
 _clear, _rect, _line = FIXED[Op.CLEAR].pack, FIXED[Op.FILL_RECT].pack, FIXED[Op.DRAW_LINE].pack
 _circle, _triangle = FIXED[Op.FILL_CIRCLE].pack, FIXED[Op.FILL_TRIANGLE].pack
 _round_rect, _image = FIXED[Op.FILL_ROUND_RECT].pack, FIXED[Op.IMAGE_BLIT].pack
@@ -79,7 +83,7 @@ def encode_fill_rect(x: int, y: int, w: int, h: int, color: Color) -> bytes:
     """
     try:
         if x < 0 or y < 0:
-            x, y, w, h = clip_rect(x, y, w, h)
+            return _rect(_FILL_RECT, *clip_rect(x, y, w, h), rgba(color))
         return _rect(_FILL_RECT, x, y, w, h, rgba(color))
     except (struct.error, TypeError) as error:
         raise refusal("fill_rect", error, x, y, w, h) from error
@@ -331,7 +335,7 @@ def encode_read_pixels(x: int, y: int, w: int, h: int) -> bytes:
 
 
 def encode_dispatch_compute(
-    shader: str, params: bytes = b"", workgroups: Sequence[int] = (1, 1, 1)
+    shader: str, params: Data = b"", workgroups: Sequence[int] = (1, 1, 1)
 ) -> bytes:
     """Run a compute shader (WGSL text, or the name of a loaded one) on the surface's pixels.
 
@@ -347,7 +351,8 @@ def encode_dispatch_compute(
         counts = struct.pack("<3I", *workgroups)
     except struct.error as error:
         raise refusal("dispatch_compute", error, *workgroups) from error
-    return bytes([Op.DISPATCH_COMPUTE]) + _block(shader.encode()) + _block(params) + counts
+    who = "dispatch_compute"
+    return bytes([Op.DISPATCH_COMPUTE]) + _text(shader, who) + _data(params, who) + counts
 
 
 def encode_load_shader(name: str, source: str) -> bytes:
@@ -357,17 +362,17 @@ def encode_load_shader(name: str, source: str) -> bytes:
     >>> command.encode_load_shader("a", "b").hex()
     '0b01000000610100000062'
     """
-    return bytes([Op.LOAD_SHADER]) + _block(name.encode()) + _block(source.encode())
+    return bytes([Op.LOAD_SHADER]) + _text(name, "load_shader") + _text(source, "load_shader")
 
 
-def encode_set_uniform(name: str, data: bytes) -> bytes:
+def encode_set_uniform(name: str, data: Data) -> bytes:
     """Bytes that shaders read under a name.
 
     >>> from dala.gpu import command
     >>> command.encode_set_uniform("a", b"1234").hex()
     '0c01000000610400000031323334'
     """
-    return bytes([Op.SET_UNIFORM]) + _block(name.encode()) + _block(data)
+    return bytes([Op.SET_UNIFORM]) + _text(name, "set_uniform") + _data(data, "set_uniform")
 
 
 def encode_batch(commands: Iterable[bytes]) -> bytes:
@@ -401,6 +406,21 @@ def encode(command: Command) -> bytes:
     for part in fields[:2]:
         data += _block(part.encode() if isinstance(part, str) else part)
     return data + struct.pack("<3I", *fields[2]) if op is Op.DISPATCH_COMPUTE else data
+
+
+def _text(text: str, who: str) -> bytes:
+    if not isinstance(text, str):
+        raise ArgumentError(f"{who}: expected a text, got {type(text).__name__}")
+    return _block(text.encode())
+
+
+def _data(data: Data, who: str) -> bytes:
+    try:
+        return _block(bytes(memoryview(data)))  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentError(
+            f"{who}: expected bytes or an array, got {type(data).__name__}; struct.pack makes bytes"
+        ) from None
 
 
 def _block(data: bytes) -> bytes:

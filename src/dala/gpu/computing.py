@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dala.backends.base import Device
 from dala.gpu import command
 from dala.gpu.canvas import no_compute
+from dala.gpu.command import Data
 from dala.gpu.drawing import Drawing
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Computing(Drawing):
         return self._renderer.canvas.shaders is not None
 
     def dispatch_compute(
-        self, wgsl: str, params: bytes = b"", workgroups: Sequence[int] = (1, 1, 1)
+        self, wgsl: str, params: Data = b"", workgroups: Sequence[int] = (1, 1, 1)
     ) -> None:
         """Run a compute shader on the pixels drawn so far: WGSL text, or the name of a loaded one.
 
@@ -60,8 +61,8 @@ class Computing(Drawing):
         self._need_compute()
         self._record(command.encode_load_shader(name, source))
 
-    def set_uniform(self, name: str, data: bytes) -> None:
-        """Bytes that shaders read under a name.
+    def set_uniform(self, name: str, data: Data) -> None:
+        """Bytes that shaders read under a name; an array is taken as its bytes.
 
         >>> from dala import gpu
         >>> with gpu.create_surface(8, 8) as surface:

@@ -27,6 +27,8 @@ def show_surface(
 ) -> Window | None:
     """Surface.show; its docstring is there."""
     if in_notebook():
+        if frame is not None:
+            frame(surface, 0.0)
         show_inline(surface)
         return None
     from dala.gpu.window import Window

@@ -28,7 +28,10 @@ def encode_fill_rects(rects: object, colors: object) -> bytes:
         outside = np.minimum(table[:, position], 0)
         if outside.any():  # the wire is unsigned: clipped, as fill_rect does
             table = table.copy()
-            table[:, size] = np.maximum(table[:, size] + outside, 0)
+            left = np.maximum(table[:, size] + outside, 0)
+            table[:, size] = np.minimum(
+                table[:, size], left
+            )  # a negative size stays, to be refused
             table[:, position] -= outside
     return _encode(Op.FILL_RECT, table, colors, "4I")
 
@@ -127,6 +130,8 @@ def encode_blits(ids: object, positions: object) -> bytes:
     """
     places = _numbers(positions, 2, "blits")
     numbers = np.asarray(ids)
+    if numbers.size == 0:
+        numbers = numbers.astype(np.uint64)  # of an empty list NumPy makes floats
     if numbers.ndim == 0:
         numbers = np.broadcast_to(numbers, len(places))
     if numbers.shape != (len(places),) or numbers.dtype.kind not in "iu":
@@ -141,13 +146,18 @@ def encode_blits(ids: object, positions: object) -> bytes:
 
 def _numbers(values: object, columns: int, who: str) -> Array:
     """Rows of whole numbers, as an array (N, columns)."""
-    table = np.asarray(values)
+    try:
+        table = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise ShapeError(f"{who}: expected an array (N, {columns}): {error}") from error
     if table.size == 0:
         return np.zeros((0, columns), np.int64)
     if table.ndim != 2 or table.shape[1] != columns:
         raise ShapeError(f"{who}: expected an array (N, {columns}), got {table.shape}")
     if table.dtype.kind not in "iu":
         raise ArgumentError(f"{who}: expected whole numbers, got {table.dtype}; round them first")
+    if table.dtype == np.uint64 and int(table.max()) >= 2**63:
+        raise ParameterError(f"{who}: a number is out of range: {table.max()}")
     return table.astype(np.int64) if table.dtype.kind == "u" else table
 
 

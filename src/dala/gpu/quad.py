@@ -82,6 +82,15 @@ class Picture:
         self._bound: Any = None
         self._number = -1
 
+    def check_size(self, size: tuple[int, int]) -> None:
+        """Refuse a frame that no texture can hold."""
+        most = self._gpu.limits["max-texture-dimension-2d"]
+        if max(size) > most:
+            raise UnsupportedError(
+                f"show: this GPU shows at most {most} pixels each way, the surface has "
+                f"{size[0]} × {size[1]}; save() it to a file"
+            )
+
     def show(self, frame: Frame, number: int) -> None:
         """Draw a frame; it is brought over unless it is the one from before."""
         with self._lock:
@@ -140,6 +149,7 @@ class Picture:
     def _upload(self, frame: Frame) -> None:
         width, height = frame.size
         if self._texture is None or self._texture.size[:2] != (width, height):
+            self.check_size(frame.size)
             self._texture = self._gpu.create_texture(
                 size=(width, height, 1), format="rgba8unorm", usage="COPY_DST|TEXTURE_BINDING"
             )

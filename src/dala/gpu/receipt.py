@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Generator, Sequence
 
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.compute.failures import renewed
-from dala.errors import CommandTimeoutError
+from dala.errors import CommandTimeoutError, SurfaceError
 
 
 class Receipt:
@@ -28,7 +29,7 @@ class Receipt:
     (1, True)
     """
 
-    __slots__ = ("_callbacks", "_gate", "_lock", "done", "errors", "frame", "reads")
+    __slots__ = ("_callbacks", "_gate", "_lock", "_process", "done", "errors", "frame", "reads")
 
     def __init__(self, frame: int) -> None:
         self.frame = frame
@@ -38,6 +39,7 @@ class Receipt:
         self._gate = threading.Lock()
         self._gate.acquire()
         self._lock = threading.Lock()
+        self._process = os.getpid()
         self._callbacks: list[asyncio.Future[None]] = []
 
     def __repr__(self) -> str:
@@ -54,16 +56,26 @@ class Receipt:
     def await_done(self, timeout: float | None = None) -> None:
         """Block until it is done, whatever became of it."""
         if not self.done:
+            self._check_process()
             limit = -1 if timeout is None else max(0.0, min(timeout, threading.TIMEOUT_MAX))
             if not self._gate.acquire(timeout=limit):
                 raise CommandTimeoutError(f"frame {self.frame} is not done after {timeout:g} s")
             self._gate.release()
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise SurfaceError(
+                f"frame {self.frame} is drawn by the process this one was forked from: "
+                "nobody here will ever say that it is done"
+            )
 
     def _raise(self) -> None:
         if self.errors:
             raise renewed(self.errors[0])
 
     def __await__(self) -> Generator[object, None, None]:
+        if not self.done:
+            self._check_process()
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with self._lock:
             waiting = not self.done

@@ -71,6 +71,9 @@ class Renderer:
         self._presents = 0  # asked for so far
         self._presenting: deque[Receipt] = deque(maxlen=FRAMES)
         self._thread: threading.Thread | None = None
+        self._serving = threading.Lock()  # taken by the thread that serves, for good
+        self._ended = threading.Lock()  # released when it has ended
+        self._ended.acquire()
         self._process = os.getpid()
         self._reporter = Reporter(name)
         self._failed: list[Exception] = []  # since the last present
@@ -132,15 +135,19 @@ class Renderer:
         """Wait for room, under the lock: who comes first is first."""
         if self.closed:
             raise SurfaceDestroyedError(f"{self.name} has been destroyed")
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name=self.name, daemon=True)
-        if self._thread.ident is None:
-            self._thread.start()
+        self._ensure_thread()
         size = len(work.data) if work.frame is None else work.frame.type.nbytes
         limit = QUEUED if size < LARGE else QUEUED_LARGE
         while self._queue.qsize() >= limit:
             self._bell.acquire()
         self._queue.put(work)
+
+    def _ensure_thread(self) -> None:
+        """Have a thread that serves. If an interrupt (Ctrl-C) leaves it open whether one was started, there
+        may be two; the second finds the other, and ends."""
+        if self._thread is None or self._thread.ident is None:
+            self._thread = threading.Thread(target=self._serve, name=self.name, daemon=True)
+            self._thread.start()
 
     def close(self, *, wait: bool) -> None:
         """Do what is queued, then end; repeated, it does nothing."""
@@ -152,16 +159,32 @@ class Renderer:
                 if not self.closed:
                     self._hand_over_pending()
                     self.closed = True
-                    self._queue.put(None)
-            if self._thread is not None and self._thread is not threading.current_thread():
-                self._thread.join()
+                if self._thread is not None:
+                    self._ensure_thread()
+                    self._queue.put(None)  # more than one does no harm
+            if self._thread is not threading.current_thread():  # as in a handler of its log
+                self._await_end()
+                self.canvas.release()
         elif not self.closed:  # from the garbage collector: no lock, nobody else holds the surface
             self.closed = True
             self._queue.put(None)
 
+    def _await_end(self) -> None:
+        if self._thread is not None:
+            self._ended.acquire()
+            self._ended.release()
+            self._thread.join()
+
     # -- the render thread -------------------------------------------------------------------------
 
     def _serve(self) -> None:
+        if self._serving.acquire(blocking=False):
+            try:
+                self._empty_queue()
+            finally:
+                self._ended.release()
+
+    def _empty_queue(self) -> None:
         queue = self._queue
         while True:
             work = queue.get()

@@ -46,6 +46,11 @@ def _nothing() -> None:
     """The work of a command that only waits for others."""
 
 
+def _refuse(name: str, data: bytes) -> None:
+    """What a destroyed surface does with a command."""
+    raise SurfaceDestroyedError(f"{name} has been destroyed")
+
+
 class Surface(Computing):
     """Pixels to draw on: RGBA, straight alpha, with a render thread of its own.
 
@@ -111,7 +116,8 @@ class Surface(Computing):
         return self._renderer.closed
 
     def destroy(self) -> None:
-        """Finish what is queued, then give everything back; destroying twice does nothing.
+        """Finish what is queued, then give everything back but the frame that is shown; destroying twice
+        does nothing.
 
         >>> from dala import gpu
         >>> surface = gpu.create_surface(8, 8)
@@ -119,12 +125,9 @@ class Surface(Computing):
         >>> surface.destroyed
         True
         """
-        self._record = self._refuse
+        self._record = functools.partial(_refuse, self._renderer.name)
         self._renderer.close(wait=True)
         self._end.detach()
-
-    def _refuse(self, data: bytes) -> None:
-        raise SurfaceDestroyedError(f"{self._renderer.name} has been destroyed")
 
     # -- commands ----------------------------------------------------------------------------------
 
@@ -217,6 +220,8 @@ class Surface(Computing):
         """The last presented frame, (height, width, 4): a read-only view that stays as it is."""
         view = self._shown_view()
         if dtype is not None and np.dtype(dtype) != view.dtype:  # type: ignore[call-overload]
+            if copy is False:
+                raise ParameterError(f"a surface is an array of u8; as {dtype} it has to be copied")
             return view.astype(np.dtype(dtype))  # type: ignore[call-overload]
         return view.copy() if copy else view
 
@@ -230,8 +235,10 @@ class Surface(Computing):
         ...     surface.read_pixels(1, 0, 2, 1).tolist()
         [[[255, 0, 0, 255], [0, 0, 0, 0]]]
         """
-        left, top = max(-x, 0), max(-y, 0)
         check_size(w, h, "read_pixels")
+        if not (hasattr(x, "__index__") and hasattr(y, "__index__")):
+            raise ArgumentError(f"read_pixels: x and y are whole numbers, got {x!r}, {y!r}")
+        left, top = max(-x, 0), max(-y, 0)
         if left >= w or top >= h:
             return np.zeros((h, w, 4), np.uint8)
         asked = command.encode_read_pixels(x + left, y + top, w - left, h - top)
@@ -348,7 +355,8 @@ class Surface(Computing):
         vsync: bool = True,
         block: bool = True,
     ) -> Window | None:
-        """Open a window that shows what is presented; in a notebook, show the image.
+        """Open a window that shows what is presented; in a notebook, show the image (the first one, with
+        ``frame``).
 
         ``frame`` is called before each frame with (surface, seconds) and may draw and present. ``on`` maps
         names of events ("key_down", "pointer_move", "resize", "close", …) to functions of an event, a dict

@@ -6,8 +6,11 @@ its proportions; what the window has beyond is black.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +47,7 @@ class Window:
                 )
         self.surface = surface
         self._frame = frame
+        self._drawing = self._closing = False
         self._started = time.perf_counter()
         self.canvas, self._loop = _open_canvas(
             size=(surface.width, surface.height),
@@ -52,8 +56,18 @@ class Window:
             max_fps=fps,
             vsync=vsync,
         )
+        self._close_canvas: Callable[[], None] = self.canvas.close
+        self.canvas.close = self.close  # rendercanvas calls it too, in its handler of Ctrl-C
+        _open.add(self)
+        _close_at_exit()
+        self._picture: Picture | None = None
         shaders = surface._renderer.canvas.shaders
-        self._picture = Picture(self.canvas, shaders.device if shaders is not None else None)
+        try:
+            self._picture = Picture(self.canvas, shaders.device if shaders is not None else None)
+            self._picture.check_size((surface.width, surface.height))
+        except BaseException:
+            self._close_now()  # nobody else will
+            raise
         for name, handler in on.items():
             self.canvas.add_event_handler(self._passing(handler), name)
         self.canvas.request_draw(self._draw)
@@ -65,7 +79,15 @@ class Window:
 
     def close(self) -> None:
         """Close the window; the surface stays."""
-        self.canvas.close()
+        # within a frame that is drawn it has to wait: drivers abort if their texture goes away
+        if self._drawing:
+            self._closing = True
+        else:
+            self._close_now()
+
+    def _close_now(self) -> None:
+        self._picture = None  # what draws into a window goes before it: drivers crash otherwise
+        self._close_canvas()
 
     def run(self) -> None:
         """Handle events and draw until the window is closed."""
@@ -82,9 +104,16 @@ class Window:
     def _draw(self) -> None:
         if self._frame is not None:
             self._frame(self.surface, time.perf_counter() - self._started)
-        canvas = self.surface._renderer.canvas
-        number, held = canvas.frames, canvas.shown  # held, so that it is not drawn over meanwhile
-        self._picture.show(held, number)
+        self._drawing = True
+        try:
+            if self._picture is not None:  # that function may have closed the window
+                canvas = self.surface._renderer.canvas
+                number, held = canvas.frames, canvas.shown  # held, so that it is not drawn over
+                self._picture.show(held, number)
+        finally:
+            self._drawing = False
+            if self._closing:
+                self._close_now()
 
     def _passing(self, handler: Callable[[dict[str, Any]], None]) -> Callable[[Any], None]:
         """An event as a dict, with the surface's pixel under the pointer as ``pixel``."""
@@ -105,8 +134,22 @@ class Window:
         return int(across * size[0] // 1), int(down * size[1] // 1)
 
 
-def _open_canvas(**options: object) -> tuple[Any, Any]:
-    """A window of rendercanvas, and the loop that serves it."""
+_open: weakref.WeakSet[Window] = weakref.WeakSet()
+
+
+@functools.cache
+def _close_at_exit() -> None:
+    """Once, when there is a window: what was registered last runs first, so before GLFW ends."""
+    atexit.register(_close_all)
+
+
+def _close_all() -> None:
+    for window in list(_open):
+        window.close()
+
+
+def _open_canvas(size: tuple[int, int], **options: object) -> tuple[Any, Any]:
+    """A window of rendercanvas, as large as the frame if the screen is, and the loop that serves it."""
     try:
         import glfw
         import wgpu  # noqa: F401
@@ -119,6 +162,17 @@ def _open_canvas(**options: object) -> tuple[Any, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", glfw.GLFWError)  # it only warns that there is no screen
-            return RenderCanvas(**options), loop
+            return RenderCanvas(size=_fitting(size, glfw), **options), loop
     except Exception as error:
         raise UnsupportedError(f"show: no window can be opened here: {error}") from error
+
+
+def _fitting(size: tuple[int, int], glfw: Any) -> tuple[int, int]:
+    """A frame's size, or the largest of its proportions that fits onto the screen."""
+    glfw.init()
+    monitor = glfw.get_primary_monitor()
+    if not monitor:
+        return size
+    _, _, width, height = glfw.get_monitor_workarea(monitor)
+    _, _, w, h = fit((min(width, size[0]), min(height, size[1])), size)
+    return max(round(w), 1), max(round(h), 1)

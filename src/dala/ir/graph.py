@@ -11,7 +11,6 @@ import functools
 import math
 from collections.abc import (
     Callable,
-    Container,
     Hashable,
     Iterable,
     Iterator,
@@ -187,31 +186,33 @@ class Program:
         return replace(self, stages=tuple(replace(s, body=change(s.body)) for s in self.stages))
 
 
-def walk(roots: Iterable[Node], known: Container[int] = ()) -> Iterator[Node]:
+def walk(roots: Iterable[Node], known: Iterable[int] = ()) -> list[Node]:
     """Every node once, arguments before users; not those ``known`` by id, nor what is only below them.
 
-    Iterative: graphs may be deeper than Python's stack.
+    Iterative: graphs may be deeper than Python's stack. (The most frequent loop of a compilation, so
+    methods are looked up once.)
     """
-    seen: set[int] = set()
+    order: list[Node] = []
+    seen = set(known)
     stack: list[Node | None] = [*reversed([*roots])]
+    add, push, pop = seen.add, stack.append, stack.pop
     while stack:
-        node = stack.pop()
+        node = pop()
         if node is None:  # the node below it is through with its arguments
-            done = stack.pop()
+            done = pop()
             assert done is not None
-            yield done
-            continue
-        key = id(node)
-        if key not in seen and key not in known:
-            seen.add(key)
+            order.append(done)
+        elif id(node) not in seen:
+            add(id(node))
             if not node.args:  # most nodes of a wide stencil
-                yield node
+                order.append(node)
                 continue
-            stack.append(node)
-            stack.append(None)
-            for arg in node.args[::-1]:
+            push(node)
+            push(None)
+            for arg in reversed(node.args):
                 if id(arg) not in seen:
-                    stack.append(arg)
+                    push(arg)
+    return order
 
 
 @functools.lru_cache(32)  # many steps ask for the whole of the same graph; a node is its own key

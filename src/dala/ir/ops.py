@@ -14,6 +14,7 @@ Policy for the corners, the same on every device:
 * ``level`` (what a ``u8`` image stores) rounds to nearest even, clamps to 0..255, and NaN becomes 0;
 * ``average(v…, w…)`` is Σ v·w / Σ w; a weight below zero (or NaN) counts as zero, so the result lies
   between the smallest and the largest value: what lets a device compute it in 16 bits;
+* ``half(v)`` is v; where images are bytes a device may compute v in f16, within a level;
 * shifts by a negative count or by the width or more give 0 (arithmetic right shift: the sign).
 """
 
@@ -197,6 +198,7 @@ _ROWS = [
     Op("trunc", 1, _float, _quiet(np.trunc)),
     Op("round", 1, _float, _quiet(np.rint)),
     Op("level", 1, _f32, _quiet(_level)),
+    Op("half", 1, _float, _quiet(np.positive)),
     # mathematics
     Op("sqrt", 1, _float, _quiet(np.sqrt)),
     Op("exp", 1, _float, _quiet(np.exp), 4e-7),

@@ -50,8 +50,10 @@ def blend(
 ) -> Vec:
     """The top image on the base; where the base is transparent the top shows as it is."""
     under, above = base[0, 0], top[0, 0]
-    meeting = MODES[mode](under.rgb, above.rgb)
-    return composite(under, mix(above.rgb, meeting, under.a), above.a * alpha)
+    color: Value = above.rgb
+    if mode != "over":  # it is the same over anything
+        color = mix(color, MODES[mode](under.rgb, color), under.a)
+    return composite(under, color, above.a * alpha)
 
 
 def composite(base: Vec, color: Value, coverage: Operand) -> Vec:

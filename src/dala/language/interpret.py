@@ -16,9 +16,10 @@ from typing import Any, TypeAlias, cast
 
 from dala.errors import KernelError, KernelSyntaxError
 from dala.language.budget import current_trace
+from dala.language.operators import DomainMismatch
 from dala.language.parameter import REQUIRED
 from dala.language.quote import describe, quote_node
-from dala.language.values import DomainMismatch, Image, Scalar, Tensor, Vec
+from dala.language.values import Image, Scalar, Tensor, Vec
 from dala.language.vocabulary import ATTRIBUTES, FUNCTIONS, METHODS, VOCABULARY
 
 MAX_STEPS = 400_000  # evaluated tree nodes; a blur of radius 100 needs 9,000

@@ -20,13 +20,14 @@ from dala.ir.library import LIBRARY, LibraryCall
 from dala.ir.planes import Plane
 from dala.language.budget import current_trace
 from dala.language.interpret import TextFunction
+from dala.language.operators import DomainMismatch
 from dala.language.parameter import Param, ParamValue, bind_params
 from dala.language.signature import complete_param, count_inputs, read_arguments, trial_value
 from dala.language.specialized import Specialized, make_specialized
 from dala.language.tables import Table
 from dala.language.text import parse_kernel
 from dala.language.trace import SourceType, call_traced, trace_kernel
-from dala.language.values import DomainMismatch, Image, Scalar, Tensor
+from dala.language.values import Image, Scalar, Tensor
 
 SPECIALISATIONS = 256  # traced programs kept per kernel
 SPECIALISED = 1024  # and for how many different arrays and values it is known which fits

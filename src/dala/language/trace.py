@@ -20,9 +20,11 @@ from dala.ir.planes import Plane
 from dala.ir.rewrite import fold_constants, optimize, share_common
 from dala.language.budget import Trace
 from dala.language.interpret import TextFunction
+from dala.language.operators import DomainMismatch
 from dala.language.parameter import Param, ParamValue
 from dala.language.quote import quote_line
-from dala.language.values import DomainMismatch, Image, Scalar, Tensor, Vec, as_body, as_scalar
+from dala.language.scalars import as_scalar
+from dala.language.values import Image, Scalar, Tensor, Vec, as_body
 from dala.language.vocabulary import VOCABULARY, luma
 
 

@@ -20,23 +20,21 @@ from dala.ir.dtypes import BOOL, F32, F64, S32, S64, U8, U32, DType
 from dala.ir.graph import OUTPUT, Extent, Node
 from dala.ir.ops import cast_array
 from dala.language.budget import count_nodes
-from dala.language.values import (
-    DomainMismatch,
-    Image,
+from dala.language.operators import DomainMismatch
+from dala.language.scalars import (
     Operand,
     Scalar,
-    Tensor,
     Value,
     Vec,
     as_scalar,
     binary,
     float_unary,
-    intermediate,
     pair_components,
     power,
     unary,
     unify,
 )
+from dala.language.values import Image, Tensor, intermediate
 
 # The position being written and the size of the output, as whole numbers (s32).
 x = Scalar(Node("coord", S32, (), 1))
@@ -80,6 +78,15 @@ def trunc(value: Operand) -> Value:
 def round(value: Operand) -> Value:
     """The nearest whole number; halves go to the even one."""
     return float_unary("round", value)
+
+
+def half_precision(value: Operand) -> Value:
+    """``value`` itself; for images of bytes a device may compute it in half precision.
+
+    For what stays within about -8..8 and need not be more exact than a level: weights, differences, sums of
+    few pixels. A GPU is about twice as fast then.
+    """
+    return float_unary("half", value)
 
 
 def fract(value: Operand) -> Value:
@@ -299,7 +306,7 @@ FUNCTIONS = {
     for f in (
         index, size, floor, ceil, trunc, round, fract, sqrt, exp, log, sin, cos, tanh, atan2, pow,
         abs, sign, min, max, clamp, mix, step, smoothstep, average, where, dot, sum, luma, rgb, rgba,
-        f32, f64, s32, s64, u32, u8, intermediate,
+        f32, f64, s32, s64, u32, u8, intermediate, half_precision,
     )
 }  # fmt: skip
 POSITIONS: dict[str, Scalar] = {"x": x, "y": y, "width": width, "height": height}

@@ -7,7 +7,8 @@ where an unfused run would have stored it: fusion never changes a byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from dala.ir.arrays import ArrayType
@@ -79,16 +80,22 @@ class Body:
 
     def map(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> Body:
         """The body with all of its expressions rewritten together."""
-        parts = [self.held, *(s.values for s in self.stores), self.levels]
-        rest = list(change(tuple(n for part in parts for n in part)))
-        renewed = []
-        for part in parts:
-            renewed.append(tuple(rest[: len(part)]))
-            del rest[: len(part)]
-        stores = tuple(
-            replace(s, values=v) for s, v in zip(self.stores, renewed[1:-1], strict=True)
-        )
-        return replace(self, held=renewed[0], stores=stores, levels=renewed[-1])
+        values = [s.values for s in self.stores]
+        held, *values, levels = map_together([self.held, *values, self.levels], change)
+        return replace(self, held=held, stores=renew(self.stores, values), levels=levels)
+
+
+def map_together(
+    parts: Sequence[tuple[Node, ...]], change: Callable[[tuple[Node, ...]], tuple[Node, ...]]
+) -> list[tuple[Node, ...]]:
+    """Several lists of expressions rewritten as one, so that they go on sharing what they share."""
+    changed = iter(change(tuple(node for part in parts for node in part)))
+    return [tuple(itertools.islice(changed, len(part))) for part in parts]
+
+
+def renew(stores: Sequence[Store], values: Sequence[tuple[Node, ...]]) -> tuple[Store, ...]:
+    """The stores with other values."""
+    return tuple(replace(s, values=v) for s, v in zip(stores, values, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

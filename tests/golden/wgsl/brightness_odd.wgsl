@@ -6,9 +6,9 @@ struct Uniforms {
     u1: f32,
 }
 @group(0) @binding(2) var<uniform> U: Uniforms;
-@compute @workgroup_size(256)
+@compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    let x0 = i32(((group.y * groups.x + group.x) * 256u + lane) * 4u);
+    let x0 = i32(((group.y * groups.x + group.x) * 128u + lane) * 4u);
     if (x0 >= U.u0) { return; }
     let v0 = x0 >> 2u;
     let v1 = a0[v0];

@@ -2,6 +2,7 @@
 
 A median of f32 pixels is a network of hundreds of minima and maxima for each colour. The networks differ
 only in the planes they read, and those lie at equal distances: the loop adds a distance to every address.
+Where nothing but such functions is held, the loop goes around that over the row, a plane after the other.
 The operations stay, so the result is the same to the last bit. (Rejected: interleaved channels, as
 extrema.py has them for bytes: alpha would be a quarter of the work, for nothing.)
 """
@@ -13,17 +14,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
-from dala.backends.cpu.lanes import LANE, LaneWriter, Sources
-from dala.ir.dtypes import F32, DType
-from dala.ir.graph import Access, Extent, Node, walk
+from dala.backends.cpu.lanes import LANE, UNIFORM_LEAVES, LaneWriter, Sources
+from dala.ir.dtypes import F32
+from dala.ir.graph import Access, Node, walk
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
 
 LARGE = 64  # operations of a function; with fewer, the text compiles fast enough
-LARGE_HELD = 24  # the same where results go straight into memory
+LARGE_HELD = 4  # the same where the loop is around that over the row, and costs nothing
 MOST_CHANNELS = 4
-UNIFORM = frozenset({"const", "param", "extent"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,7 @@ class Alike:
     """The same functions of each of several channels."""
 
     roots: Sequence[Sequence[Node]]  # for each channel, the functions
-    steps: dict[
-        Access, int
-    ]  # what the first channel loads → planes from there to the next channel's
+    steps: dict[tuple[int, int], int]  # source and plane → planes from there to the next channel's
     operations: frozenset[int]  # on pixels, of all channels
 
     @property
@@ -41,12 +39,14 @@ class Alike:
         return len(self.operations) // len(self.roots)
 
 
-def hold_channels(body: BodyEmitter) -> bool:
-    """Write a body that only holds the same functions of each channel as a loop, if it is one."""
+def alike_planes(body: BodyEmitter) -> Alike | None:
+    """The functions of each channel, if the body holds nothing but the same ones of each."""
     held, ring = body.body.held, body.body.ring
-    if ring is None or body.body.stores or ring.form != "f32" or body.body.margin:
-        return False
+    if ring is None or body.body.stores or ring.form != "f32":
+        return None
     nodes = body.body.nodes
+    if any(n.op == "average" for n in nodes):  # loops already, over taps of all channels
+        return None
     for channels in range(MOST_CHANNELS, 1, -1):
         count, rest = divmod(len(held), channels)
         if rest or len(nodes) < LARGE_HELD * channels:
@@ -54,9 +54,10 @@ def hold_channels(body: BodyEmitter) -> bool:
         roots = [held[i * count : (i + 1) * count] for i in range(channels)]
         alike = _match(body, roots, _varying(nodes))
         if alike is not None and alike.size >= LARGE_HELD:
-            _hold_in_loop(body, alike)
-            return True
-    return False
+            own = len(body.work.reads) + body.number
+            alike.steps.update({(own, number): count for number in range(count)})
+            return alike
+    return None
 
 
 def roll_channels(body: BodyEmitter, writer: LaneWriter) -> dict[int, Node]:
@@ -74,11 +75,33 @@ def roll_channels(body: BodyEmitter, writer: LaneWriter) -> dict[int, Node]:
 
 def _find_alike(body: BodyEmitter) -> Alike | None:
     """The largest functions that several channels have, if nobody else needs what is inside of them."""
+    varying = _varying(body.body.nodes)
+    together = _whole_channels(body, varying) or _parts_of_channels(body, varying)
+    if together is None:
+        return None
+    results = {id(root) for roots in together.roots for root in roots}
+    outside = walk(body.body.roots, results)
+    return None if any(id(n) in together.operations for n in outside) else together
+
+
+def _whole_channels(body: BodyEmitter, varying: set[int]) -> Alike | None:
+    """All that is computed, if it is the same of each channel: the usual case, and soon found."""
+    roots = [root for root in body.body.roots if root.args]
+    if not 2 <= len(roots) <= MOST_CHANNELS or any(root.dtype != F32 for root in roots):
+        return None
+    alike = _match(body, [[root] for root in sorted(roots, key=_first_channel)], varying)
+    if alike is None or not all(_is_held(body, source) for source, _ in alike.steps):
+        return None
+    return alike if alike.size >= LARGE else None
+
+
+def _parts_of_channels(body: BodyEmitter, varying: set[int]) -> Alike | None:
+    """The same for what is inside of expressions that differ."""
     nodes = body.body.nodes
     sizes = _sizes(body, nodes)
     if max(sizes.values()) < LARGE:
         return None
-    groups, varying = _same_shapes(nodes), _varying(nodes)
+    groups = _same_shapes(nodes)
     found: list[Alike] = []
     inside: set[int] = set()
     for node in reversed(nodes):
@@ -98,11 +121,7 @@ def _find_alike(body: BodyEmitter) -> Alike | None:
     if len(found) > 1:  # one loop, so that they share what they have in common
         parts = zip(*(alike.roots for alike in found), strict=True)
         together = _match(body, [[r for roots in part for r in roots] for part in parts], varying)
-    if together is None or together.size < LARGE * len(found):
-        return None
-    results = {id(root) for roots in together.roots for root in roots}
-    outside = walk(body.body.roots, results)
-    return None if any(id(n) in together.operations for n in outside) else together
+    return together if together and together.size >= LARGE * len(found) else None
 
 
 def _sizes(body: BodyEmitter, nodes: Sequence[Node]) -> dict[int, int]:
@@ -128,8 +147,16 @@ def _is_held(body: BodyEmitter, source: int) -> bool:
 
 
 def _first_channel(node: Node) -> int:
-    loads = (n.attr.channel for n in walk([node]) if isinstance(n.attr, Access))
-    return next(loads, 0)
+    """The channel of the first thing that it loads."""
+    rest, seen = [node], set[int]()
+    while rest:
+        node = rest.pop()
+        if isinstance(node.attr, Access):
+            return node.attr.channel
+        if id(node) not in seen:
+            seen.add(id(node))
+            rest += reversed(node.args)
+    return 0
 
 
 def _same_shapes(nodes: Sequence[Node]) -> dict[int, list[Node]]:
@@ -154,7 +181,7 @@ def _varying(nodes: Sequence[Node]) -> set[int]:
     varying: set[int] = set()
     for node in nodes:
         for arg in node.args:
-            if id(arg) in varying or (not arg.args and arg.op not in UNIFORM):
+            if id(arg) in varying or (not arg.args and arg.op not in UNIFORM_LEAVES):
                 varying.add(id(node))
                 break
     return varying
@@ -164,43 +191,46 @@ def _match(
     body: BodyEmitter, channels: Sequence[Sequence[Node]], varying: set[int]
 ) -> Alike | None:
     """Functions of several channels, if they are the same but for planes at equal distances."""
-    order: list[dict[int, int]] = [{} for _ in channels]  # node → its place in a walk
-    operations: set[int] = set()
-    steps: dict[Access, int] = {}
-    count = 0
-    for nodes in zip(*map(walk, channels), strict=False):
+    alike: dict[int, tuple[Node, ...]] = {}  # node of the first channel → those of all of them
+    steps: dict[tuple[int, int], int] = {}
+    rest = list(zip(*channels, strict=True))
+    while rest:
+        nodes = rest.pop()
         first = nodes[0]
-        if not first.args and not _leaves_match(body, nodes, steps):
+        if alike.setdefault(id(first), nodes) is not nodes:
+            if alike[id(first)] != nodes:
+                return None
+            continue
+        if nodes[1] is first and id(first) in varying:
+            return None  # what channels share would be computed again for each of them
+        for node in nodes:
+            if node.op != first.op or node.dtype is not first.dtype:
+                return None
+            if len(node.args) != len(first.args):
+                return None
+        if first.op == "gather" or not (first.args or _leaves_match(body, nodes, steps)):
             return None
-        place, args = len(order[0]), [order[0][id(a)] for a in first.args]
-        for node, at in zip(nodes, order, strict=True):
-            if node.op != first.op or node.op == "gather" or node.dtype is not first.dtype:
-                return None
-            if [at[id(a)] for a in node.args] != args:
-                return None
-            at[id(node)] = place
-        if id(first) in varying:
-            operations.update(map(id, nodes))
-            count += 1
-    places = [
-        [at.get(id(root)) for root in roots] for at, roots in zip(order, channels, strict=True)
-    ]
-    # what channels share would be computed again for each of them
-    if places.count(places[0]) < len(places) or len(operations) < count * len(channels):
+        rest += zip(*[node.args for node in nodes], strict=True)
+    computed = [nodes for key, nodes in alike.items() if key in varying]
+    operations = frozenset(id(node) for nodes in computed for node in nodes)
+    if len(operations) < len(computed) * len(channels):  # shared, in another place
         return None
-    return Alike(channels, steps, frozenset(operations))
+    return Alike(channels, steps, operations)
 
 
-def _leaves_match(body: BodyEmitter, nodes: Sequence[Node], steps: dict[Access, int]) -> bool:
+def _leaves_match(
+    body: BodyEmitter, nodes: Sequence[Node], steps: dict[tuple[int, int], int]
+) -> bool:
     """Whether channels read the same value, or planes of held rows at one distance, added to ``steps``."""
     first, second = nodes[0].attr, nodes[1].attr
     if not isinstance(first, Access) or not isinstance(second, Access):
         return nodes[0].op != "coord" and all(node is nodes[0] for node in nodes)
-    if not _is_held(body, first.source):
+    if first.source < len(body.work.reads) or body.form_of(first.source) != "f32":
         return False
     step = second.channel - first.channel
     expected = [first._replace(channel=first.channel + i * step) for i in range(len(nodes))]
-    return [n.attr for n in nodes] == expected and steps.setdefault(first, step) == step
+    place = first.source, first.channel
+    return [n.attr for n in nodes] == expected and steps.setdefault(place, step) == step
 
 
 def _write_loop(body: BodyEmitter, alike: Alike) -> list[str]:
@@ -215,26 +245,11 @@ def _write_loop(body: BodyEmitter, alike: Alike) -> list[str]:
     return body.lane.repeat(len(alike.roots), 1, nothing, write_channel)
 
 
-def _hold_in_loop(body: BodyEmitter, alike: Alike) -> None:
-    """Compute and hold the functions of one channel after the other."""
-    vector, count = Type(F32, body.lanes), len(alike.roots[0])
-    own = len(body.work.reads) + body.number
-
-    def write_channel(code: Code, index: str, done: list[str]) -> list[str]:
-        planes = _Planes(body, index, alike)
-        for number, value in enumerate(planes.write(code)):
-            place = planes.place(code, Access(own, number), count)
-            code.line(f"store {vector} {value}, ptr {place}, align 4")
-        return done
-
-    body.lane.repeat(len(alike.roots), 1, [], write_channel)
-
-
 class _Planes(Sources):
     """What the function of one channel reads: the planes of the first one, moved by ``index`` steps."""
 
     def __init__(self, body: BodyEmitter, index: str, alike: Alike) -> None:
-        self.body, self.index, self.alike = body, index, alike
+        self.owner, self.body, self.index, self.alike = body.owner, body, index, alike
 
     def write(self, code: Code) -> list[str]:
         """The functions of this channel."""
@@ -244,31 +259,14 @@ class _Planes(Sources):
         return [writer.vector(root) for root in roots]
 
     def load(self, code: Code, access: Access) -> str:
-        place = self.place(code, access, self.alike.steps[access])
-        return code.op(f"load {Type(F32, self.body.lanes)}, ptr {place}, align 4")
-
-    def place(self, code: Code, access: Access, step: int) -> str:
-        """The address of a vector in held rows, so many planes further with each channel."""
         offset = self.body.offset_in_row(access.source, access.channel)
-        if step:
+        if step := self.alike.steps[access.source, access.channel]:
             stride = self.body.plane_stride(access.source)
             distance = self.body.uniform.op(f"mul i64 {stride}, {step}")
             moved = code.op(f"mul i64 {self.index}, {distance}")
             offset = code.op(f"add i64 {offset}, {moved}")
         row = self.body.row_of(access.source, access.dy)
         place = code.op(f"getelementptr i8, ptr {row}, i64 {offset}")
-        if not access.dx:
-            return place
-        return code.op(f"getelementptr float, ptr {place}, i64 {access.dx}")
-
-    def param(self, index: int, dtype: DType) -> str:
-        return self.body.param(index, dtype)
-
-    def extent(self, extent: Extent) -> str:
-        return self.body.extent(extent)
-
-    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
-        raise AssertionError("no function of channels alone")
-
-    def gather(self, writer: LaneWriter, node: Node) -> str:
-        raise AssertionError("no function of held rows alone")
+        if access.dx:
+            place = code.op(f"getelementptr float, ptr {place}, i64 {access.dx}")
+        return code.op(f"load {Type(F32, self.body.lanes)}, ptr {place}, align 4")

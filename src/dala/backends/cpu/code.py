@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from dala.ir.dtypes import DType
+from dala.ir.dtypes import S64, DType
 
 _LLVM = {"f32": "float", "f64": "double", "s32": "i32", "s64": "i64", "u32": "i32", "u8": "i8"}
 _SUFFIX = {"f32": "f32", "f64": "f64", "s32": "i32", "s64": "i64", "u32": "i32", "u8": "i8"}
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
+class Type(NamedTuple):
     """An element type, alone (``lanes`` 0) or as a vector."""
 
     dtype: DType
@@ -31,7 +30,13 @@ class Type:
         return f"v{self.lanes}{scalar}" if self.lanes else scalar
 
     def __str__(self) -> str:
-        return f"<{self.lanes} x {self.element}>" if self.lanes else self.element
+        return _type_text(self.dtype, self.lanes)
+
+
+@functools.cache
+def _type_text(dtype: DType, lanes: int) -> str:
+    element = Type(dtype).element
+    return f"<{lanes} x {element}>" if lanes else element
 
 
 LoopBody: TypeAlias = "Callable[[Code, str, list[str]], list[str]]"  # code, index, carried values
@@ -104,6 +109,26 @@ class Code:
             self.lines.append(f"  {name} = {text}")
         return name
 
+    def add(self, a: str, b: int) -> str:
+        """``a + b`` in 64 bits."""
+        return self.op(f"add i64 {a}, {b}") if b else a
+
+    def shift_down(self, a: str, bits: int) -> str:
+        """``a >> bits`` in 64 bits."""
+        return self.op(f"ashr i64 {a}, {bits}") if bits else a
+
+    def least(self, a: str, b: str | int) -> str:
+        """The smaller one of two numbers of 64 bits."""
+        return self.intrinsic("smin", Type(S64), [a, str(b)])
+
+    def largest(self, a: str, b: str | int) -> str:
+        """The larger one of two numbers of 64 bits."""
+        return self.intrinsic("smax", Type(S64), [a, str(b)])
+
+    def moved(self, pointer: str, by: int, unit: str = "i8") -> str:
+        """An address ``by`` units further."""
+        return self.op(f"getelementptr {unit}, ptr {pointer}, i64 {by}") if by else pointer
+
     def select(self, t: Type, condition: str, yes: str, no: str) -> str:
         mask = f"<{t.lanes} x i1>" if t.lanes else "i1"
         return self.op(f"select {mask} {condition}, {t} {yes}, {t} {no}")
@@ -116,7 +141,8 @@ class Code:
             return literal
         return f"splat ({t.element} {literal})"
 
-    def call(self, result: Type, name: str, operand: Type, args: list[str]) -> str:
+    def call(self, result: Type | str, name: str, operand: Type | str, args: list[str]) -> str:
+        """A function that is declared with it."""
         types = ", ".join([str(operand)] * len(args))
         self.names.declarations[name] = f"declare {result} @{name}({types})"
         listed = ", ".join(f"{operand} {a}" for a in args)

@@ -8,6 +8,7 @@ bit of the result can change.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 
 from dala.ir.dtypes import F32
@@ -16,6 +17,7 @@ from dala.ir.rewrite import share_common
 from dala.plan.melt import Body
 
 MIN_OFFSETS = 3  # columns that must have the same function
+MANY = math.inf  # the column of what is made of several ones
 MIN_SAVED = 5  # operations that each held value must save: it costs a store, and loads
 
 
@@ -48,7 +50,7 @@ def share_columns(body: Body, source: int, channels: int = 0) -> tuple[Body, Bod
 
 def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
     """Functions of a column that are read at several offsets by what joins columns: offset → node."""
-    offset: dict[int, int | None] = {}  # node → its column; absent: it has none; None: it has many
+    offset: dict[int, float] = {}  # node → its column; absent: it has none
     number: dict[int, int] = {}  # node → the number of its function of a column
     known: dict[tuple[Hashable, ...], int] = {}
     parts: dict[int, frozenset[int]] = {}  # function → the operations in it
@@ -56,29 +58,32 @@ def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
     joined: dict[int, None] = {}  # functions of which several columns are joined
     for node in nodes:
         attr: Hashable = None
-        if not node.args:
-            attr = node.attr
-            if isinstance(node.attr, Access):
-                offset[id(node)] = node.attr.dx
-                attr = node.attr._replace(dx=0)
-            attr = repr(attr)
-        columns = {offset[id(a)] for a in node.args if id(a) in offset}
-        if len(columns) > 1 or None in columns:
-            offset[id(node)] = None
+        column: float | None = None
+        for arg in node.args:
+            other = offset.get(id(arg))
+            if other is not None and other != column:
+                column = other if column is None else MANY
+        if column == MANY:
+            offset[id(node)] = MANY
             for arg in node.args:
-                if offset.get(id(arg)) is not None and arg.op != "load":
+                if offset.get(id(arg), MANY) != MANY and arg.op != "load":
                     joined[number[id(arg)]] = None
             continue
-        if columns:
-            (offset[id(node)],) = columns
+        if not node.args:
+            attr = node.attr
+            if isinstance(attr, Access):
+                column, attr = attr.dx, attr._replace(dx=0)
+            elif node.op == "const":
+                attr = repr(attr)
+        if column is not None:
+            offset[id(node)] = column
         key = (node.op, node.dtype.name, attr, *[number[id(a)] for a in node.args])
         own = number[id(node)] = known.setdefault(key, len(known))
         if own not in parts:
             inside = frozenset[int]().union(*(parts[number[id(a)]] for a in node.args))
             parts[own] = inside | {own} if node.args else inside
-        dx = offset.get(id(node))
-        if dx is not None and node.dtype == F32:  # what rows can hold
-            occurs.setdefault(own, {})[dx] = node
+        if column is not None and node.dtype == F32:  # what rows can hold
+            occurs.setdefault(own, {})[int(column)] = node
     several = [f for f in joined if len(occurs.get(f, ())) >= MIN_OFFSETS]
     operations = len(frozenset[int]().union(*(parts[f] for f in several)))
     again = min((len(occurs[f]) for f in several), default=1) - 1

@@ -8,6 +8,7 @@ from dala.backends.cpu.emit import emit_pass
 from dala.backends.cpu.jit import CodeCache, detect_host
 from dala.backends.cpu.launch import PassLauncher, thread_count
 from dala.backends.cpu.prepare import prepare_program
+from dala.backends.cpu.quick import CpuExecutable
 from dala.backends.host import HostDevice, HostExecutable, RunPass, on_positions, positions
 from dala.backends.library import whole_pass
 from dala.ir.arrays import ArrayType
@@ -40,7 +41,7 @@ class CpuDevice(HostDevice):
         return prepare_program(program, inputs, output, fma=host.fma, tables=host.permutes_bytes)
 
     def compile(self, plan: Plan) -> HostExecutable:
-        return HostExecutable(plan, [self._compile_pass(plan, p) for p in plan.passes])
+        return CpuExecutable(plan, [self._compile_pass(plan, p) for p in plan.passes])
 
     def _compile_pass(self, plan: Plan, work: FusedPass | WholePass) -> RunPass:
         if not isinstance(work, FusedPass):

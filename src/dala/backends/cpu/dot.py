@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Type
-from dala.backends.cpu.lanes import every, interleave_pair, repeated
+from dala.backends.cpu.formats import every, interleave_pair, repeated
 from dala.ir.dtypes import S32, U8
 from dala.ir.graph import Access, Node, const, walk
 from dala.ir.ops import split_average
@@ -241,10 +241,9 @@ def _multiply_pairs(body: BodyEmitter, pairs: str, low: int, high: int) -> str:
     if body.owner.x86 and body.lanes in _X86_MULTIPLY_PAIRS:
         i16 = f"<{body.lanes * 2} x i16>"
         name = f"llvm.x86.{_X86_MULTIPLY_PAIRS[body.lanes]}"
-        code.names.declarations[name] = f"declare {i32} @{name}({i16}, {i16})"
         halves = code.op(f"bitcast {i32} {pairs} to {i16}")
         weights = ", ".join(f"i16 {low}, i16 {high}" for _ in range(body.lanes))
-        return code.op(f"call {i32} @{name}({i16} {halves}, {i16} <{weights}>)")
+        return code.call(i32, name, i16, [halves, f"<{weights}>"])
     lower = code.op(f"and {i32} {pairs}, {code.constant(i32, 0xFFFF)}")
     upper = code.op(f"lshr {i32} {pairs}, {code.constant(i32, 16)}")
     a = code.op(f"mul {i32} {lower}, {code.constant(i32, low)}")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from dala.backends.cpu.body import BodyEmitter
 from dala.backends.cpu.code import Code, Names, Type, counted, literal_text
@@ -90,10 +91,10 @@ class PassEmitter:
         self.tails = 0
 
     def emit(self) -> NativePass:
-        rows = Code(self.names)
-        for number, body in enumerate(self.bodies):
-            self._emit_body(rows, number, body)
-        text = self._frame(rows)
+        bounds, rows = Code(self.names), Code(self.names)
+        for number, following in pairwise((*self.sweep.order, -1)):
+            self._emit_body(rows, bounds, number, following)
+        text = self._frame(bounds, rows)
         computed = [b for b in self.bodies if self.byte_map(b) is None]
         weight = weigh_pass(self.work, computed, self.lanes)
         return NativePass(
@@ -102,7 +103,7 @@ class PassEmitter:
 
     # -- the frame: bands and rows ---------------------------------------------------------------
 
-    def _frame(self, rows: Code) -> str:
+    def _frame(self, bounds: Code, rows: Code) -> str:
         head = Code(self.names)
         for name, index in (("bands", BANDS), ("band_rows", BAND_ROWS), ("H", ROWS)):
             self._load_word(head, f"%{name}", index)
@@ -127,27 +128,12 @@ class PassEmitter:
         band.line("%y1 = select i1 %ycut, i64 %yend, i64 %H")
         warm_up = min(b.first - b.lead - (1 << b.grid) + 1 for b in self.bodies)
         band.line(f"%t0 = add i64 %y0, {warm_up}")
-        for number, body in enumerate(self.bodies):
-            size, up = self.rows_of(body.grid), (1 << body.grid) - 1
-            band.line(f"%b{number}.early = add i64 %y0, {body.first}")
-            band.line(f"%b{number}.want = ashr i64 %b{number}.early, {body.grid}")
-            least = -body.margin
-            band.line(f"%b{number}.below = icmp slt i64 %b{number}.want, {least}")
-            band.line(
-                f"%b{number}.lo = select i1 %b{number}.below, i64 {least}, i64 %b{number}.want"
-            )
-            band.line(f"%b{number}.late = add i64 %y1, {body.lead + up}")
-            band.line(f"%b{number}.end = ashr i64 %b{number}.late, {body.grid}")
-            band.line(f"%b{number}.most = add i64 {size}, {body.margin}")
-            band.line(f"%b{number}.cut = icmp slt i64 %b{number}.end, %b{number}.most")
-            band.line(
-                f"%b{number}.hi = select i1 %b{number}.cut, i64 %b{number}.end, i64 %b{number}.most"
-            )
+        band.lines += bounds.lines
         band.line("br label %row")
         band.label("row")
         band.line("%time = phi i64 [ %t0, %begin ], [ %t.next, %row.next ]")
         band.line(f"%t = {counted('%time')}")
-        band.line("br label %b0.check")
+        band.line(f"br label %b{self.sweep.order[0]}.check")
         tail = [
             "row.next:",
             "  %t.next = add i64 %time, 1",
@@ -173,53 +159,98 @@ class PassEmitter:
         attributes = f"attributes #0 = {{ nounwind {width} }}"
         return "\n".join([*declarations, *functions, *lines, attributes]) + "\n"
 
-    def _emit_body(self, rows: Code, number: int, body: RowBody) -> None:
-        p = f"b{number}"
-        following = f"b{number + 1}.check" if number + 1 < len(self.bodies) else "row.next"
+    def _rows_in_band(self, code: Code, body: RowBody) -> tuple[str, str]:
+        """The first row of a body that a band needs, and how many: one at least."""
+        early = code.shift_down(code.add("%y0", body.first), body.grid)
+        late = code.add("%y1", body.lead + (1 << body.grid) - 1)
+        end = code.add(self.rows_of(body.grid), body.margin)
+        first = code.largest(early, -body.margin)
+        last = code.least(code.shift_down(late, body.grid), end)
+        return first, code.op(f"sub i64 {last}, {first}")
+
+    def _emit_body(self, rows: Code, bounds: Code, number: int, next_one: int) -> None:
+        p, body = f"b{number}", self.bodies[number]
+        following = f"b{next_one}.check" if next_one >= 0 else "row.next"
         inner = BodyEmitter(self, number, body)
-        padded = body.ring is not None and body.ring.pad_left + body.ring.pad_right > 0
         padding = Code(self.names, f"{p}.after" if body.stores else f"{p}.done")
-        if padded:
+        if body.ring is not None and body.ring.pad_left + body.ring.pad_right > 0:
             inner.pad_row(padding)
         rows.label(f"{p}.check")
+        due = self._row_is_due(rows, p, body, *self._rows_in_band(bounds, body))
+        rows.line(f"br i1 {due}, label %{p}.row, label %{following}")
+        rows.label(f"{p}.row")
+        self._measure_row(rows, p, inner)
+        rows.lines += inner.row.lines
+        if inner.planes:
+            self._emit_planes(rows, p, inner, len(inner.planes.roots))
+        else:
+            self._emit_loop(rows, p, inner, inner.row.block, f"{p}.done")
+        rows.label(f"{p}.done")
+        if body.stores:
+            spill = rows.op(f"and i1 %{p}.partial, {inner.mine}")
+            self._guarded(rows, f"{p}.out", spill, inner.tail_out, f"{p}.after")
+        rows.lines += padding.lines
+        rows.line(f"br label %{following}")
+
+    @staticmethod
+    def _row_is_due(rows: Code, p: str, body: RowBody, first: str, count: str) -> str:
+        """Whether the sweep has come to a row of the body, and the band needs it."""
         rows.line(f"%{p}.now = add i64 %t, {body.lead}")
         rows.line(f"%{p}.r = ashr i64 %{p}.now, {body.grid}")
-        rows.line(f"%{p}.ge = icmp sge i64 %{p}.r, %{p}.lo")
-        rows.line(f"%{p}.lt = icmp slt i64 %{p}.r, %{p}.hi")
-        rows.line(f"%{p}.in = and i1 %{p}.ge, %{p}.lt")
-        rows.line(f"%{p}.phase = and i64 %{p}.now, {(1 << body.grid) - 1}")
-        rows.line(f"%{p}.due = icmp eq i64 %{p}.phase, 0")
-        rows.line(f"%{p}.go = and i1 %{p}.in, %{p}.due")
-        rows.line(f"br i1 %{p}.go, label %{p}.row, label %{following}")
-        rows.label(f"{p}.row")
+        number = rows.op(f"sub i64 %{p}.r, {first}")
+        due = rows.op(
+            f"icmp ult i64 {number}, {count}"
+        )  # unsigned: no row before the first, either
+        if not body.grid:
+            return due
+        phase = rows.op(f"and i64 %{p}.now, {(1 << body.grid) - 1}")
+        return rows.op(f"and i1 {due}, {rows.op(f'icmp eq i64 {phase}, 0')}")
+
+    @staticmethod
+    def _measure_row(rows: Code, p: str, inner: BodyEmitter) -> None:
+        """How wide the row is; and of one that is stored, where its partial vector begins."""
+        body = inner.body
         if body.grid:
             rows.line(f"%{p}.W = add i64 %W.grid{body.grid}, 0")
         else:
             rows.line(f"%{p}.isend = icmp eq i64 %{p}.r, %H1")
             rows.line(f"%{p}.W = select i1 %{p}.isend, i64 %Wlast, i64 %W")
         rows.line(f"%{p}.Wend = add i64 %{p}.W, {body.margin}")
-        rows.line(f"%{p}.rest = urem i64 %{p}.W, {inner.lanes}")
-        rows.line(f"%{p}.partial = icmp ne i64 %{p}.rest, 0")
-        rows.line(f"%{p}.fullend = sub i64 %{p}.W, %{p}.rest")
-        rows.lines += inner.row.lines
-        rows.line(f"br i1 {inner.unchanged}, label %{p}.done, label %{p}.loop")
+        if body.stores:
+            rows.line(f"%{p}.rest = urem i64 %{p}.W, {inner.lanes}")
+            rows.line(f"%{p}.partial = icmp ne i64 %{p}.rest, 0")
+            rows.line(f"%{p}.fullend = sub i64 %{p}.W, %{p}.rest")
+
+    def _emit_planes(self, rows: Code, p: str, inner: BodyEmitter, count: int) -> None:
+        """The loop over the row, for one plane after the other."""
+        rows.line(f"br label %{p}.plane")
+        rows.label(f"{p}.plane")
+        rows.line(f"%{p}.n = phi i64 [ 0, %{inner.row.block} ], [ %{p}.n.next, %{p}.turned ]")
+        rows.line(f"%{p}.turn = {counted(f'%{p}.n')}")
+        rows.lines += inner.plane.lines
+        self._emit_loop(rows, p, inner, inner.plane.block, f"{p}.turned")
+        rows.label(f"{p}.turned")
+        rows.line(f"%{p}.n.next = add nuw nsw i64 %{p}.n, 1")
+        rows.line(f"%{p}.more = icmp slt i64 %{p}.n.next, {count}")
+        rows.line(f"br i1 %{p}.more, label %{p}.plane, label %{p}.done")
+
+    @staticmethod
+    def _emit_loop(rows: Code, p: str, inner: BodyEmitter, start: str, done: str) -> None:
+        """The loop over the row, from one block to another."""
+        rows.line(f"br i1 {inner.unchanged}, label %{done}, label %{p}.loop")
         rows.label(f"{p}.loop")
         # a margin to the left is computed with the vector before the first one
-        first = -inner.lanes if body.margin else 0
-        start, back = inner.row.block, inner.lane.block
+        first, back = -inner.lanes if inner.body.margin else 0, inner.lane.block
         rows.line(f"%{p}.column = phi i64 [ {first}, %{start} ], [ %{p}.x.next, %{back} ]")
+        for name, type_, initial, next_value in inner.carried:
+            rows.line(f"{name} = phi {type_} [ {initial}, %{start} ], [ {next_value}, %{back} ]")
         rows.line(f"%{p}.x = {counted(f'%{p}.column')}")
-        rows.line(f"%{p}.full = icmp slt i64 %{p}.x, %{p}.fullend")
+        if inner.body.stores:
+            rows.line(f"%{p}.full = icmp slt i64 %{p}.x, %{p}.fullend")
         rows.lines += inner.lane.lines
         rows.line(f"%{p}.x.next = add nsw i64 %{p}.column, {inner.lanes}")
         rows.line(f"%{p}.on = icmp slt i64 %{p}.x.next, %{p}.Wend")
-        rows.line(f"br i1 %{p}.on, label %{p}.loop, label %{p}.done")
-        rows.label(f"{p}.done")
-        if body.stores:
-            rows.line(f"%{p}.spill = and i1 %{p}.partial, %{p}.mine")
-            self._guarded(rows, f"{p}.out", f"%{p}.spill", inner.tail_out, f"{p}.after")
-        rows.lines += padding.lines
-        rows.line(f"br label %{following}")
+        rows.line(f"br i1 %{p}.on, label %{p}.loop, label %{done}")
 
     @staticmethod
     def _guarded(rows: Code, label: str, condition: str, inner: Code, after: str) -> None:

@@ -316,8 +316,7 @@ def _multiply_high(body: BodyEmitter, code: Code, a: str, b: str) -> str:
     wide, narrow = f"<{lanes} x i32>", f"<{lanes} x i16>"
     if body.owner.x86 and lanes in _X86_MULTIPLY_HIGH:
         name = f"llvm.x86.{_X86_MULTIPLY_HIGH[lanes]}"
-        code.names.declarations[name] = f"declare {narrow} @{name}({narrow}, {narrow})"
-        return code.op(f"call {narrow} @{name}({narrow} {a}, {narrow} {b})")
+        return code.call(narrow, name, narrow, [a, b])
     x = code.op(f"zext {narrow} {a} to {wide}")
     y = code.op(f"zext {narrow} {b} to {wide}")
     product = code.op(f"mul nuw {wide} {x}, {y}")
@@ -336,9 +335,7 @@ def _mean(body: BodyEmitter, code: Code, a: str, b: str) -> str:
 
 def _saturating(body: BodyEmitter, op: str, a: str, b: str, code: Code | None = None) -> str:
     vector, name = _vector(body), f"llvm.{op}.sat.v{_lanes(body)}i16"
-    code = code or body.lane
-    code.names.declarations[name] = f"declare {vector} @{name}({vector}, {vector})"
-    return code.op(f"call {vector} @{name}({vector} {a}, {vector} {b})")
+    return (code or body.lane).call(vector, name, vector, [a, b])
 
 
 def _splat(value: int, element: str = "i16") -> str:

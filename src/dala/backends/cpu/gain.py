@@ -30,15 +30,14 @@ from dala.backends.cpu.code import Type
 from dala.backends.cpu.extrema import interleave
 from dala.backends.cpu.halves import Halves, take_halves
 from dala.backends.cpu.lanes import LaneWriter
+from dala.backends.patterns import Weights, find_terms
 from dala.ir.dtypes import F32, S32
-from dala.ir.graph import Access, Node, RuntimeParam, accesses, make, walk
+from dala.ir.graph import Access, Node, RuntimeParam, accesses, walk
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
 
 MAX_PLACES = 7
-Weights = dict[Access, float]
-Terms = dict[Node | None, Weights]  # the loads that are multiplied by a uniform value; None: by 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ def find_gain(values: Sequence[Node]) -> Gain | None:
     functions = dict.fromkeys(n for n in interleave(values) if n.op != "load")
     if len(functions) != 1:
         return None
-    terms = _find_terms(next(iter(functions)))
+    terms = find_terms(next(iter(functions)))
     if terms is None:
         return None
     kept = {u: {a: w for a, w in weights.items() if w} for u, weights in terms.items()}
@@ -84,52 +83,6 @@ def find_gain(values: Sequence[Node]) -> Gain | None:
     plain, gained = kept.get(None, {}), kept[gains[0]]
     whole = all(w.is_integer() for w in (*plain.values(), *gained.values()))
     return Gain(plain, gained, gains[0]) if whole else None
-
-
-def _find_terms(root: Node) -> Terms | None:
-    """A function as a sum of loads, each times a constant and perhaps a uniform value."""
-    uniform: set[int] = set()
-    known: dict[int, Terms] = {}
-    for node in walk([root]):
-        if node.op in ("const", "param"):
-            uniform.add(id(node))
-            continue
-        if node.op in ("add", "sub", "mul", "neg") and all(id(a) in uniform for a in node.args):
-            uniform.add(id(node))
-            continue
-        args = [known.get(id(a)) for a in node.args]
-        match node.op, args:
-            case "load", _:
-                assert isinstance(node.attr, Access)
-                known[id(node)] = {None: {node.attr: 1.0}}
-            case "add" | "sub", [dict() as a, dict() as b]:
-                known[id(node)] = _plus(a, b, 1.0 if node.op == "add" else -1.0)
-            case "neg", [dict() as a]:
-                known[id(node)] = _plus({}, a, -1.0)
-            case "mul", [dict() as a, None]:
-                known[id(node)] = _times(a, node.args[1])
-            case "mul", [None, dict() as a]:
-                known[id(node)] = _times(a, node.args[0])
-            case _:
-                return None
-    return known.get(id(root))
-
-
-def _plus(a: Terms, b: Terms, sign: float) -> Terms:
-    total = {uniform: dict(weights) for uniform, weights in a.items()}
-    for uniform, weights in b.items():
-        sums = total.setdefault(uniform, {})
-        for access, weight in weights.items():
-            sums[access] = sums.get(access, 0.0) + sign * weight
-    return total
-
-
-def _times(terms: Terms, factor: Node) -> Terms:
-    if factor.op == "const":
-        number = factor.attr
-        assert isinstance(number, float)
-        return {u: {a: w * number for a, w in weights.items()} for u, weights in terms.items()}
-    return {factor if u is None else make("mul", u, factor): w for u, w in terms.items()}
 
 
 class Bounds(NamedTuple):

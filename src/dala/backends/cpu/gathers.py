@@ -12,13 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dala.backends.cpu.code import Code, Type
-from dala.backends.cpu.lanes import (
-    LANE,
-    ROW,
-    Format,
-    LaneWriter,
-    reverse,
-)
+from dala.backends.cpu.formats import Format, reverse
+from dala.backends.cpu.lanes import LANE, ROW, LaneWriter
+from dala.backends.cpu.spelling import spell
 from dala.ir.dtypes import S32, S64
 from dala.ir.graph import Extent, Gather, Node, in_order
 
@@ -44,8 +40,11 @@ class Row(NamedTuple):
 class Gatherer:
     """The gathers of one body (or table): each position is read once, all channels together."""
 
-    def __init__(self, owner: PassEmitter, lanes: int, roots: Sequence[Node]) -> None:
+    def __init__(
+        self, owner: PassEmitter, lanes: int, roots: Sequence[Node], column: str = ""
+    ) -> None:
         self.owner, self.lanes = owner, lanes
+        self.column = column  # the i64 name of the first lane's, where lanes are pixels of a row
         self.pairs: dict[Position, tuple[Node, Node]] = {}
         self.positions: set[Position] = set()
         self.expect(roots)
@@ -133,16 +132,16 @@ class Gatherer:
         code, form = writer.lane, self._format(source)
         forwards = _steps(column, writer.rates, LANE) == 1
         start, columns = self._row(writer, source, row), writer.vector(column)
-        lane = 0 if forwards else self.lanes - 1
-        first = code.op(f"extractelement {Type(S32, self.lanes)} {columns}, i64 {lane}")
-        room = self.owner.uniform.op(f"trunc i64 {self._extent(source, 1)} to i32")
-        room = self.owner.uniform.op(f"sub i32 {room}, {self.lanes}")
-        begins, ends = f"icmp sge i32 {first}, 0", f"icmp sle i32 {first}, {room}"
-        inside = code.op(f"and i1 {code.op(begins)}, {code.op(ends)}")
+        origin = writer.sections[ROW].op(f"sext i32 {_at_first_pixel(writer, column)} to i64")
+        if not forwards:  # what comes first in memory is the last lane's
+            origin = writer.sections[ROW].op(f"sub i64 {origin}, {self.lanes - 1}")
+        first = code.op(f"{'add' if forwards else 'sub'} i64 {origin}, {self.column}")
+        room = self.owner.uniform.op(f"sub i64 {self._extent(source, 1)}, {self.lanes - 1}")
+        room = _at_least_zero(self.owner.uniform, Type(S64), room)
+        inside = code.op(f"icmp ult i64 {first}, {room}")
 
         def together(code: Code) -> list[str]:
-            place = code.op(f"sext i32 {first} to i64")
-            offset = code.op(f"mul i64 {place}, {form.pixel_bytes}")
+            offset = code.op(f"mul i64 {first}, {form.pixel_bytes}")
             start_here = code.op(f"getelementptr i8, ptr {start.pointer}, i64 {offset}")
             self._fetch_next(code, start_here, source, _steps(row, writer.rates, ROW))
             found = form.load_pixels(code, start_here)
@@ -257,6 +256,16 @@ def _steps(node: Node, rates: Mapping[int, int], rate: int) -> int | None:
         case "neg", [int(a)]:
             return -a
     return None
+
+
+def _at_first_pixel(writer: LaneWriter, index: Node) -> str:
+    """An index that moves with the pixels of a row, at the first of them: the same for the whole row."""
+    if writer.rates[id(index)] < LANE:
+        return writer.names[id(index)]
+    if index.op == "coord":
+        return "0"
+    args = [_at_first_pixel(writer, a) for a in index.args]
+    return spell(writer.sections[ROW], index.op, Type(S32), Type(S32), args)
 
 
 def _either(code: Code, condition: str, t: Type, yes: Read, no: Read) -> list[str]:

@@ -74,7 +74,7 @@ class Halves:
 
     def call(self, name: str, a: str, b: str) -> str:
         """An intrinsic of LLVM that exists for every vector."""
-        return self._call(f"{name}.v{self.lanes}i16", self.vector, self.vector, a, b)
+        return self.code.call(self.vector, f"{name}.v{self.lanes}i16", self.vector, [a, b])
 
     def spread(self, number: str) -> str:
         """A uniform i16 on all lanes."""
@@ -87,10 +87,6 @@ class Halves:
         words = self.code.op(f"bitcast {self.bytes} {self.load(tap)} to {self.vector}")
         return self.op("lshr", words, splat(8)) if half else self.op("and", words, splat(255))
 
-    def _call(self, name: str, result: str, operand: str, a: str, b: str) -> str:
-        self.code.names.declarations[name] = f"declare {result} @{name}({operand}, {operand})"
-        return self.code.op(f"call {result} @{name}({operand} {a}, {operand} {b})")
-
 
 class ZippedHalves(Halves):
     """The first and the second eight of every sixteen bytes, as AVX2 and AVX-512 take them apart."""
@@ -100,7 +96,7 @@ class ZippedHalves(Halves):
         self.names = X86_NAMES[body.owner.vector_bytes]
 
     def sum(self, weights: Weights) -> list[str]:
-        return self._sum(weights, lambda low, high: splat((high << 8) + (low & 255)))
+        return self._sum(weights, _pair)
 
     def scaled_sum(self, weights: Weights, factor: str) -> list[str]:
         code = self.body.uniform
@@ -126,9 +122,13 @@ class ZippedHalves(Halves):
                 totals[half] = self.op("add", totals[half], term) if totals[half] else term
         return totals
 
+    def weigh(self, zipped: str, low: int, high: int) -> str:
+        """The sums of pairs of bytes, each times its weight."""
+        return self._weigh(zipped, _pair(low, high))
+
     def _weigh(self, zipped: str, factors: str) -> str:
         weights = self.code.op(f"bitcast {self.vector} {factors} to {self.bytes}")
-        return self._call(self.names.weigh, self.vector, self.bytes, zipped, weights)
+        return self.code.call(self.vector, self.names.weigh, self.bytes, [zipped, weights])
 
     def _zip(self, a: str, b: str, half: int) -> str:
         size = 2 * self.lanes
@@ -139,10 +139,10 @@ class ZippedHalves(Halves):
         )
 
     def join(self, halves: Sequence[str]) -> str:
-        return self._call(self.names.join, self.bytes, self.vector, *halves)
+        return self.code.call(self.bytes, self.names.join, self.vector, list(halves))
 
     def multiply(self, a: str, b: str) -> str:
-        return self._call(self.names.multiply, self.vector, self.vector, a, b)
+        return self.code.call(self.vector, self.names.multiply, self.vector, [a, b])
 
 
 class X86Names(NamedTuple):
@@ -165,6 +165,11 @@ def take_halves(body: BodyEmitter, taps: Sequence[Access]) -> Halves:
     """The halves that suit the machine."""
     zipped = body.owner.x86 and body.owner.vector_bytes in X86_NAMES
     return (ZippedHalves if zipped else Halves)(body, taps)
+
+
+def _pair(low: int, high: int) -> str:
+    """Two signed bytes as one number."""
+    return splat((high << 8) + (low & 255))
 
 
 def splat(value: int, element: str = "i16") -> str:

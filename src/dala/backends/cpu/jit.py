@@ -83,7 +83,8 @@ class Compiled:
         self._module = Module(text)
         # CFUNCTYPE releases the GIL for the whole native call
         prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-        self.call = prototype(self._module.address("dala_pass"))
+        self.address = self._module.address("dala_pass")
+        self.call = prototype(self.address)
 
 
 class CodeCache:

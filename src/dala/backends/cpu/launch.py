@@ -101,7 +101,8 @@ class PassLauncher:
         band_rows = _band_rows(rows, columns * native.weight, native.halo, 1 << coarsest)
         bands = -(-rows // band_rows)
         self.threads = min(thread_count(), bands)
-        rings, self._scratch_bytes = _lay_rings(native, columns)
+        self.work = rows * columns * native.weight  # in vector operations
+        rings, self.scratch_bytes = _lay_rings(native, columns)
         layout = native.layout
         block = [0, bands, band_rows, rows, columns, last, *shape]
         for a in work.reads:
@@ -110,21 +111,21 @@ class PassLauncher:
             block += (0, _stride(a.type, columns, image))
         block += rings
         assert len(block) == layout.params
-        self._block: Block = array("q", block + [0] * len(params))  # but for addresses, parameters
+        self.block: Block = array("q", block + [0] * len(params))  # but for addresses, parameters
         offsets = [a.offset for a in (*work.reads, *work.writes)]
         words = (*layout.reads, *layout.writes)
-        self._addresses = list(zip(words, positions, offsets, strict=True))
+        self.addresses = list(zip(words, positions, offsets, strict=True))
         # a parameter that this pass does not read may be of any kind
         fields = [_FORMAT[d.name] if d is not None else "d" for d in params]
-        self._params = struct.Struct("<" + "".join(fields))
-        self._params_used = len(params)
-        self._params_at = 8 * layout.params
+        self._pack = struct.Struct("<" + "".join(fields))
+        self.params = tuple(params)
+        self.params_at = layout.params  # in words
 
     def __call__(self, arrays: Sequence[HostArray], params: Sequence[float | int]) -> None:
-        block = self._block[:]
-        for word, position, offset in self._addresses:
+        block = self.block[:]
+        for word, position, offset in self.addresses:
             block[word] = arrays[position].address + offset
-        self._params.pack_into(block, self._params_at, *params[: self._params_used])
+        self._pack.pack_into(block, 8 * self.params_at, *params[: len(self.params)])
         if self.threads > 1:
             self._work_together(block, arrays)
         else:
@@ -172,7 +173,7 @@ class PassLauncher:
         done.put(error)
 
     def _work(self, block: Block) -> None:
-        scratch = _own.at_least(self._scratch_bytes)  # held here until the call is over
+        scratch = _own.at_least(self.scratch_bytes)  # held here until the call is over
         self.code.call(block.buffer_info()[0], scratch.address)
 
 

@@ -3,6 +3,7 @@
 * A stage that only averages the levels of a u8 image is left to 16-bit fixed point (fixed.py).
 * So is one that adds differences of levels times a gain that is the same everywhere (gain.py).
 * A stage that weighs levels of u8 images by constants is left to integer dot products (dot.py).
+* A bilinear sample of an RGBA image of bytes is left to 16 bits, too (sampled.py).
 * So is a stage of minima and maxima of several pixels of a u8 image left alone: bytes (extrema.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
   look-up table (tables.py), and bytes are what lies on both sides of it.
@@ -20,11 +21,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dala.backends.contract import contract_body
+from dala.backends.cpu.bilinear import CHANNELS, find_sample
 from dala.backends.cpu.dot import suits_dot
 from dala.backends.cpu.extrema import are_extrema
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
 from dala.backends.cpu.gain import suits_gain
-from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, TABLE
+from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, SAMPLED, TABLE
+from dala.backends.patterns import drop_halves, is_plain_average, on_levels, reads_levels
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.ir.graph import (
@@ -35,7 +38,6 @@ from dala.ir.graph import (
     Stage,
     Way,
     accesses,
-    gathered_sources,
     walk,
 )
 from dala.ir.ops import split_average
@@ -53,13 +55,14 @@ def prepare_program(
     tables: bool = False,
 ) -> Program:
     """The program in the CPU's own arithmetic for arrays of these kinds."""
+    program = drop_halves(program)
     ways: dict[int, Way] = {}
     if program.domain == "image" and output.dtype == U8:
         ways = _ways_on_bytes(program, inputs, tables)
     stages = []
     for number, stage in enumerate(program.stages):
         way = ways.get(number, PLAIN)
-        if way.alone:
+        if way.alone and way != SAMPLED:
             stages.append(replace(stage, way=way))
             continue
         if _is_wide(program, stage):
@@ -85,6 +88,8 @@ def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) 
     for number in range(program.first_result, len(program.stages)):
         if number not in ways and _is_dot(program, number, inputs):
             ways[number] = DOT
+        elif number not in ways and _is_sampled(program, number, inputs):
+            ways[number] = SAMPLED
     return ways
 
 
@@ -93,9 +98,9 @@ def _fixed_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
     averages = {
         i
         for i, stage in enumerate(program.stages)
-        if _is_plain_average(stage.body) and _fits_16_bits(stage.body[0])
+        if is_plain_average(stage.body) and _fits_16_bits(stage.body[0])
     }
-    return _on_levels(program, inputs, averages, MAX_PASSES)
+    return on_levels(program, inputs, averages, MAX_PASSES)
 
 
 def _extrema_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
@@ -105,25 +110,7 @@ def _extrema_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
         for i, stage in enumerate(program.stages)
         if any(a.dx or a.dy for a in accesses(stage.body)) and are_extrema(stage.body)
     }
-    return _on_levels(program, inputs, stencils, len(program.stages))
-
-
-def _on_levels(
-    program: Program, inputs: Sequence[ArrayType], chosen: set[int], most_passes: int
-) -> set[int]:
-    """Those of the chosen stages that read levels, and hand them only to each other or to the output."""
-    last = len(program.stages) - 1
-    while True:
-        kept = {
-            i
-            for i in chosen
-            if _reads_levels(program, i, chosen, inputs)
-            and _passes(program, i, chosen) <= most_passes
-            and (i == last or _only_read_by(program, i, chosen))
-        }
-        if kept == chosen:
-            return chosen
-        chosen = kept
+    return on_levels(program, inputs, stencils, len(program.stages))
 
 
 def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
@@ -139,13 +126,22 @@ def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
     return suits_dot(body)
 
 
+def _is_sampled(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
+    """Whether a stage is a bilinear sample of an RGBA image of bytes."""
+    found = find_sample(program.stages[number].body)
+    if found is None or found.source >= program.inputs or not program.has_one_grid:
+        return False
+    source = inputs[found.source]
+    return source.dtype == U8 and source.channels == CHANNELS
+
+
 def _is_gain(program: Program, inputs: Sequence[ArrayType]) -> bool:
     """Whether the last stage adds differences of levels of one u8 image, times a gain, to its levels."""
     body = program.stages[-1].body
     found = {a.source for a in accesses(body)}
     if len(found) != 1 or not any(a.dx or a.dy for a in accesses(body)):
         return False
-    return _reads_levels(program, len(program.stages) - 1, set(), inputs) and suits_gain(
+    return reads_levels(program, len(program.stages) - 1, set(), inputs) and suits_gain(
         body, program.params
     )
 
@@ -167,28 +163,12 @@ def _maps_bytes(program: Program, inputs: Sequence[ArrayType]) -> bool:
 
 def _is_wide(program: Program, stage: Stage) -> bool:
     """An average of f32 values that would be too much text if it were spelled out."""
-    if program.domain != "image" or not _is_plain_average(stage.body):
+    if program.domain != "image" or not is_plain_average(stage.body):
         return False
     if any(program.grid_of(a.source) != stage.grid for a in accesses(stage.body)):
         return False
-    taps = sum(len(s.body[0].args) // 2 for s in program.stages if _is_plain_average(s.body))
+    taps = sum(len(s.body[0].args) // 2 for s in program.stages if is_plain_average(s.body))
     return taps > SPELLED_OUT
-
-
-def _is_plain_average(body: tuple[Node, ...]) -> bool:
-    """Every channel the same average of its own channel, with weights that are the same everywhere."""
-    shapes = set()
-    for channel, node in enumerate(body):
-        if node.op != "average":
-            return False
-        values, weights = split_average(node.args)
-        taps = [v.attr for v in values if v.op == "load" and isinstance(v.attr, Access)]
-        if len(taps) != len(values) or any(t.channel != channel for t in taps):
-            return False
-        if any(n.op in ("load", "gather", "coord") for n in walk(weights)):
-            return False
-        shapes.add((tuple((t.source, t.dx, t.dy) for t in taps), tuple(map(id, weights))))
-    return len(shapes) == 1
 
 
 def _fits_16_bits(average: Node) -> bool:
@@ -198,32 +178,3 @@ def _fits_16_bits(average: Node) -> bool:
     alike = Counter((id(w), t.source) for w, t in zip(weights, taps, strict=True))
     products = sum(-(-count // 2) for count in alike.values())
     return len(values) <= MAX_TAPS and products <= MAX_PRODUCTS
-
-
-def _reads_levels(
-    program: Program, number: int, chosen: set[int], inputs: Sequence[ArrayType]
-) -> bool:
-    body = program.stages[number].body
-    for access in accesses(body):
-        if access.source >= program.inputs:
-            stage = access.source - program.inputs
-            if stage not in chosen or len(program.stages[stage].body) != len(body):
-                return False
-        elif inputs[access.source].dtype != U8 or inputs[access.source].channels != len(body):
-            return False
-    return True
-
-
-def _passes(program: Program, number: int, chosen: set[int]) -> int:
-    """How many of the chosen stages in a row end in this one."""
-    sources = {a.source - program.inputs for a in accesses(program.stages[number].body)}
-    return 1 + max((_passes(program, s, chosen) for s in sources if s in chosen), default=0)
-
-
-def _only_read_by(program: Program, number: int, chosen: set[int]) -> bool:
-    source = program.inputs + number
-    for other, stage in enumerate(program.stages):
-        reads = {a.source for a in accesses(stage.body)} | gathered_sources(stage.body)
-        if source in reads and other not in chosen:
-            return False
-    return True

@@ -10,7 +10,7 @@ are in those rows: a body of grid g computes one row in 2ᵍ steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,7 +21,7 @@ from dala.backends.cpu.ways import EXTREMA, FIXED, REPEATED, TABLE
 from dala.ir.dtypes import F32
 from dala.ir.graph import PLAIN, Access, Node, Way, accesses, in_order, make, map_nodes
 from dala.ir.rewrite import normalized_level
-from dala.plan.melt import Body, FusedPass, Store
+from dala.plan.melt import Body, FusedPass, Store, map_together, renew
 
 MANY_ROWS = 3  # a source read at so many rows is converted once instead of at every read
 # What a held row is made of: f32 values, a plane per channel; bytes (levels of a u8 image, as they lie
@@ -69,31 +69,58 @@ class RowBody:
     def roots(self) -> tuple[Node, ...]:
         return (*self.held, *(n for s in self.stores for n in s.values))
 
+    def map(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> RowBody:
+        """The body with all of its expressions rewritten together."""
+        held, *values = map_together([self.held, *(s.values for s in self.stores)], change)
+        changed = replace(self, held=held, stores=renew(self.stores, values))
+        return replace(changed, nodes=in_order(changed.roots))
+
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The bodies of a pass in order, and the grid of every source; grids count from the sweep's rows."""
+    """The bodies of a pass, and the grid of every source; grids count from the sweep's rows."""
 
     bodies: tuple[RowBody, ...]
+    order: tuple[int, ...]  # in which the bodies are computed
     grids: tuple[int, ...]
     shape: tuple[int, ...]  # of the images of grid 0
+
+
+@dataclass(slots=True)
+class Made:
+    """The bodies so far, what they hold, and the order they are computed in.
+
+    A body keeps its number, so that an inserted one changes only those who read it.
+    """
+
+    bodies: list[Body]
+    forms: list[Form]
+    order: list[int]
+
+    def insert(self, body: Body, form: Form, before: int) -> int:
+        """Add a body that is computed before another one; its number."""
+        number = len(self.bodies)
+        self.bodies.append(body)
+        self.forms.append(form)
+        self.order.insert(self.order.index(before), number)
+        return number
 
 
 def schedule_rows(work: FusedPass) -> Sweep:
     """Loaders added, forms chosen, unused channels dropped, leads and depths computed."""
     inputs = len(work.reads)
     bodies = [b.map(interleave) if b.way == EXTREMA else b for b in work.bodies]
-    bodies, forms = _choose_forms(bodies, inputs)
-    bodies, forms = _share_parts(work, bodies, forms)
-    bodies, forms = _add_loaders(work, bodies, forms)
-    bodies = _drop_unused_channels(bodies, forms, inputs)
+    made = Made(*_choose_forms(bodies, inputs), list(range(len(bodies))))
+    _share_parts(work, made)
+    _add_loaders(work, made)
+    bodies = _drop_unused_channels(made.bodies, made.forms, inputs)
     finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
     shape = work.shape
     if finest < 0:
         shape = next(a.type.shape for a in work.reads if a.grid == finest)
         bodies = [replace(b, grid=b.grid - finest) for b in bodies]
     grids = (*(a.grid - finest for a in work.reads), *(b.grid for b in bodies))
-    return Sweep(_lead_and_depth(bodies, forms, grids, inputs), grids, shape)
+    return Sweep(_lead_and_depth(bodies, made, grids, inputs), tuple(made.order), grids, shape)
 
 
 def _choose_forms(bodies: list[Body], inputs: int) -> tuple[list[Body], list[Form]]:
@@ -119,29 +146,21 @@ def _levels(body: Body) -> tuple[Node, ...]:
     return body.levels or tuple(make("level", n) for n in body.held)
 
 
-def _share_parts(
-    work: FusedPass, bodies: list[Body], forms: list[Form]
-) -> tuple[list[Body], list[Form]]:
+def _share_parts(work: FusedPass, made: Made) -> None:
     """Before a body that computes the same of several columns or rows, one that does it once."""
     inputs = len(work.reads)
-    renumbered: dict[int, int] = {}
-    made: list[Body] = []
-    made_forms: list[Form] = []
-
-    one_grid = len({a.grid for a in work.reads} | {b.grid for b in bodies}) == 1
-    for number, body in enumerate(bodies):
-        moved = body.map(_redirect(renumbered))
+    one_grid = len({a.grid for a in work.reads} | {b.grid for b in made.bodies}) == 1
+    for number in made.order[:]:
+        body, holder = made.bodies[number], inputs + len(made.bodies)
         channels = _channels(body) if body.way == EXTREMA else 0
-        parts: tuple[Body, ...] = (moved,)
-        if one_grid or {_grid_of(work, bodies, source) for source in _sources(body)} == {body.grid}:
-            parts = share_columns(moved, inputs + len(made), channels) or parts
-        if parts == (moved,):
-            parts = hold_repeated(moved, inputs + len(made)) or parts
-        in_bytes = channels or parts[0].way == REPEATED
-        made += parts
-        made_forms += ["u8" if in_bytes else "f32", forms[number]][-len(parts) :]
-        renumbered[inputs + number] = inputs + len(made) - 1
-    return made, made_forms
+        parts: tuple[Body, Body] | None = None
+        if one_grid or {_grid_of(work, made, s) for s in _sources(body)} == {body.grid}:
+            parts = share_columns(body, holder, channels)
+        parts = parts or hold_repeated(body, holder)
+        if parts:
+            in_bytes = channels or parts[0].way == REPEATED
+            made.insert(parts[0], "u8" if in_bytes else "f32", before=number)
+            made.bodies[number] = parts[1]
 
 
 def average_of(node: Node) -> Node:
@@ -155,46 +174,39 @@ def _reads(nodes: Iterable[Node]) -> set[Access]:
     return {n.attr for n in nodes if n.op == "load" and isinstance(n.attr, Access)}
 
 
-def _grid_of(work: FusedPass, bodies: Sequence[Body], source: int) -> int:
+def _grid_of(work: FusedPass, made: Made, source: int) -> int:
     inside = source - len(work.reads)
-    return work.reads[source].grid if inside < 0 else bodies[inside].grid
+    return work.reads[source].grid if inside < 0 else made.bodies[inside].grid
 
 
 def _sources(body: Body) -> set[int]:
     return {a.source for a in accesses(body.roots)}
 
 
-def _add_loaders(
-    work: FusedPass, bodies: list[Body], forms: list[Form]
-) -> tuple[list[Body], list[Form]]:
-    """Insert a converting body after each source that some reader reads at several offsets."""
+def _add_loaders(work: FusedPass, made: Made) -> None:
+    """Insert a converting body before the first one that reads a source at several offsets."""
     if work.domain == "tensor":
-        return bodies, forms
+        return
     inputs = len(work.reads)
-    loaders: dict[tuple[int, Form], int] = {}  # (source, form) → its new number
-    renumbered: dict[int, int] = {}  # old source → new source, for held bodies
-    made: list[Body] = []
-    made_forms: list[Form] = []
+    loaders: dict[tuple[int, Form], int] = {}  # (source, form) → its number as a source
 
     def channels(source: int) -> int:
         if source < inputs:
             return work.reads[source].type.channels
-        return len(bodies[source - inputs].held)
+        return len(made.bodies[source - inputs].held)
 
-    def loader(source: int, form: Form) -> int:
+    def loader(source: int, form: Form, reader: int) -> int:
         if (source, form) not in loaders:
-            new = renumbered.get(source, source)
-            values = [Node("load", F32, (), Access(new, c)) for c in range(channels(source))]
+            values = [Node("load", F32, (), Access(source, c)) for c in range(channels(source))]
             if form == "u8":
                 values = [normalized_level(v).args[0] for v in values]
-            made.append(
-                Body(f"load {source}", tuple(values), (), grid=_grid_of(work, bodies, source))
-            )
-            made_forms.append(form)
-            loaders[source, form] = inputs + len(made) - 1
+            grid = _grid_of(work, made, source)
+            body = Body(f"load {source}", tuple(values), (), grid=grid)
+            loaders[source, form] = inputs + made.insert(body, form, before=reader)
         return loaders[source, form]
 
-    for number, body in enumerate(bodies):
+    for number in made.order[:]:
+        body = made.bodies[number]
         targets: dict[int, int] = {}
         nodes = in_order(body.roots)
         averages = [n for n in nodes if n.op == "average"]
@@ -202,21 +214,16 @@ def _add_loaders(
         reads = _reads(nodes)
         for source in sorted({a.source for a in reads}):
             offsets = {(a.dx, a.dy) for a in reads if a.source == source}
-            inside = _columns_inside(work, source, body.grid - _grid_of(work, bodies, source))
+            inside = _columns_inside(work, source, body.grid - _grid_of(work, made, source))
             sideways = body.margin > 0 or any(dx not in inside for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
-            in_bytes = source < inputs or forms[source - inputs] == "u8"
+            in_bytes = source < inputs or made.forms[source - inputs] == "u8"
             if body.way.alone and source < inputs and sideways:
-                targets[source] = loader(source, "u8")
+                targets[source] = loader(source, "u8", number)
             elif not body.way.alone and in_bytes and (several or source in averaged):
-                targets[source] = loader(source, "f32")
-            else:
-                targets[source] = renumbered.get(source, source)
-        moved = any(old != new for old, new in targets.items())
-        made.append(body.map(_redirect(targets)) if moved else body)
-        made_forms.append(forms[number])
-        renumbered[inputs + number] = inputs + len(made) - 1
-    return made, made_forms
+                targets[source] = loader(source, "f32", number)
+        if targets:
+            made.bodies[number] = body.map(_redirect(targets))
 
 
 def _columns_inside(work: FusedPass, source: int, step: int) -> range:
@@ -237,14 +244,14 @@ def _redirect(
     targets: dict[int, int],
 ) -> Callable[[tuple[Node, ...]], tuple[Node, ...]]:
     """Loads moved from old sources to new ones."""
-    if all(old == new for old, new in targets.items()):
-        return tuple
 
     def move(node: Node) -> Node:
         if node.op != "load" or not isinstance(node.attr, Access):
             return node
         source, channel, dx, dy = node.attr
-        return Node("load", node.dtype, (), Access(targets.get(source, source), channel, dx, dy))
+        if source not in targets:
+            return node
+        return Node("load", node.dtype, (), Access(targets[source], channel, dx, dy))
 
     return lambda roots: map_nodes(roots, move)
 
@@ -280,16 +287,20 @@ def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) ->
 
 
 def _lead_and_depth(
-    bodies: list[Body], forms: list[Form], grids: tuple[int, ...], inputs: int
+    bodies: list[Body], made: Made, grids: tuple[int, ...], inputs: int
 ) -> tuple[RowBody, ...]:
+    forms = made.forms
     lead = [0] * len(bodies)
     first = [0] * len(bodies)
     rings: list[Ring | None] = [None] * len(bodies)
     nodes = [in_order(b.roots) for b in bodies]
-    all_reads = [(reader, a) for reader, listed in enumerate(nodes) for a in _reads(listed)]
-    for number in reversed(range(len(bodies))):
-        reads = [(reader, a) for reader, a in all_reads if a.source == inputs + number]
-        if not reads:
+    readers: dict[int, list[tuple[int, Access]]] = {}  # source → who reads it where, in any channel
+    for reader, listed in enumerate(nodes):
+        for a in {Access(a.source, 0, a.dx, a.dy) for a in _reads(listed)}:
+            readers.setdefault(a.source, []).append((reader, a))
+    for number in reversed(made.order):
+        reads = readers.get(inputs + number)
+        if reads is None:
             continue
         grid = grids[inputs + number]
         coarser = {r: bodies[r].grid > grid for r, _ in reads}

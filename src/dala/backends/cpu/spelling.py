@@ -79,11 +79,12 @@ def _x86_extreme(code: Code, name: str, t: Type, args: list[str]) -> str:
     """
     prefix, suffix = _X86_EXTREMES[t.lanes]
     called = f"llvm.x86.{prefix}.{name}.ps{suffix}"
-    rounding = t.lanes == 16  # named by the widest ones, though nothing is rounded: 4 is "as set"
-    declared = f"{t}, {t}, i32" if rounding else f"{t}, {t}"
-    code.names.declarations[called] = f"declare {t} @{called}({declared})"
-    listed = f"{t} {args[0]}, {t} {args[1]}" + (", i32 4" if rounding else "")
-    return code.op(f"call {t} @{called}({listed})")
+    vector, rounding = str(t), t.lanes == 16  # named by the widest ones, though nothing is rounded
+    if called not in code.names.declarations:
+        kinds = f"{vector}, {vector}, i32" if rounding else f"{vector}, {vector}"
+        code.names.declarations[called] = f"declare {vector} @{called}({kinds})"
+    as_set = ", i32 4" if rounding else ""
+    return code.op(f"call {vector} @{called}({vector} {args[0]}, {vector} {args[1]}{as_set})")
 
 
 def _compare(code: Code, op: str, t: Type, args: list[str]) -> str:

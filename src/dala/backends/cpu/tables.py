@@ -18,8 +18,8 @@ from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.gathers import Gatherer
 from dala.backends.cpu.lanes import LaneWriter, Sources
 from dala.backends.cpu.rows import RowBody
-from dala.ir.dtypes import F32, S32, DType
-from dala.ir.graph import Access, Extent, Node, accesses, map_nodes, walk
+from dala.ir.dtypes import F32, S32
+from dala.ir.graph import Access, Node, accesses, map_nodes, walk
 from dala.ir.printer import print_body
 from dala.ir.rewrite import INVERSE_255
 
@@ -106,11 +106,7 @@ def _look_up(body: BodyEmitter, key: str, node: Node, pixels: str) -> str:
         address = body.uniform.op(f"getelementptr i8, ptr {start}, i64 {64 * quarter}")
         parts.append(body.row.op(f"load {vector}, ptr {address}, align 64"))
     name = "llvm.x86.avx512.vpermi2var.qi.512"
-    body.owner.names.declarations[name] = f"declare {vector} @{name}({vector}, {vector}, {vector})"
-    halves = [
-        code.op(f"call {vector} @{name}({vector} {a}, {vector} {pixels}, {vector} {b})")
-        for a, b in (parts[:2], parts[2:])
-    ]
+    halves = [code.call(vector, name, vector, [a, pixels, b]) for a, b in (parts[:2], parts[2:])]
     upper = code.op(f"icmp slt {vector} {pixels}, zeroinitializer")
     return code.op(f"select <64 x i1> {upper}, {vector} {halves[1]}, {vector} {halves[0]}")
 
@@ -140,15 +136,6 @@ class _Level(Sources):
         steps = ", ".join(f"i32 {i}" for i in range(self.owner.lanes))
         level = code.op(f"sitofp {i32} {code.op(f'add {i32} {start}, <{steps}>')} to {f32}")
         return code.op(f"fmul {f32} {level}, {code.constant(f32, INVERSE_255)}")
-
-    def param(self, index: int, dtype: DType) -> str:
-        return self.owner.word(self.owner.layout.params + index, Type(dtype).element)
-
-    def extent(self, extent: Extent) -> str:
-        return self.owner.extent(extent)
-
-    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
-        raise AssertionError("a table does not depend on the position")
 
     def gather(self, writer: LaneWriter, node: Node) -> str:
         return self.gatherer.value(writer, node)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LaneWriter, Sources
-from dala.ir.dtypes import F32, S64, DType
-from dala.ir.graph import Access, Extent, Node, const, make
+from dala.ir.dtypes import F32, S64
+from dala.ir.graph import Access, Node, const, make
 from dala.ir.printer import print_body
 
 if TYPE_CHECKING:
@@ -74,18 +74,6 @@ class _Columns(Sources):
         place = code.op(f"getelementptr float, ptr {start}, i64 {self.index}")
         return code.op(f"load {Type(F32, self.owner.lanes)}, ptr {place}, align 4")
 
-    def param(self, index: int, dtype: DType) -> str:
-        return self.owner.word(self.owner.layout.params + index, Type(dtype).element)
-
-    def extent(self, extent: Extent) -> str:
-        return self.owner.extent(extent)
-
-    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
-        raise AssertionError("weights do not depend on the position")
-
-    def gather(self, writer: LaneWriter, node: Node) -> str:
-        raise AssertionError("weights do not depend on pixels")
-
 
 def _store_merged(columns: _Columns, node: Node, count: int, code: Code, start: str) -> None:
     owner = columns.owner
@@ -145,10 +133,7 @@ def tap_places(body: BodyEmitter, taps: Sequence[Access]) -> str:
             f"load i64, ptr {code.op(f'getelementptr i64, ptr {pair}, i64 1')}, align 8"
         )
         row = code.op(f"add i64 %b{body.number}.r, {down}")
-        row = code.op(f"call i64 @llvm.smax.i64(i64 {row}, i64 {first_row})")
-        row = code.op(f"call i64 @llvm.smin.i64(i64 {row}, i64 {last_row})")
-        if first_row:
-            row = code.op(f"sub i64 {row}, {first_row}")
+        row = code.add(code.least(code.largest(row, first_row), last_row), -first_row)
         if depth:
             row = code.op(f"urem i64 {row}, {depth}")
         first = code.op(f"getelementptr i8, ptr {start}, i64 {code.op(f'mul i64 {row}, {stride}')}")
@@ -157,7 +142,5 @@ def tap_places(body: BodyEmitter, taps: Sequence[Access]) -> str:
         code.line(f"store ptr {place}, ptr {slot}, align 8")
         return []
 
-    for name in ("llvm.smax.i64", "llvm.smin.i64"):
-        body.owner.names.declarations[name] = f"declare i64 @{name}(i64, i64)"
     body.row.repeat(len(taps), 1, [], find)
     return places

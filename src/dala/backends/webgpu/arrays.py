@@ -81,6 +81,12 @@ class ArrayVar(Source):
             return self._of_group(block, dx, dy)
         return block.code.let(self.at(self._pixel_index(block, dx, dy)))
 
+    def half_pixel(self, block: Block, dx: int, dy: int) -> str:
+        if self.packed:
+            return super().half_pixel(block, dx, dy)
+        pixel = block.code.let(self.at(self._pixel_index(block, dx, dy)))
+        return block.code.let(f"half_pixel_of({pixel})")
+
     def _element(self, block: Block, dx: int) -> str:
         code = block.code
         if self.type.dtype == U8:

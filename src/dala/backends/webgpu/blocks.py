@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from dala.backends.webgpu.code import Code
+from dala.backends.webgpu.half import HalfWriter
 from dala.backends.webgpu.spelling import constant, spell
 from dala.backends.webgpu.uniforms import UniformBlock, uniform_nodes
 from dala.ir.graph import Access, Gather, Node, walk
@@ -35,9 +37,21 @@ class Source(ABC):
         """The packed pixel at an offset from the block's first pixel."""
         raise AssertionError("only packed sources have words")
 
+    def half_pixel(self, block: Block, dx: int, dy: int) -> str:
+        """All channels of a pixel at an offset, in half precision (half.py)."""
+        assert self.packed, "other sources have a way of their own"
+        return block.code.let(f"half_pixel({self.word(block, dx, dy)}, {block.half_one()})")
+
     def gather(self, block: Block, channel: int, place: Sequence[str]) -> str:
         """The value at a computed position, slowest axis first."""
         raise AssertionError("only arrays in memory are read at computed positions")
+
+
+class Known(NamedTuple):
+    """What is sure of the position of every block's first pixel, along one axis."""
+
+    from_zero: bool = False
+    below_size: bool = False
 
 
 class Block:
@@ -49,6 +63,7 @@ class Block:
         self.columns, self.rows = columns, rows
         self.x0, self.y0 = "x0", "y0"  # of the first pixel; i32
         self.tile_x, self.tile_y = "tx", "ty"  # the same, from the tile's first pixel
+        self.x_range = self.y_range = Known()
         self.linear = False  # a run of elements without rows and columns
         self.width, self.height = "width", "height"
         self.shape: tuple[int, ...] = ()  # of the output
@@ -62,10 +77,24 @@ class Block:
         return self.code.let(f"{self.y0} + {dy}") if dy else self.y0
 
     def clamped_x(self, dx: int) -> str:
-        return self.code.let(f"clamp({self.x(dx)}, 0i, {self.width} - 1i)")
+        return self._clamped(self.x(dx), dx, self.width, self.x_range)
 
     def clamped_y(self, dy: int) -> str:
-        return self.code.let(f"clamp({self.y(dy)}, 0i, {self.height} - 1i)")
+        return self._clamped(self.y(dy), dy, self.height, self.y_range)
+
+    def _clamped(self, place: str, offset: int, size: str, known: Known) -> str:
+        """A position within the image, without the comparisons whose outcome is known."""
+        if offset >= 0 and known.from_zero:
+            if offset == 0 and known.below_size:
+                return place
+            return self.code.let(f"min({place}, {size} - 1i)")
+        if offset <= 0 and known.below_size:
+            return self.code.let(f"max({place}, 0i)")
+        return self.code.let(f"clamp({place}, 0i, {size} - 1i)")
+
+    def half_one(self) -> str:
+        """1 as an f16 that no compiler knows: see half.py."""
+        return self.code.let(f"f16({self.uniforms.number('one', lambda: 1)})")
 
     def coord(self, axis: int, dx: int, dy: int) -> str:
         """The position along an axis of one pixel; tensors override it."""
@@ -80,12 +109,14 @@ class BodyWriter:
         self.code = block.code
         self.sources = sources
         self.uniform = uniform_nodes(roots)
+        self.half = HalfWriter(self)
+        self._halved = _only_below_halves(roots)
         self._done: dict[tuple[int, int], dict[int, str]] = {}
 
     def values(self, nodes: Sequence[Node], dx: int, dy: int) -> list[str]:
         """The names of some nodes at one pixel."""
         names = self._done.setdefault((dx, dy), {})
-        for node in walk(nodes):
+        for node in walk(nodes, self._halved):
             if id(node) not in names and id(node) not in self.uniform:
                 names[id(node)] = self._write(node, names, dx, dy)
         return [self._name(n, names) for n in nodes]
@@ -104,6 +135,10 @@ class BodyWriter:
                 return self.block.coord(axis, dx, dy)
             case "load", Access(source, channel, move_x, move_y):
                 return self.sources[source].fetch(self.block, channel, dx + move_x, dy + move_y)
+            case "half", _:
+                return self.half.value(node, dx, dy)
+            case "level", _ if node.args[0].op == "half":  # rounded there, not once more in f32
+                return self.half.level(node.args[0], dx, dy)
         args = [self._name(a, names) for a in node.args]
         if node.op == "gather":
             assert isinstance(node.attr, Gather)
@@ -126,7 +161,17 @@ class BodyWriter:
 
     def packed(self, nodes: Sequence[Node], dx: int, dy: int) -> str:
         """Up to four levels as the bytes of one word."""
-        return self._join([self._byte(n, c, dx, dy) for c, n in enumerate(nodes)])
+        masks: dict[str, int] = {}  # bytes that lie in their places of some word already
+        parts: list[tuple[str, bool]] = []
+        for channel, node in enumerate(nodes):
+            word = self._word_with(node, channel, dx, dy)
+            if word:
+                masks[word] = masks.get(word, 0) | 0xFF << (8 * channel)
+            else:
+                parts.append(self._byte(node, channel, dx, dy))
+        for word, mask in masks.items():
+            parts.append((f"({word} & {mask:#x}u)" if mask < 0xFFFFFFFF else word, False))
+        return self._join(parts)
 
     def packed_run(self, node: Node, dx: int, dy: int) -> str:
         """One level of each of four neighbouring pixels as the bytes of one word."""
@@ -134,33 +179,44 @@ class BodyWriter:
 
     def _byte(self, node: Node, place: int, dx: int, dy: int) -> tuple[str, bool]:
         """A level moved to its place in a word, and whether the bits of 2²³ are still in it."""
-        if node.op == "level":
-            passed = self._passed_through(node.args[0], place, dx, dy)
-            if passed:
-                return passed, False
-            if id(node.args[0]) not in self.uniform:
-                (value,) = self.values([node.args[0]], dx, dy)
-                # Bounded between the product and the sum, and before: no compiler rounds two of them at
-                # once (NVIDIA's would contract, Mesa's would fold constants).
-                level = f"min(saturate({value}) * 255.0f, 255.0f)"
-                bits = self.code.let(f"bitcast<u32>({level} + {LEVEL_MAGIC})")
-                return _moved(bits, place), place == 0
+        if node.op == "level" and id(node.args[0]) not in self.uniform:
+            (value,) = self.values([node.args[0]], dx, dy)
+            # Bounded between the product and the sum, and before: no compiler rounds two of them at
+            # once (NVIDIA's would contract, Mesa's would fold constants).
+            level = f"min(saturate({value}) * 255.0f, 255.0f)"
+            bits = self.code.let(f"bitcast<u32>({level} + {LEVEL_MAGIC})")
+            return _moved(bits, place), place == 0
         (value,) = self.values([node], dx, dy)
         return _moved(f"u32({value})", place), False
 
-    def _passed_through(self, node: Node, place: int, dx: int, dy: int) -> str:
-        """A byte that only passes through stays a byte."""
-        if not isinstance(node.attr, Access) or not self.sources[node.attr.source].packed:
+    def _word_with(self, node: Node, channel: int, dx: int, dy: int) -> str:
+        """A word that has a channel's byte in its place: it passes through, or was computed there."""
+        if node.op != "level":
             return ""
-        if node.attr.channel != place:
+        value = node.args[0]
+        if value.op == "half":
+            return self.half.word(value, channel, dx, dy)
+        if not isinstance(value.attr, Access) or not self.sources[value.attr.source].packed:
             return ""
-        word = self.sources[node.attr.source].word(self.block, dx + node.attr.dx, dy + node.attr.dy)
-        return f"({word} & {0xFF << (8 * place):#x}u)"
+        if value.attr.channel != channel:
+            return ""
+        at = value.attr
+        return self.sources[at.source].word(self.block, dx + at.dx, dy + at.dy)
 
     def _join(self, parts: Sequence[tuple[str, bool]]) -> str:
         surplus = sum(MAGIC_BITS for _, magic in parts if magic)
         text = " + ".join(part for part, _ in parts)
         return self.code.let(f"({text} - {surplus:#x}u)" if surplus else f"({text})")
+
+
+def _only_below_halves(roots: Sequence[Node]) -> set[int]:
+    """The expressions that are needed in half precision alone, or rounded there."""
+    below: set[int] = set()
+    elsewhere = {id(n) for n in roots}
+    for node in walk(roots):
+        half = node.op == "half" or (node.op == "level" and node.args[0].op == "half")
+        (below if half else elsewhere).update(map(id, node.args))
+    return below - elsewhere
 
 
 def _moved(bits: str, place: int) -> str:

@@ -37,7 +37,7 @@ class Code:
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
         """A nested block; names made inside are forgotten behind it."""
-        self.line(f"{head} {{")
+        self.line(f"{head} {{" if head else "{")
         outside = dict(self._names)
         self._depth += 1
         yield

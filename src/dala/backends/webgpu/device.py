@@ -35,7 +35,7 @@ from dala.plan.steps import Copy
 
 Array = npt.NDArray[Any]
 VIEWED = 1 << 20  # bytes from which on a read is a view of the staging buffer
-WANTED_FEATURES = ("shader-f64", "shader-int64", "timestamp-query")
+WANTED_FEATURES = ("shader-f16", "shader-f64", "shader-int64", "timestamp-query")
 
 
 class WebGpuDevice(Device):
@@ -60,7 +60,8 @@ class WebGpuDevice(Device):
         self.staging = StagingRing(self.gpu, self.lock)
         self.pipelines = PipelineCache(self.gpu)
         self.recorder = make_recorder(self.gpu)
-        self.tuning = Tuning()
+        # a software adapter has no f16 units: there it would only be slower
+        self.tuning = Tuning(half="shader-f16" in features and self.is_gpu)
         self.timers = make_timers(self.gpu, self.lock)
         self.process = os.getpid()
 
@@ -88,7 +89,7 @@ class WebGpuDevice(Device):
             for node in walk(stage.body):
                 if node.dtype in NEEDS:
                     self.require_dtype(node.dtype)
-        return prepare_program(program)
+        return prepare_program(program, inputs, output, half=self.tuning.half)
 
     def compile(self, plan: Plan) -> GpuExecutable:
         self.check_process()

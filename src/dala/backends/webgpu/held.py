@@ -1,10 +1,12 @@
 """Held values: a tile with its margins in workgroup memory.
 
     packed   levels of a u8 image of four channels: one word per pixel
-    planar   f32, one plane per channel
+    half     pixels in half precision (half.py): two planes of words
+    f32      one plane per channel
 
-Both in groups of four pixels (one vec4), so that a block of four reads and writes whole groups and
-neighbouring invocations touch neighbouring banks.
+All in groups of four pixels (one vec4), so that a block of four reads and writes whole groups and
+neighbouring invocations touch neighbouring banks. Planes are arrays of their own: WebGPU checks each index
+that is not a literal, so that one check serves all of them. (Rows as arrays were slower on an H200.)
 """
 
 from __future__ import annotations
@@ -23,27 +25,37 @@ class HeldTile(Source):
     def __init__(self, number: int, tile: Tile, body: TiledBody, whole_groups: bool) -> None:
         self.name = f"held{number}"
         self.body = body
-        self.packed = self.bytes = body.packed
+        self.packed = self.bytes = body.form == "packed"
+        self.half = body.form == "half"
         self.whole_groups = whole_groups  # rows of the image are groups of four
-        self.channels = 1 if body.packed else len(body.body.held)
+        self.planes = {"packed": 1, "half": 2, "f32": len(body.body.held)}[body.form]
+        self.element = "f32" if body.form == "f32" else "u32"
         margins = body.margins
         self.groups = (tile.width + margins.left + margins.right) // 4  # in a row
         self.rows = tile.height + margins.top + margins.bottom
-        self.size = self.channels * self.groups * self.rows
 
     def declare(self) -> str:
-        element = "u32" if self.packed else "f32"
-        return f"var<workgroup> {self.name}: array<vec4<{element}>, {self.size}>;\n"
+        plane = f"array<vec4<{self.element}>, {self.groups * self.rows}>"
+        return f"var<workgroup> {self.name}: array<{plane}, {self.planes}>;\n"
 
     # -- reading -------------------------------------------------------------------------------
 
     def fetch(self, block: Block, channel: int, dx: int, dy: int) -> str:
         if self.packed:
             return unpack(block, self.word(block, dx, dy), channel)
+        assert not self.half, "what is held in halves is read in halves"
         return self._component(block, channel, dx, dy)
 
     def word(self, block: Block, dx: int, dy: int) -> str:
         return self._component(block, 0, dx, dy)
+
+    def half_pixel(self, block: Block, dx: int, dy: int) -> str:
+        if self.packed:
+            return super().half_pixel(block, dx, dy)
+        parts = [self._component(block, plane, dx, dy) for plane in range(self.planes)]
+        if self.half:
+            return block.code.let(f"vec4<f16>({', '.join(f'halves({p})' for p in parts)})")
+        return block.code.let(f"half_pixel_of(vec4<f32>({', '.join(parts)}))")
 
     def _component(self, block: Block, plane: int, dx: int, dy: int) -> str:
         group, place = divmod(dx, 4)
@@ -53,19 +65,20 @@ class HeldTile(Source):
             return f"{self._group(block, plane, here, dy)}.{'xyzw'[place]}"
         if not self.whole_groups:
             column = block.code.let(f"{block.clamped_x(dx)} - tile_x0")
-            index = self._index(block, plane, f"({column} >> 2u)", dy)
-            return block.code.let(f"{self.name}[{index}][{column} & 3i]")
+            here = block.code.let(f"{column} >> 2u")
+            return block.code.let(f"{self._place(block, plane, here, dy)}[{column} & 3i]")
         last = block.code.let(f"({block.width} >> 2u) - 1i")
         here = block.code.let(f"clamp(({block.x0} >> 2u) + {group}, 0i, {last}) - (tile_x0 >> 2u)")
         return edge_select(block, self._group(block, plane, here, dy), group, place)
 
     def _group(self, block: Block, plane: int, here: str, dy: int) -> str:
-        return block.code.let(f"{self.name}[{self._index(block, plane, here, dy)}]")
+        return block.code.let(self._place(block, plane, here, dy))
 
-    def _index(self, block: Block, plane: int, here: str, dy: int) -> str:
-        offset = plane * self.groups * self.rows + self.body.margins.left // 4
-        base = block.code.let(f"{self._row(block, dy)} * {self.groups} + {here}")
-        return block.code.let(f"{base} + {offset}") if offset else base
+    def _place(self, block: Block, plane: int, here: str, dy: int) -> str:
+        index = block.code.let(f"{self._row(block, dy)} * {self.groups} + {here}")
+        if offset := self.body.margins.left // 4:
+            index = block.code.let(f"{index} + {offset}")
+        return f"{self.name}[{plane}][{index}]"
 
     def _row(self, block: Block, dy: int) -> str:
         """The row of the tile that holds an image's row; none beyond the border is ever asked for."""
@@ -88,30 +101,30 @@ class HeldTile(Source):
             for group in range(block.columns // 4):
                 self._keep_group(writer, nodes, group, dy)
 
-    def _own_index(self, block: Block, plane: int, group: int, dy: int) -> str:
+    def _own_place(self, block: Block, plane: int, group: int, dy: int) -> str:
         code, margins = block.code, self.body.margins
         row = code.let(f"{block.tile_y} + {dy + margins.top}")
         here = code.let(f"({block.tile_x} >> 2u) + {group + margins.left // 4}")
-        base = code.let(f"{row} * {self.groups} + {here}")
-        offset = plane * self.groups * self.rows
-        return code.let(f"{base} + {offset}") if offset else base
+        index = code.let(f"{row} * {self.groups} + {here}")
+        return f"{self.name}[{plane}][{index}]"
 
     def _keep_pixel(self, writer: BodyWriter, nodes: Sequence[Node], dy: int) -> None:
         block, code = writer.block, writer.code
         place = code.let(f"{block.tile_x} & 3i")
-        names = [writer.packed(nodes, 0, dy)] if self.packed else writer.values(nodes, 0, dy)
-        for plane, name in enumerate(names):
-            code.line(f"{self.name}[{self._own_index(block, plane, 0, dy)}][{place}] = {name};")
+        for plane, name in enumerate(self._words(writer, nodes, 0, dy)):
+            code.line(f"{self._own_place(block, plane, 0, dy)}[{place}] = {name};")
 
     def _keep_group(self, writer: BodyWriter, nodes: Sequence[Node], group: int, dy: int) -> None:
         block, code = writer.block, writer.code
-        pixels = range(4 * group, 4 * group + 4)
+        pixels = [self._words(writer, nodes, 4 * group + k, dy) for k in range(4)]
+        for plane, names in enumerate(zip(*pixels, strict=True)):
+            own = self._own_place(block, plane, group, dy)
+            code.line(f"{own} = vec4<{self.element}>({', '.join(names)});")
+
+    def _words(self, writer: BodyWriter, nodes: Sequence[Node], dx: int, dy: int) -> list[str]:
+        """What each plane holds of a pixel."""
         if self.packed:
-            planes = [[writer.packed(nodes, dx, dy) for dx in pixels]]
-        else:
-            columns = [writer.values(nodes, dx, dy) for dx in pixels]
-            planes = [list(plane) for plane in zip(*columns, strict=True)]
-        element = "u32" if self.packed else "f32"
-        for plane, names in enumerate(planes):
-            index = self._own_index(block, plane, group, dy)
-            code.line(f"{self.name}[{index}] = vec4<{element}>({', '.join(names)});")
+            return [writer.packed(nodes, dx, dy)]
+        if self.half:
+            return writer.half.planes(nodes[0], dx, dy)
+        return writer.values(nodes, dx, dy)

@@ -1,21 +1,41 @@
 """A kernel's program as a GPU wants to compute it: what changes rounding, before fusion.
 
-Averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add, said aloud: a
-driver would contract some of them anyway, others not (a product that two neighbouring pixels share), and
-others again in another shader.
+* Stages on the way from one u8 image to another that only average, or only choose minima and maxima, are
+  left to half precision (half.py), and so is what a kernel marks by ``half_precision(…)``.
+* Averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add, said aloud: a
+  driver would contract some of them anyway, others not (a product that two neighbouring pixels share), and
+  others again in another shader.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dala.backends.contract import contract_body
-from dala.ir.graph import Program
+from dala.backends.patterns import drop_halves, find_terms, is_plain_average, on_levels
+from dala.backends.webgpu.half import LARGEST, PAIRS, PIXEL, SPELLED
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import F32, U8
+from dala.ir.graph import Access, Node, Program, Stage, accesses, const, make, map_nodes, walk
+from dala.ir.ops import split_average
 from dala.ir.rewrite import PASSES, expand_averages
 
+MOST_TAPS = 51  # of an average in half precision
+MOST_WEIGHT = (
+    16  # of a sum of pixels: times 128, the largest whole number of which f16 has all below
+)
 
-def prepare_program(program: Program) -> Program:
+
+def prepare_program(
+    program: Program, inputs: Sequence[ArrayType], output: ArrayType, *, half: bool = False
+) -> Program:
     """The program in ops that WGSL has."""
+    pixels = all(a.dtype == U8 and a.channels == 4 for a in (*inputs, output))
+    if half and pixels and program.domain == "image" and program.has_one_grid:
+        program = _in_halves(program, inputs)
+    else:
+        program = drop_halves(program)
     stages = []
     for stage in program.stages:
         body = expand_averages(stage.body)
@@ -23,3 +43,111 @@ def prepare_program(program: Program) -> Program:
             body = rewrite(body)
         stages.append(replace(stage, body=contract_body(body)))
     return replace(program, stages=tuple(stages))
+
+
+def _in_halves(program: Program, inputs: Sequence[ArrayType]) -> Program:
+    """The program with ``half`` around what is computed in half precision, and nowhere else."""
+    plain = drop_halves(program)
+    stencils = {i for i, s in enumerate(plain.stages) if _is_stencil(s)}
+    chosen = {i for i in stencils if _suits_pixels(plain.stages[i])}
+    chosen = on_levels(plain, inputs, chosen, len(plain.stages))
+    stages = []
+    for number, stage in enumerate(program.stages):
+        if number in chosen:
+            body = tuple(map(_halved, plain.stages[number].body))
+        elif number in stencils:
+            body = map_nodes(stage.body, lambda node: _checked(node, program.inputs))
+            if any(node.op == "half" for node in walk(body)):
+                stage = replace(stage, way=PAIRS)
+        else:
+            body = plain.stages[number].body
+        stages.append(replace(stage, body=body))
+    return replace(program, stages=tuple(stages))
+
+
+def _is_stencil(stage: Stage) -> bool:
+    """Whether neighbours are read of everything that is read: then no other stage melts into it."""
+    moved = {a.source for a in accesses(stage.body) if a.dx or a.dy}
+    return bool(moved) and {a.source for a in accesses(stage.body)} == moved
+
+
+def _suits_pixels(stage: Stage) -> bool:
+    if len(stage.body) != 4:
+        return False
+    if is_plain_average(stage.body):
+        return len(stage.body[0].args) // 2 <= MOST_TAPS
+    channels = list(enumerate(stage.body))
+    if any(a.channel != channel for channel, node in channels for a in accesses([node])):
+        return False
+    return all(_are_extrema(node) or _keeps_units(node) for node in stage.body)
+
+
+def _are_extrema(root: Node) -> bool:
+    return all(node.op in ("load", "min", "max") for node in walk([root]))
+
+
+def _keeps_units(root: Node) -> bool:
+    """Whether a sum of pixels has weights of 1 in all, and gains times differences: then it commutes with
+    a change of units. Whole weights, not too many: whole levels add up exactly."""
+    terms = find_terms(root)
+    if terms is None:
+        return False
+    for uniform, weights in terms.items():
+        given = list(weights.values())
+        if sum(given) != (1.0 if uniform is None else 0.0) or not all(
+            w.is_integer() for w in given
+        ):
+            return False
+        if sum(map(abs, given)) > MOST_WEIGHT:
+            return False
+    return None in terms
+
+
+def _halved(root: Node) -> Node:
+    if root.op == "load":  # passes through
+        return root
+    value = _in_groups(root) if root.op == "average" else root
+    return Node("half", F32, (value,), PIXEL)
+
+
+def _in_groups(average: Node) -> Node:
+    """An average as a sum of few products: pixels of equal weight are added first.
+
+    Whole levels add up exactly, and from the ends of a bell inwards the small terms come first.
+    """
+    values, weights = split_average(average.args)
+    weights = tuple(make("max", w, const(0.0, F32)) for w in weights)
+    total = weights[0]
+    for weight in weights[1:]:
+        total = make("add", total, weight)
+    groups: dict[int, tuple[Node, Node]] = {}
+    own = split_average(average.args)[1]
+    for value, weight, key in zip(values, weights, map(id, own), strict=True):
+        known = groups.get(key)
+        groups[key] = (value if known is None else make("add", known[0], value), weight)
+    result: Node | None = None
+    for group, weight in groups.values():
+        term = make("mul", group, make("div", weight, total))
+        result = term if result is None else make("add", result, term)
+    assert result is not None
+    return result
+
+
+def _checked(node: Node, inputs: int) -> Node:
+    """A kernel's own ``half`` stays where half precision has all it takes: images of bytes, and its ops."""
+    if node.op != "half":
+        return node
+    uniform: set[int] = set()
+    for part in walk(node.args):
+        if part.op in ("const", "param", "extent") or (
+            part.args and all(id(a) in uniform for a in part.args)
+        ):
+            uniform.add(id(part))
+            if part.op == "const" and not abs(float(part.attr)) <= LARGEST:  # type: ignore[arg-type]
+                return node.args[0]
+        elif isinstance(part.attr, Access):
+            if part.attr.source >= inputs:
+                return node.args[0]
+        elif part.op not in SPELLED:
+            return node.args[0]
+    return node

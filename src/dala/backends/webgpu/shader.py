@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dala.backends.webgpu.arrays import ArrayVar
-from dala.backends.webgpu.blocks import Block, BodyWriter, Source
+from dala.backends.webgpu.blocks import Block, BodyWriter, Known, Source
 from dala.backends.webgpu.code import Code
 from dala.backends.webgpu.functions import functions_for
 from dala.backends.webgpu.held import HeldTile
@@ -148,13 +148,15 @@ class _Emitter:
 
     def grid(self) -> Shader:
         columns, rows = block_of(self.work, self.wide, self.tuning)
-        across, down = self.tuning.grid
+        neighbours = any(a.dx or a.dy for a in accesses(self.work.bodies[0].roots))
+        across, down = self.tuning.stencil_grid if neighbours else self.tuning.grid
         code = self.code
         code.line(f"let x0 = i32(id.x) * {columns};")
         code.line(f"let y0 = i32(id.y + id.z * {MOST_GROUPS * down}u) * {rows};")
         self._sizes()
         code.line("if (x0 >= width || y0 >= height) { return; }")
         block = Block(code, self.uniforms, columns, rows)
+        block.x_range = block.y_range = Known(from_zero=True, below_size=True)
         block.shape = self.work.shape
         self._write_stores(block, [f"y0 + {r} < height" if r else "" for r in range(rows)])
         head = (
@@ -210,7 +212,7 @@ class _Emitter:
         code.line(f"// {laid.body.label}")
         loop = f"for (var item = i32(lane); item < {items}i; item += {threads}i)"
         if items <= threads:
-            loop = f"if (lane < {items}u)"
+            loop = f"if (lane < {items}u)" if items < threads else ""
         with code.block(loop):
             if items <= threads:
                 code.line("let item = i32(lane);")
@@ -221,10 +223,12 @@ class _Emitter:
             code.line("let y0 = tile_y0 + ty;")
             block = Block(code, self.uniforms, laid.columns, laid.rows)
             block.shape = self.work.shape
+            block.x_range = Known(from_zero=laid.padded or m.left == 0, below_size=laid.padded)
+            block.y_range = Known(from_zero=m.top == 0)
             writer = self._writer(block, (*laid.body.roots, *laid.body.levels), held)
             tile_of_own = held[number]
             if tile_of_own is not None:
-                values = laid.body.levels if laid.packed else laid.body.held
+                values = laid.body.levels if laid.form == "packed" else laid.body.held
                 tile_of_own.keep(writer, values)
             self._stores(writer, laid.body, [self._own(tile, laid, r) for r in range(laid.rows)])
 
@@ -287,6 +291,8 @@ class _Emitter:
         bindings = tuple(Binding(place, var.written) for (place, _), var in bound)
         label = " → ".join(self.work.labels)
         text = f"// {label}\n{declared}{functions_for(body)}{body}"
+        if "f16" in text:
+            text = "enable f16;\n" + text
         return Shader(text, self.uniforms, bindings, groups, label)
 
 

@@ -26,7 +26,8 @@ def emit_split(
 ) -> list[Shader]:
     """The shaders of a pass, in order."""
     merged = merge_bodies(work)
-    if len(set(_places(merged))) <= most_arrays and not _worth_cutting(merged):
+    fits = len(set(_places(merged))) <= most_arrays and not _has_one_alone(merged)
+    if fits and not _worth_cutting(merged):
         shader = emit_pass(merged, tuning, most_bytes)
         if shader is not None:
             return [shader]
@@ -49,7 +50,7 @@ def cut_pass(work: FusedPass, new_temp: NewTemp) -> tuple[FusedPass, FusedPass] 
     if len(bodies) == 1:
         return _cut_stores(work)
     first = len(work.reads)
-    at = min(
+    at = _before_or_behind_alone(bodies) or min(
         range(1, len(bodies)),
         key=lambda k: (_bytes_across(work, k), abs(2 * k - len(bodies))),
     )
@@ -62,6 +63,17 @@ def cut_pass(work: FusedPass, new_temp: NewTemp) -> tuple[FusedPass, FusedPass] 
     moved |= {first + n: len(reads) + n - at for n in range(at, len(bodies))}
     tail = _compact(replace(work, reads=reads, bodies=tuple(_moved(b, moved) for b in bodies[at:])))
     return head, tail
+
+
+def _has_one_alone(work: FusedPass) -> bool:
+    """Whether a body that must be a pass of its own is not one yet."""
+    return len(work.bodies) > 1 and any(b.way.alone for b in work.bodies)
+
+
+def _before_or_behind_alone(bodies: Sequence[Body]) -> int:
+    """Where to cut so that a body is alone; 0 if none wants to be."""
+    number = next((i for i, b in enumerate(bodies) if b.way.alone), None)
+    return 0 if number is None else number or 1
 
 
 def _crossing(work: FusedPass, at: int) -> list[int]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
+from dala.backends.webgpu.half import are_half
 from dala.ir.dtypes import U8
 from dala.ir.graph import Access, Gather, Node, accesses, gathered_sources, map_nodes, walk
 from dala.plan.melt import Body, FusedPass
@@ -19,20 +21,30 @@ from dala.plan.melt import Body, FusedPass
 class Tuning:
     """Sizes chosen by measurement; bench/gpu.py varies them."""
 
-    threads: int = 256  # per workgroup
+    threads: int = 128  # per workgroup
     grid: tuple[int, int] = (64, 4)  # the shape of a workgroup without held values
+    stencil_grid: tuple[int, int] = (
+        32,
+        4,
+    )  # … that reads neighbours: more registers, fewer threads
     point_columns: int = 4  # pixels of a block: point-wise, from wide arrays
     point_rows: int = 1
     stencil_columns: int = 4  # … reading neighbours, from wide arrays
     stencil_rows: int = 2
     strip_rows: int = 4  # … of one column, where rows do not begin on a word
     held_rows: int = 4  # of a column that fills a tile
-    tile_columns: tuple[int, ...] = (256, 128, 512)  # of a tile with its margins
-    tile_rows: tuple[int, ...] = (8, 4, 16, 2)
+    half_rows: int = 6  # … in half precision
+    half: bool = False  # whether u8 images may be computed in half precision (half.py)
+    tile_columns: tuple[int, ...] = (128, 256)  # of a tile with its margins
+    tile_rows: tuple[int, ...] = (6, 4, 2)  # of a tile without them
     unpack_by_bits: bool = (
         False  # bytes to f32 without a conversion: 2²³ in their upper bits, taken off
     )
     most_nodes: int = 6000  # of one block, all of its pixels together
+
+
+Form = Literal["packed", "half", "f32"]
+FORM_BYTES = {"packed": 1, "half": 2, "f32": 4}  # of a channel
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +65,7 @@ class TiledBody:
     margins: Margins
     columns: int  # of a block
     rows: int
-    packed: bool  # held as words of four bytes
+    form: Form  # of what it holds
     padded: bool  # beyond the left and right border it holds what is at the border
 
 
@@ -75,7 +87,7 @@ def merge_bodies(work: FusedPass) -> FusedPass:
     """
     bodies = list(work.bodies)
     first = len(work.reads)
-    plain = [i for i, b in enumerate(bodies) if not b.held]
+    plain = [i for i, b in enumerate(bodies) if not b.held and not b.way.alone]
     if len(plain) > 1:
         joined = replace(
             bodies[plain[-1]],
@@ -96,7 +108,8 @@ def _mergeable(bodies: Sequence[Body], first: int) -> int | None:
         offsets = {
             (a.dx, a.dy) for b in readers for a in accesses(b.roots) if a.source == first + number
         }
-        if body.held and len(readers) == 1 and offsets == {(0, 0)}:
+        alone = any(b.way.alone for b in (body, *readers))
+        if body.held and len(readers) == 1 and offsets == {(0, 0)} and not alone:
             return number
     return None
 
@@ -168,23 +181,26 @@ def _in_fours(n: int) -> int:
 
 
 def choose_tile(work: FusedPass, tuning: Tuning, most_bytes: int) -> Tile | None:
-    """The cheapest tile whose held values fit into workgroup memory; None if none fits."""
-    bodies, first = work.bodies, len(work.reads)
-    margins = find_margins(bodies, first)
-    best: tuple[float, Tile] | None = None
-    for columns in tuning.tile_columns:
-        for height in tuning.tile_rows:
-            around = max(m.left + m.right for m in margins)
-            width = columns - around
-            if width < 32:
+    """The tile that measured best of those whose held values fit; None if none fits.
+
+    Margins should be a third of a row at most. A tile is as high as one strip, or higher where values are
+    held for others that are held, too; with more margins above and below than rows, two passes are faster.
+    """
+    margins = find_margins(work.bodies, len(work.reads))
+    around = max(m.left + m.right for m in margins)
+    halves = any(are_half(b.held) for b in work.bodies)
+    strip = tuning.half_rows if halves else tuning.held_rows
+    nested = max(m.top + m.bottom for m in margins)
+    heights = [h for h in tuning.tile_rows if nested <= h and (nested or h <= strip)]
+    wide = [c for c in tuning.tile_columns if 3 * around <= c] or [tuning.tile_columns[-1]]
+    for columns in dict.fromkeys((*wide, *tuning.tile_columns)):
+        for height in heights:
+            if columns - around < 32:
                 continue
-            tile = _lay_out(work, margins, width, height, tuning)
-            if tile.bytes > most_bytes:
-                continue
-            cost = _cost(tile, tuning)
-            if best is None or cost < best[0]:
-                best = (cost, tile)
-    return best[1] if best else None
+            tile = _lay_out(work, margins, columns - around, height, tuning)
+            if tile.bytes <= most_bytes:
+                return tile
+    return None
 
 
 def _lay_out(
@@ -195,42 +211,36 @@ def _lay_out(
     size = 0
     for body, margin in zip(work.bodies, margins, strict=True):
         inside = any(a.source >= first for a in accesses(body.roots))
-        packed = len(body.levels) == 4
+        form = _form_of(body)
         columns = 4 if inside or not body.held else 1
         rows = 1 if columns == 4 else _strip_rows(body, height + margin.top + margin.bottom, tuning)
-        laid.append(TiledBody(body, margin, columns, rows, packed, padded=columns == 1))
+        laid.append(TiledBody(body, margin, columns, rows, form, padded=columns == 1))
         if body.held:
             area = (width + margin.left + margin.right) * (height + margin.top + margin.bottom)
-            size += area * (4 if packed else 4 * len(body.held))
+            size += area * len(body.held) * FORM_BYTES[form]
     return Tile(width, height, tuple(laid), size)
+
+
+def _form_of(body: Body) -> Form:
+    if len(body.levels) == 4:
+        return "packed"
+    return "half" if are_half(body.held) else "f32"
 
 
 def _strip_rows(body: Body, height: int, tuning: Tuning) -> int:
     """Rows of a strip: as many as divide the region without making the shader too long."""
     nodes = count_nodes(body)
-    for rows in range(min(tuning.held_rows, height), 1, -1):
+    most = tuning.half_rows if are_half(body.held) else tuning.held_rows
+    for rows in range(min(most, height), 1, -1):
         if height % rows == 0 and rows * nodes <= tuning.most_nodes:
             return rows
     return 1
 
 
 def count_nodes(body: Body) -> int:
-    """The length of a body's code, for one pixel."""
-    return sum(1 for _ in walk(body.roots))
-
-
-def _cost(tile: Tile, tuning: Tuning) -> float:
-    """Work per pixel of the tile: nodes computed, loads repeated between strips, idle invocations."""
-    total = 0.0
-    for laid in tile.bodies:
-        m = laid.margins
-        across, down = tile.width + m.left + m.right, tile.height + m.top + m.bottom
-        items = -(-across // laid.columns) * -(-down // laid.rows)
-        rounds = -(-items // tuning.threads) * tuning.threads
-        own = reach(laid.body)
-        again = (laid.rows + own.top + own.bottom) / laid.rows if laid.columns == 1 else 1.0
-        total += rounds * laid.columns * laid.rows * (count_nodes(laid.body) + 8 * again)
-    return total / (tile.width * tile.height) * (1 + tile.bytes / 400_000)
+    """The length of a body's code, for one pixel; two halves are one."""
+    nodes = list(walk(body.roots))
+    return len(nodes) // 2 if any(n.op == "half" for n in nodes) else len(nodes)
 
 
 def block_of(work: FusedPass, wide: bool, tuning: Tuning) -> tuple[int, int]:

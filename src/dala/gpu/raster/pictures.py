@@ -27,7 +27,7 @@ from dala.gpu.raster.layout import (
     TOP,
     WIDTH,
 )
-from dala.gpu.raster.rows import blend_row
+from dala.gpu.raster.rows import blend_pixels
 from dala.gpu.raster.sampling import sample_row
 from dala.gpu.raster.words import below, copy_bytes, load64, store32, udiv
 
@@ -48,24 +48,26 @@ def find_picture(table: int, count: int, identity: int) -> int:
     return 0
 
 
-def put_row(s: int, to: int, count: int, source: int) -> None:
-    """Pixels onto a row of the surface, blended or not."""
+def put(s: int, to: int, count: int, rows: int, source: int, source_step: int) -> None:
+    """Rows of pixels onto the surface, blended or not."""
+    step = load64(s + WIDTH) * 4
     if load64(s + REPLACE):
-        copy_bytes(to, source, count * 4)
+        for row in range(rows):
+            copy_bytes(to + row * step, source + row * source_step, count * 4)
     else:
-        blend_row(to, count, source)
+        blend_pixels(to, step, count, rows, source, source_step)
 
 
 def blit(s: int, picture: int, x: int, y: int) -> None:
     """A picture, pixel for pixel, with its left top corner at (x, y)."""
-    first = max(x, load64(s + LEFT))
+    first, top = max(x, load64(s + LEFT)), max(y, load64(s + TOP))
     end = min(x + load64(picture + PICTURE_WIDTH), load64(s + RIGHT))
     bottom = min(y + load64(picture + PICTURE_HEIGHT), load64(s + BOTTOM))
-    if first < end:
-        for row in range(max(y, load64(s + TOP)), bottom):
-            source = load64(picture + PIXELS) + (row - y) * load64(picture + STRIDE)
-            to = load64(s + BACK) + (row * load64(s + WIDTH) + first) * 4
-            put_row(s, to, end - first, source + (first - x) * 4)
+    if first < end and top < bottom:
+        to = load64(s + BACK) + (top * load64(s + WIDTH) + first) * 4
+        stride = load64(picture + STRIDE)
+        source = load64(picture + PIXELS) + (top - y) * stride + (first - x) * 4
+        put(s, to, end - first, bottom - top, source, stride)
 
 
 def draw_image(s: int, picture: int, x: int, y: int, w: int, h: int) -> None:
@@ -89,7 +91,7 @@ def draw_image(s: int, picture: int, x: int, y: int, w: int, h: int) -> None:
         lower = upper + (load64(picture + STRIDE) if (f >> 8) < high - 1 else 0)
         sample_row(sampled, end - first, columns, upper, lower, wide - 1, f & 255)
         to = load64(s + BACK) + (row * load64(s + WIDTH) + first) * 4
-        put_row(s, to, end - first, sampled)
+        put(s, to, end - first, 1, sampled, 0)
 
 
 def sample_position(i: int, size: int, source_size: int) -> int:

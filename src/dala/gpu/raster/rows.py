@@ -26,6 +26,10 @@ from collections.abc import Iterable
 from dala.backends.cpu.jit import detect_host
 from dala.gpu.raster.language import Word
 
+# Memory this many rows further down is asked for while a row is blended: a sprite's row is over before
+# the machine could notice where the next one lies.
+AHEAD = 8
+
 _FILL = """
 define internal i64 @fill_row(i64 %to, i64 %count, i64 %pixel) {{
   %dword = trunc i64 %pixel to i32
@@ -133,6 +137,21 @@ simple:
 general:
   %y = call {V} @blend_any({V} %s, {V} %d)
   ret {V} %y
+}}
+
+; most vectors of most pictures are opaque or transparent throughout: those are only chosen from
+define internal {V} @blend_picture({V} %s, {V} %d) alwaysinline {{
+  %turned = add {V} %s, splat (i32 16777216)            ; alpha 255 becomes 0, and 0 becomes 1
+  %clear_cut = icmp ult {V} %turned, splat (i32 33554432)
+  %all = call i1 @llvm.vector.reduce.and.v{L}i1(<{L} x i1> %clear_cut)
+  br i1 %all, label %choose, label %mix
+choose:
+  %opaque = icmp uge {V} %s, splat (i32 -16777216)
+  %x = select <{L} x i1> %opaque, {V} %s, {V} %d
+  ret {V} %x
+mix:
+  %y = call {V} @blend({V} %s, {V} %d)
+  ret {V} %y
 }}"""
 
 _CHANNEL = """
@@ -149,28 +168,40 @@ _CHANNEL = """
   %i{c} = fptoui <{L} x float> %q{c} to {V}
   %out{c} = shl {V} %i{c}, splat (i32 {c})"""
 
-_ROW = """
-define internal i64 @{name}(i64 %to, i64 %count, i64 %source) {{
+# large, so it is called and not copied to its callers
+_ROWS = """
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+
+define internal i64 @{name}(i64 %first, i64 %step, i64 %count, i64 %rows, i64 %source{steps}) noinline {{
   {before}
   %whole = sub i64 %count, {L}
   %long = icmp sge i64 %whole, 0
+  %ahead = mul i64 %step, {ahead}
+  br label %row
+row:
+  %done = phi i64 [ 0, %0 ], [ %done.next, %end ]
+  %to = phi i64 [ %first, %0 ], [ %to.next, %end ]
+  {row}
   br i1 %long, label %vector, label %rest
 vector:
-  %i = phi i64 [ 0, %0 ], [ %next, %vector ]
+  %i = phi i64 [ 0, %row ], [ %next, %vector ]
   {load}
-  %new = call {V} @blend({V} %s, {V} %d)
+  %below = add i64 %at, %ahead
+  %soon = inttoptr i64 %below to ptr
+  call void @llvm.prefetch.p0(ptr %soon, i32 1, i32 3, i32 1)
+  %new = call {V} @{blend}({V} %s, {V} %d)
   store {V} %new, ptr %p, align 4
   %next = add i64 %i, {L}
   %more = icmp sle i64 %next, %whole
   br i1 %more, label %vector, label %rest
 rest:
-  %done = phi i64 [ 0, %0 ], [ %next, %vector ]
-  %left = sub i64 %count, %done
+  %behind = phi i64 [ 0, %row ], [ %next, %vector ]
+  %left = sub i64 %count, %behind
   %some = icmp sgt i64 %left, 0
   br i1 %some, label %tail, label %end
 tail:
   {load_tail}
-  %mixed = call {V} @blend({V} %s.t, {V} %d.t)
+  %mixed = call {V} @{blend}({V} %s.t, {V} %d.t)
   %limit = trunc i64 %left to i32
   %limit1 = insertelement {V} poison, i32 %limit, i64 0
   %limits = shufflevector {V} %limit1, {V} poison, <{L} x i32> zeroinitializer
@@ -179,6 +210,11 @@ tail:
   store {V} %kept, ptr %p.t, align 4
   br label %end
 end:
+  %done.next = add i64 %done, 1
+  %to.next = add i64 %to, %step
+  %again = icmp slt i64 %done.next, %rows
+  br i1 %again, label %row, label %leave
+leave:
   ret i64 0
 }}"""
 # the vector of the destination at pixel {at}, and that of the source; names end in {t}
@@ -191,7 +227,9 @@ _SPLAT = """%dword = trunc i64 %source to i32
   %one = insertelement {V} poison, i32 %dword, i64 0
   %color = shufflevector {V} %one, {V} poison, <{L} x i32> zeroinitializer"""
 _COLOR = "%s{t} = or {V} %color, zeroinitializer"
-_PIXELS = """%from{t} = add i64 %source, %offset{t}
+_SOURCE_ROW = """%skipped = mul i64 %done, %source_step
+  %source.row = add i64 %source, %skipped"""
+_PIXELS = """%from{t} = add i64 %source.row, %offset{t}
   %sp{t} = inttoptr i64 %from{t} to ptr
   %s{t} = load {V}, ptr %sp{t}, align 4"""
 
@@ -224,14 +262,17 @@ def _spell_fill() -> str:
     return _FILL.format(bytes=f"{detect_host().vector_bytes}", **v)
 
 
-def _spell_row(name: str, before: str, source: str) -> str:
+def _spell_rows(
+    name: str, blend: str, source: str, *, before: str = "", row: str = "", steps: str = ""
+) -> str:
     v = vector_names()
     parts = _DESTINATION + source
-    load, load_tail = parts.format(at="i", t="", **v), parts.format(at="done", t=".t", **v)
-    before = before.format(**v)
-    row = _ROW.format(name=name, before=before, load=load, load_tail=load_tail, **v)
+    rows = _ROWS.format(
+        name=name, blend=blend, before=before.format(**v), row=row, steps=steps, ahead=AHEAD,
+        load=parts.format(at="i", t="", **v), load_tail=parts.format(at="behind", t=".t", **v), **v,
+    )  # fmt: skip
     channels = "".join(_CHANNEL.format(c=c, **v) for c in (0, 8, 16))
-    return f"{_BLEND.format(channels=channels, **v)}\n\n{row}"
+    return f"{_BLEND.format(channels=channels, **v)}\n\n{rows}"
 
 
 def blend_pixel(s: int, d: int) -> int:
@@ -259,20 +300,31 @@ def _fill_row(to: int, count: int, pixel: int) -> int:
     return 0
 
 
-def _blend_color(to: int, count: int, pixel: int) -> int:
-    row = _pixels(to, count)
-    for i in range(count):
-        row[i] = blend_pixel(pixel & 0xFFFFFFFF, row[i])
+def _blend_color(to: int, step: int, count: int, rows: int, pixel: int) -> int:
+    for y in range(rows):
+        row = _pixels(to + y * step, count)
+        for i in range(count):
+            row[i] = blend_pixel(pixel & 0xFFFFFFFF, row[i])
     return 0
 
 
-def _blend_row(to: int, count: int, source: int) -> int:
-    row, pixels = _pixels(to, count), _pixels(source, count)
-    for i in range(count):
-        row[i] = blend_pixel(pixels[i], row[i])
+def _blend_pixels(to: int, step: int, count: int, rows: int, source: int, source_step: int) -> int:
+    for y in range(rows):
+        row, pixels = _pixels(to + y * step, count), _pixels(source + y * source_step, count)
+        for i in range(count):
+            row[i] = blend_pixel(pixels[i], row[i])
     return 0
 
 
 fill_row = Word("fill_row", _spell_fill, _fill_row)
-blend_color = Word("blend_color", lambda: _spell_row("blend_color", _SPLAT, _COLOR), _blend_color)
-blend_row = Word("blend_row", lambda: _spell_row("blend_row", "", _PIXELS), _blend_row)
+# Rows of ``count`` pixels, ``step`` bytes from one to the next; at least one row.
+blend_color = Word(
+    "blend_color", lambda: _spell_rows("blend_color", "blend", _COLOR, before=_SPLAT), _blend_color
+)
+blend_pixels = Word(
+    "blend_pixels",
+    lambda: _spell_rows(
+        "blend_pixels", "blend_picture", _PIXELS, row=_SOURCE_ROW, steps=", i64 %source_step"
+    ),
+    _blend_pixels,
+)

@@ -33,7 +33,7 @@ def paint(s: int, solid: int, y: int, first: int, end: int, pixel: int) -> None:
         elif end - first == 1:
             blend_one(address, pixel)
         else:
-            blend_color(address, end - first, pixel)
+            blend_color(address, 0, end - first, 1, pixel)
 
 
 def blend_one(at: int, pixel: int) -> None:
@@ -47,14 +47,22 @@ def blend_one(at: int, pixel: int) -> None:
         rb = (rb + 0x10001 + (rb >> 8 & 0xFF00FF)) >> 8 & 0xFF00FF
         store32(at, rb | (g + 1 + (g >> 8)) & 0xFF00 | 0xFF000000)
     else:
-        blend_color(at, 1, pixel)
+        blend_color(at, 0, 1, 1, pixel)
 
 
 def fill_rect(s: int, x: int, y: int, w: int, h: int, pixel: int) -> None:
+    first, end = max(x, load64(s + LEFT)), min(x + w, load64(s + RIGHT))
+    top, bottom = max(y, load64(s + TOP)), min(y + h, load64(s + BOTTOM))
+    if first >= end or top >= bottom or is_nothing(s, pixel):
+        return
     solid = is_solid(s, pixel)
-    if not is_nothing(s, pixel):
-        for row in range(max(y, load64(s + TOP)), min(y + h, load64(s + BOTTOM))):
-            paint(s, solid, row, x, x + w, pixel)
+    if solid or end - first == 1:
+        for row in range(top, bottom):
+            paint(s, solid, row, first, end, pixel)
+    else:
+        step = load64(s + WIDTH) * 4
+        at = load64(s + BACK) + top * step + first * 4
+        blend_color(at, step, end - first, bottom - top, pixel)
 
 
 # -- lines ---------------------------------------------------------------------------------------

@@ -1,0 +1,289 @@
+"""Where a body finds its rows, and where it puts them: addresses, as names in the text.
+
+A source is an array in memory or the held rows of another body. Its row for this row may be a few further
+up or down (``dy``), the nearest one there is; a vector in it may begin a few columns aside (``dx``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dala.backends.cpu.code import Code
+from dala.backends.cpu.rows import Form, Ring, RowBody
+from dala.ir.dtypes import U8
+from dala.ir.graph import Access, Extent
+
+if TYPE_CHECKING:
+    from dala.backends.cpu.channels import Alike
+    from dala.backends.cpu.emit import PassEmitter
+
+
+class Places:
+    """The addresses of one body, in its sections: per row, per plane, per vector, after a partial row."""
+
+    lanes: int  # pixels per vector
+
+    def __init__(self, owner: PassEmitter, number: int, body: RowBody) -> None:
+        self.owner, self.number, self.body = owner, number, body
+        self.work = owner.work
+        self.uniform = owner.uniform
+        self.row = Code(owner.names, f"b{number}.row")
+        self.lane = Code(owner.names, f"b{number}.loop")
+        self.plane = self.row  # once per plane, if the body is a loop over planes
+        self.planes: Alike | None = None
+        self.tail_out = Code(owner.names)
+        self.mine = ""  # whether this row is ours to store
+        self._inputs: dict[tuple[int, int], str] = {}
+
+    def form_of(self, source: int) -> Form:
+        """What rows of a source are made of."""
+        if source < len(self.work.reads):
+            return "u8" if self.work.reads[source].type.dtype == U8 else "f32"
+        return self._ring(source - len(self.work.reads)).form
+
+    def in_planes(self, source: int) -> bool:
+        """Whether a source is rows of f32 that lie plane by plane."""
+        inside = source - len(self.work.reads)
+        return inside >= 0 and self._ring(inside).form == "f32" and not self._ring(inside).blocked
+
+    def channels_of(self, source: int) -> int:
+        """How many channels the pixels of a source have."""
+        inside = source - len(self.work.reads)
+        return self.work.reads[source].type.channels if inside < 0 else self._ring(inside).channels
+
+    def step_to(self, source: int) -> int:
+        """1 if the source has twice the size, -1 if half, -2 if a quarter, of what this body computes."""
+        step = self.body.grid - self.owner.sweep.grids[source]
+        assert -2 <= step <= 1, "other sizes are not read"
+        return step
+
+    def _ring(self, number: int) -> Ring:
+        ring = self.owner.bodies[number].ring
+        assert ring is not None
+        return ring
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    def row_of(self, source: int, dy: int) -> str:
+        """Where the held row begins that belongs to this row, or is ``dy`` further."""
+        return self._ring_row(source - len(self.work.reads), dy)
+
+    def rows_of(self, source: int) -> tuple[str, str, int, int]:
+        """Where a source's rows begin and their stride; how many are held (0: all); bytes per pixel."""
+        inside = source - len(self.work.reads)
+        if inside < 0:
+            word, type_ = self.owner.layout.reads[source], self.work.reads[source].type
+            start, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
+            return start, stride, 0, type_.dtype.bytes * type_.channels
+        ring, word = self._ring(inside), self.owner.layout.rings[inside]
+        stride = self.owner.word(word + 1, "i64")
+        return self.owner.ring_start(inside), stride, ring.depth, ring.pixel_bytes
+
+    def row_range(self, source: int) -> tuple[int, str]:
+        """The numbers of the first and of the last row that a source has."""
+        grid, inside = self.owner.sweep.grids[source], source - len(self.work.reads)
+        margin = self.owner.bodies[inside].margin if inside >= 0 else 0
+        if grid >= 0 and any(b.grid == grid for b in self.owner.bodies):
+            last = self.owner.rows_of(grid, last=True)
+        else:
+            last = self.uniform.op(f"sub i64 {self.owner.extent(Extent(source, 0))}, 1")
+        return -margin, self.row.add(last, margin)
+
+    def _ring_row(self, number: int, dy: int) -> str:
+        row = self._clamped_row(len(self.work.reads) + number, dy)
+        row = self.row.add(row, self.owner.bodies[number].margin)  # with one, its first row is -1
+        slot = self.row.op(f"urem i64 {row}, {self._ring(number).depth}")
+        stride = self.owner.word(self.owner.layout.rings[number] + 1, "i64")
+        offset = self.row.op(f"mul i64 {slot}, {stride}")
+        return self.row.op(f"getelementptr i8, ptr {self.owner.ring_start(number)}, i64 {offset}")
+
+    def _row_in_turn(self, number: int, channel: int, dy: int) -> str:
+        """The begin of a held row; in a loop over planes, moved with each turn."""
+        row, source = self._ring_row(number, dy), len(self.work.reads) + number
+        step = self.planes.steps[source, channel] if self.planes else 0
+        if not step:
+            return row
+        distance = self.uniform.op(f"mul i64 {self.plane_stride(source)}, {step}")
+        moved = self.plane.op(f"mul i64 %b{self.number}.turn, {distance}")
+        return self.plane.op(f"getelementptr i8, ptr {row}, i64 {moved}")
+
+    def _plane(self, number: int, plane: int, dy: int) -> str:
+        """Where a plane of a held row begins."""
+        row = self._row_in_turn(number, plane, dy)
+        if plane == 0:
+            return row
+        stride = self.plane_stride(len(self.work.reads) + number)
+        offset = self.row.op(f"mul i64 {stride}, {plane}")
+        return self.plane.op(f"getelementptr i8, ptr {row}, i64 {offset}")
+
+    def _clamped_row(self, source: int, dy: int) -> str:
+        """The row of a source that belongs to this row, ``dy`` further, or the last one there is."""
+        row = f"%b{self.number}.r"
+        step = self.step_to(source)
+        if step:
+            row = self.row.op(f"{'shl' if step > 0 else 'ashr'} i64 {row}, {abs(step)}")
+        if source - len(self.work.reads) == self.number:  # its own row
+            return row
+        row = self.row.add(row, dy)
+        first, last = self.row_range(source)
+        if dy < 0 or self.body.margin:
+            row = self.row.largest(row, first)
+        if dy > 0 or self.body.margin:
+            row = self.row.least(row, last)
+        return row
+
+    # -- vectors of a row --------------------------------------------------------------------------
+
+    def place_of(self, access: Access, plane: int = 0) -> str:
+        """The address, in the loop, of a vector of an input or of a plane of held rows.
+
+        Of an image of twice the size: where the pairs of pixels begin that the access is among.
+        """
+        inside = access.source - len(self.work.reads)
+        if inside < 0:
+            assert self._first_dx(access) == 0, "inputs read at column offsets go through a loader"
+            return self._input_place(access.source, access.dy)
+        return self._place_in(self._plane(inside, plane, access.dy), access)
+
+    def own_place(self, plane: int) -> str:
+        """The address, in the loop, where this body holds a vector."""
+        return self.place_of(Access(len(self.work.reads) + self.number), plane)
+
+    def _place_in(self, start: str, access: Access) -> str:
+        """The address, in the loop, of what is read of a held row that begins at ``start``."""
+        size = self._ring(access.source - len(self.work.reads)).pixel_bytes
+        column = self.lane.op(f"mul i64 {self._column(access.source)}, {size}")
+        place = self.lane.op(f"getelementptr i8, ptr {start}, i64 {column}")
+        return self.lane.moved(place, self._first_dx(access) * size)
+
+    def _first_dx(self, access: Access) -> int:
+        """The column offset where a load begins: that of a pair, of an image of twice the size; the one
+        that neighbours share, of held rows of a smaller one."""
+        step, dx = self.step_to(access.source), access.dx
+        if step == 1:
+            return dx - (dx & 1)
+        if step < 0 and dx in (0, 1) and self.in_planes(access.source):
+            return -min(self._ring(access.source - len(self.work.reads)).pad_left, 1)
+        return dx
+
+    def _column(self, source: int) -> str:
+        """The column in a source that this vector begins at."""
+        x = f"%b{self.number}.x"
+        match self.step_to(source):
+            case 0:
+                return x
+            case 1:
+                return self.lane.op(f"shl nsw i64 {x}, 1")
+            case smaller:
+                return self.lane.op(f"ashr i64 {x}, {-smaller}")
+
+    def _input_place(self, source: int, dy: int) -> str:
+        key = (source, dy)
+        if key not in self._inputs:
+            array = self.work.reads[source]
+            channels = array.type.channels if self.owner.image else 1
+            element = array.type.dtype.bytes * channels
+            word = self.owner.layout.reads[source]
+            base, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
+            offset = self.row.op(f"mul i64 {self._clamped_row(source, dy)}, {stride}")
+            pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
+            column = self.lane.op(f"mul i64 {self._column(source)}, {element}")
+            self._inputs[key] = self.lane.op(f"getelementptr i8, ptr {pointer}, i64 {column}")
+        return self._inputs[key]
+
+    def _block_place(self, number: int, channel: int, dy: int) -> str:
+        step = self.lane.op(f"mul i64 %b{self.number}.x, {self._ring(number).channels * 4}")
+        row = self._row_in_turn(number, channel, dy)
+        block = self.lane.op(f"getelementptr i8, ptr {row}, i64 {step}")
+        return self.lane.moved(block, channel * self.lanes * 4)
+
+    def offset_in_row(self, source: int, plane: int) -> str:
+        """From the begin of a row to the vector of this round, in one plane or channel."""
+        inside = source - len(self.work.reads)
+        ring = self._ring(inside) if inside >= 0 else None
+        if ring is not None and ring.blocked:
+            step = self.lane.op(f"mul i64 %b{self.number}.x, {ring.channels * 4}")
+            return self.lane.op(f"add i64 {step}, {plane * self.lanes * 4}")
+        step = self.lane.op(f"mul i64 %b{self.number}.x, {self.rows_of(source)[3]}")
+        if plane == 0:
+            return step
+        moved = self.uniform.op(f"mul i64 {self.plane_stride(source)}, {plane}")
+        return self.lane.op(f"add i64 {step}, {moved}")
+
+    def plane_stride(self, source: int) -> str:
+        """From one channel of held f32 rows to the next, in bytes."""
+        inside = source - len(self.work.reads)
+        if self._ring(inside).blocked:
+            return str(self.lanes * 4)
+        return self.owner.word(self.owner.layout.rings[inside] + 2, "i64")
+
+    @property
+    def _alignment(self) -> int:
+        return min(64, self.lanes * 4)
+
+    # -- outputs -----------------------------------------------------------------------------------
+
+    def store_place(self, write: int, element: int) -> str:
+        """The address, in the loop, where a vector of an output goes."""
+        p = f"b{self.number}"
+        word = self.owner.layout.writes[write]
+        base, stride = self.owner.word(word, "ptr"), self.owner.word(word + 1, "i64")
+        if not self.mine:  # rows computed for a neighbour's sake are not
+            begun = self.row.op(f"icmp sge i64 %{p}.now, %y0")
+            self.mine = self.row.op(f"and i1 {begun}, {self.row.op(f'icmp slt i64 %{p}.now, %y1')}")
+        offset = self.row.op(f"mul i64 %{p}.r, {stride}")
+        pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
+        buffer = self.owner.room()
+        column = self.lane.op(f"mul i64 %{p}.x, {element}")
+        direct = self.lane.op(f"getelementptr i8, ptr {pointer}, i64 {column}")
+        skipped = self.tail_out.op(f"mul i64 %{p}.fullend, {element}")
+        target = self.tail_out.op(f"getelementptr i8, ptr {pointer}, i64 {skipped}")
+        self._copy(self.tail_out, target, buffer, element)
+        whole = self.lane.op(f"and i1 %{p}.full, {self.mine}")
+        return self.lane.op(f"select i1 {whole}, ptr {direct}, ptr {buffer}")
+
+    def _copy(self, code: Code, target: str, source: str, element: int) -> None:
+        self.owner.names.declarations["memcpy"] = (
+            "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+        )
+        count = code.op(f"mul i64 %b{self.number}.rest, {element}")
+        code.line(
+            f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {count}, i1 false)"
+        )
+
+    # -- borders of held rows ----------------------------------------------------------------------
+
+    def pad_row(self, rows: Code) -> None:
+        """Repeat the first and the last pixel beyond the ends of a held row."""
+        ring, row = self._ring(self.number), self._ring_row(self.number, 0)
+        if ring.planes == 1:
+            self._pad(rows, ring, row)
+            return
+        stride = self.plane_stride(len(self.work.reads) + self.number)
+
+        def pad_plane(code: Code, index: str, done: list[str]) -> list[str]:
+            offset = code.op(f"mul i64 {stride}, {index}")
+            self._pad(code, ring, code.op(f"getelementptr i8, ptr {row}, i64 {offset}"))
+            return done
+
+        rows.repeat(ring.planes, 1, [], pad_plane)
+
+    def _pad(self, rows: Code, ring: Ring, start: str) -> None:
+        lanes = self.owner.vector_bytes // ring.pixel_bytes
+        pixel = "float" if ring.form == "f32" else f"i{8 * ring.pixel_bytes}"
+        vector = f"<{lanes} x {pixel}>"
+        columns = f"%b{self.number}.W"
+        end = rows.op(f"getelementptr {pixel}, ptr {start}, i64 {columns}")
+        start = rows.moved(start, -self.body.margin, pixel)  # the edge that repeats
+        end = rows.moved(end, self.body.margin, pixel)
+        for pad, anchor, edge in ((ring.pad_left, start, 0), (ring.pad_right, end, -1)):
+            if not pad:
+                continue
+            color = rows.op(f"load {pixel}, ptr {rows.moved(anchor, edge, pixel)}, align 1")
+            single = rows.op(f"insertelement {vector} poison, {pixel} {color}, i64 0")
+            zeros = f"<{lanes} x i32> zeroinitializer"
+            all_lanes = rows.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
+            for k in range(-(-pad // lanes)):
+                step = k * lanes if edge else -(k + 1) * lanes
+                place = rows.moved(anchor, step, pixel)
+                rows.line(f"store {vector} {all_lanes}, ptr {place}, align 1")

@@ -1,0 +1,133 @@
+"""What a stage is, as far as devices with several arithmetics care."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import U8
+from dala.ir.graph import Access, Node, Program, accesses, gathered_sources, make, map_nodes, walk
+from dala.ir.ops import split_average
+
+Weights = dict[Access, float]
+Terms = dict[Node | None, Weights]  # the loads that are multiplied by a uniform value; None: by 1
+
+
+def drop_halves(program: Program) -> Program:
+    """The program in full precision: ``half`` is leave to do less, not an order."""
+
+    def drop(node: Node) -> Node:
+        return node.args[0] if node.op == "half" else node
+
+    stages = (replace(s, body=map_nodes(s.body, drop)) for s in program.stages)
+    return replace(program, stages=tuple(stages))
+
+
+def on_levels(
+    program: Program, inputs: Sequence[ArrayType], chosen: set[int], most_passes: int
+) -> set[int]:
+    """Those of the chosen stages that read levels, and hand them only to each other or to the output."""
+    last = len(program.stages) - 1
+    while True:
+        kept = {
+            i
+            for i in chosen
+            if reads_levels(program, i, chosen, inputs)
+            and _passes(program, i, chosen) <= most_passes
+            and (i == last or _only_read_by(program, i, chosen))
+        }
+        if kept == chosen:
+            return chosen
+        chosen = kept
+
+
+def is_plain_average(body: tuple[Node, ...]) -> bool:
+    """Every channel the same average of its own channel, with weights that are the same everywhere."""
+    shapes = set()
+    for channel, node in enumerate(body):
+        if node.op != "average":
+            return False
+        values, weights = split_average(node.args)
+        taps = [v.attr for v in values if v.op == "load" and isinstance(v.attr, Access)]
+        if len(taps) != len(values) or any(t.channel != channel for t in taps):
+            return False
+        if any(n.op in ("load", "gather", "coord") for n in walk(weights)):
+            return False
+        shapes.add((tuple((t.source, t.dx, t.dy) for t in taps), tuple(map(id, weights))))
+    return len(shapes) == 1
+
+
+def reads_levels(
+    program: Program, number: int, chosen: set[int], inputs: Sequence[ArrayType]
+) -> bool:
+    body = program.stages[number].body
+    for access in accesses(body):
+        if access.source >= program.inputs:
+            stage = access.source - program.inputs
+            if stage not in chosen or len(program.stages[stage].body) != len(body):
+                return False
+        elif inputs[access.source].dtype != U8 or inputs[access.source].channels != len(body):
+            return False
+    return True
+
+
+def _passes(program: Program, number: int, chosen: set[int]) -> int:
+    """How many of the chosen stages in a row end in this one."""
+    sources = {a.source - program.inputs for a in accesses(program.stages[number].body)}
+    return 1 + max((_passes(program, s, chosen) for s in sources if s in chosen), default=0)
+
+
+def _only_read_by(program: Program, number: int, chosen: set[int]) -> bool:
+    source = program.inputs + number
+    for other, stage in enumerate(program.stages):
+        reads = {a.source for a in accesses(stage.body)} | gathered_sources(stage.body)
+        if source in reads and other not in chosen:
+            return False
+    return True
+
+
+def find_terms(root: Node) -> Terms | None:
+    """A function as a sum of loads, each times a constant and perhaps a uniform value."""
+    uniform: set[int] = set()
+    known: dict[int, Terms] = {}
+    for node in walk([root]):
+        if node.op in ("const", "param"):
+            uniform.add(id(node))
+            continue
+        if node.op in ("add", "sub", "mul", "neg") and all(id(a) in uniform for a in node.args):
+            uniform.add(id(node))
+            continue
+        args = [known.get(id(a)) for a in node.args]
+        match node.op, args:
+            case "load", _:
+                assert isinstance(node.attr, Access)
+                known[id(node)] = {None: {node.attr: 1.0}}
+            case "add" | "sub", [dict() as a, dict() as b]:
+                known[id(node)] = _plus(a, b, 1.0 if node.op == "add" else -1.0)
+            case "neg", [dict() as a]:
+                known[id(node)] = _plus({}, a, -1.0)
+            case "mul", [dict() as a, None]:
+                known[id(node)] = _times(a, node.args[1])
+            case "mul", [None, dict() as a]:
+                known[id(node)] = _times(a, node.args[0])
+            case _:
+                return None
+    return known.get(id(root))
+
+
+def _plus(a: Terms, b: Terms, sign: float) -> Terms:
+    total = {uniform: dict(weights) for uniform, weights in a.items()}
+    for uniform, weights in b.items():
+        sums = total.setdefault(uniform, {})
+        for access, weight in weights.items():
+            sums[access] = sums.get(access, 0.0) + sign * weight
+    return total
+
+
+def _times(terms: Terms, factor: Node) -> Terms:
+    if factor.op == "const":
+        number = factor.attr
+        assert isinstance(number, float)
+        return {u: {a: w * number for a, w in weights.items()} for u, weights in terms.items()}
+    return {factor if u is None else make("mul", u, factor): w for u, w in terms.items()}

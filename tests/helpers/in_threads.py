@@ -1,0 +1,29 @@
+"""Work done by several threads at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+PATIENCE_S = 120.0  # far more than anything takes
+
+
+def in_threads(count: int, work: Callable[[int], None]) -> None:
+    """``work`` with 0 … count-1, each in a thread, all begun together; what one raises is a failure."""
+    errors: list[BaseException] = []
+    gate = threading.Barrier(count)
+
+    def run(number: int) -> None:
+        try:
+            gate.wait(PATIENCE_S)
+            work(number)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    assert not any(thread.is_alive() for thread in threads)
+    assert errors == []
