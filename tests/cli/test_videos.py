@@ -112,6 +112,17 @@ def test_damaged_input(
     assert source.read_bytes() == before
 
 
+def test_damage_is_concealed_if_asked(
+    clip: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "bad.mp4"
+    source.write_bytes(damage("flipped", clip.read_bytes()))
+    assert run("filter", source, tmp_path / "out.mp4", "--blur") == 1
+    assert "--conceal takes what can be shown" in capfd.readouterr().err
+    assert run("filter", source, tmp_path / "out.mp4", "--blur", "--conceal") == 0
+    assert (tmp_path / "out.mp4").exists()
+
+
 @pytest.mark.parametrize(
     ("target", "code", "words"),
     [

@@ -93,6 +93,9 @@ def filter_(
         float | None,
         typer.Option(min=0, max=63, metavar="N", help="Of videos: lower is better and larger."),
     ] = None,
+    conceal: Annotated[
+        bool, typer.Option("--conceal", help="Of damaged videos: go on with what can be shown.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     json: Json = False,
 ) -> int:
@@ -106,7 +109,7 @@ def filter_(
         raise UsageMistake(f"{paths[0]} shall become what? dala filter IN... OUT")
     chain = chain_of(chosen_flags(context), strength)
     use(device)
-    settings = Settings(overwrite, quiet, json, quality, codec, crf)
+    settings = Settings(overwrite, quiet, json, quality, codec, crf, conceal)
     return filter_files(paths[:-1], paths[-1], chain, settings)
 
 

@@ -21,7 +21,7 @@ from dala.cli.bars import Bars
 from dala.cli.names import Job, check_source, plan_jobs
 from dala.cli.running import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.screen import complain, complaint, say_json
-from dala.errors import DalaError
+from dala.errors import DalaError, DamagedVideoError
 
 if TYPE_CHECKING:
     from dala.media.chain import Chain
@@ -42,6 +42,7 @@ class Settings:
     quality: int = 92  # of JPEG, WebP and AVIF
     codec: str | None = None  # of videos; by the ending if None
     crf: float | None = None
+    conceal: bool = False  # damage in a video
 
 
 @dataclass
@@ -145,14 +146,18 @@ def _filter_video(job: Job, chain: Chain, settings: Settings, bars: Bars, outcom
         bars.advance(progress.frames, progress.total_frames, progress.fps)
         outcome.frames = progress.frames
 
-    video.transcode(
-        job.source,
-        job.target,
-        filters=chain,
-        codec=settings.codec,
-        crf=settings.crf,
-        progress=advance,
-    )
+    try:
+        video.transcode(
+            job.source,
+            job.target,
+            filters=chain,
+            codec=settings.codec,
+            crf=settings.crf,
+            on_damage="conceal" if settings.conceal else "error",
+            progress=advance,
+        )
+    except DamagedVideoError as error:  # its hint is for Python
+        raise Failed(str(error).replace("on_damage='conceal'", "--conceal")) from error
     facts = video.probe(job.target)
     outcome.width, outcome.height = facts.width, facts.height
 
