@@ -36,7 +36,6 @@ from dala.backends.webgpu.adapters import best_real_gpu
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.execute import GpuExecutable
 from dala.backends.webgpu.pipelines import PipelineCache
-from dala.backends.webgpu.tiles import Tuning
 from dala.compute.engine import Engine
 from dala.compute.pipelines import Pipeline
 from photo_chain import CHAIN
@@ -64,7 +63,7 @@ KERNELS: list[tuple[str, dict[str, Any], float | None]] = [  # and the goal on a
 ]
 VARIANTS: dict[str, dict[str, Any]] = {
     "as chosen": {},
-    "unpack by bits": {"unpack_by_bits": True},
+    "no halves": {"half": False},
     "unchecked": {},  # the shaders without wgpu's checks of indices and loops
     "point 4x2": {"point_rows": 2},
     "point 8x1": {"point_columns": 8},
@@ -72,15 +71,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "stencil 4x4": {"stencil_rows": 4},
     "stencil 8x1": {"stencil_columns": 8, "stencil_rows": 1},
     "stencil 1x4": {"stencil_columns": 1, "stencil_rows": 4},
-    "grid 32x8": {"grid": (32, 8)},
-    "grid 32x4": {"grid": (32, 4)},
-    "threads 128": {"threads": 128, "tile_columns": (128, 256)},
-    "tiles 256x16": {"tile_columns": (256,), "tile_rows": (16, 8)},
-    "tiles 256x8": {"tile_columns": (256,), "tile_rows": (8, 4)},
-    "tiles 256x4": {"tile_columns": (256,), "tile_rows": (4,)},
-    "tiles 128x16": {"tile_columns": (128,), "tile_rows": (16, 8)},
-    "tiles 128x8": {"tile_columns": (128,), "tile_rows": (8,)},
-    "tiles 512x4": {"tile_columns": (512, 256), "tile_rows": (4, 2)},
+    "stencil grid 64x4": {"stencil_grid": (64, 4)},
+    "stencil grid 32x2": {"stencil_grid": (32, 2)},
+    "threads 256, tiles 256": {"threads": 256, "tile_columns": (256,)},
+    "threads 192, tiles 192": {"threads": 192, "tile_columns": (192, 256)},
+    "4 rows": {"tile_rows": (4, 2)},
+    "8 rows": {"tile_rows": (8, 4, 2), "half_rows": 8},
 }
 VARIED = [("brightness", {"value": 0.1}), ("sharpen", {}), ("median", {"radius": 1}),
           ("denoise", {"strength": 0.5}), ("blur", {"radius": 3}), ("blur", {"radius": 7})]  # fmt: skip
@@ -244,7 +240,7 @@ def bench_variants(device: WebGpuDevice, shape: tuple[int, ...], runs: int) -> l
     kept = device.tuning, device.pipelines
     wanted: dict[str, np.ndarray] = {}  # by stages, from the first variant
     for title, change in VARIANTS.items():
-        device.tuning, device.pipelines = replace(Tuning(), **change), kept[1]
+        device.tuning, device.pipelines = replace(kept[0], **change), kept[1]
         if title == "unchecked":
             device.pipelines = PipelineCache(Unchecked(device.gpu))
         engine = Engine(device)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engines import Stages, run_stages
 
 import dala
 from dala import compute
@@ -18,13 +19,11 @@ from dala.backends.auto import open_device
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.half import PAIRS, PIXEL
 from dala.backends.webgpu.prepare import prepare_program
-from dala.compute import Buffer, Pipeline
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Program, walk
 
-Stages = list[tuple[str, dict[str, Any]]]
 KERNELS: dict[str, Stages] = {
     "blur 1": [("blur", {"radius": 1})],
     "blur 3": [("blur", {"radius": 3})],
@@ -79,20 +78,6 @@ def picture(shape: tuple[int, ...], kind: str) -> np.ndarray:
     return np.clip(smooth, 0, 255).astype(np.uint8)
 
 
-def run(engine: Engine, stages: Stages, data: np.ndarray) -> np.ndarray:
-    type_ = ArrayType(data.shape, U8 if data.dtype == np.uint8 else F32)
-    a, out = (Buffer(engine, type_, engine.device.allocate(type_)) for _ in range(2))
-    a.write(data)
-    p, last = Pipeline(engine), a
-    for number, (kernel, params) in enumerate(stages):
-        end = number == len(stages) - 1
-        target = out if end else compute.scratch(data.shape, type_.dtype)  # type: ignore[arg-type]
-        p.add({"kernel": kernel, "inputs": [last], "output": target, "params": params})
-        last = target  # type: ignore[assignment]
-    p.run()
-    return out.read().copy()
-
-
 @pytest.mark.webgpu
 @pytest.mark.parametrize("kind", ["noise", "smooth"])
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -100,7 +85,7 @@ def test_within_a_level_of_the_reference(halves: Engine, kernel: str, kind: str)
     reference = Engine(dala.device("reference"))
     for shape in SHAPES:
         data = picture(shape, kind)
-        got, want = (run(e, KERNELS[kernel], data).astype(int) for e in (halves, reference))
+        got, want = (run_stages(e, KERNELS[kernel], data).astype(int) for e in (halves, reference))
         off = np.abs(got - want)
         assert off.max() <= (0 if "median" in kernel else 1), shape
         # a sharpened level ends on one half as often as not: there both neighbours are right
@@ -112,9 +97,9 @@ def test_within_a_level_of_the_reference(halves: Engine, kernel: str, kind: str)
 def test_a_chain_is_its_stages(halves: Engine, chain: str) -> None:
     for shape in SHAPES:
         data = picture(shape, "smooth")
-        together, apart = run(halves, CHAINS[chain], data), data
+        together, apart = run_stages(halves, CHAINS[chain], data), data
         for stage in CHAINS[chain]:
-            apart = run(halves, [stage], apart)
+            apart = run_stages(halves, [stage], apart)
         assert np.array_equal(together, apart), shape
 
 
@@ -124,7 +109,7 @@ def test_what_is_flat_stays_flat(halves: Engine, radius: int) -> None:
     levels = np.arange(256, dtype=np.uint8)
     bars = np.repeat(levels, 4 * radius + 4)[None, :, None]
     data = np.ascontiguousarray(np.broadcast_to(bars, (8, bars.shape[1], 4)))
-    got = run(halves, [("blur", {"radius": radius})], data)
+    got = run_stages(halves, [("blur", {"radius": radius})], data)
     middles = slice(2 * radius + 2, None, 4 * radius + 4)
     assert np.array_equal(got[:, middles], data[:, middles])
 
@@ -135,7 +120,7 @@ def test_images_of_f32_are_computed_in_f32(halves: Engine) -> None:
     with dala.use("webgpu"):
         plain = compute.from_array(data).engine
         for stages in (KERNELS["blur 3"], KERNELS["denoise"], KERNELS["sharpen"]):
-            assert np.array_equal(run(halves, stages, data), run(plain, stages, data))
+            assert np.array_equal(run_stages(halves, stages, data), run_stages(plain, stages, data))
 
 
 @pytest.mark.webgpu
@@ -216,7 +201,7 @@ def test_half_is_the_value_itself(device: str) -> None:
     try:
         with dala.use(device):
             engine = compute.from_array(data).engine
-            kept, same = (run(engine, [(k, {})], data) for k in ("kept", "plain"))
+            kept, same = (run_stages(engine, [(k, {})], data) for k in ("kept", "plain"))
             off = np.abs(kept.astype(int) - same)
             assert off.max() <= (1 if engine.device.is_gpu else 0)  # a real GPU does as it is asked
     finally:

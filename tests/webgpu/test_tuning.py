@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from engines import Stages, run_stages
 
 import dala
-from dala import compute
 from dala.backends.auto import open_device
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.tiles import Tuning
-from dala.compute import Buffer, Pipeline
 from dala.compute.engine import Engine
-from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import F32, U8
 
 pytestmark = pytest.mark.webgpu
 TUNINGS = {
-    "bits": Tuning(unpack_by_bits=True),
     "wide points": Tuning(point_columns=8, point_rows=2),
     "wide stencils": Tuning(stencil_columns=8, stencil_rows=1),
     "columns": Tuning(stencil_columns=1, stencil_rows=4, point_columns=1, strip_rows=3),
@@ -29,7 +23,7 @@ TUNINGS = {
     ),
     "flat tiles": Tuning(threads=128, grid=(128, 1), tile_columns=(512, 256), tile_rows=(2,)),
 }
-CHAINS: dict[str, list[tuple[str, dict[str, Any]]]] = {
+CHAINS: dict[str, Stages] = {
     "brightness": [("brightness", {"value": 0.2})],
     "vignette": [("vignette", {})],
     "sharpen": [("sharpen", {"amount": 0.3})],
@@ -39,20 +33,6 @@ CHAINS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "blur, sharpen": [("blur", {"radius": 2}), ("sharpen", {"amount": 0.3}), ("invert", {})],
 }
 SHAPES = [(3, 5, 4), (37, 130, 4), (37, 132, 4), (21, 143)]
-
-
-def run(engine: Engine, chain: list[tuple[str, dict[str, Any]]], data: np.ndarray) -> np.ndarray:
-    type_ = ArrayType(data.shape, U8 if data.dtype == np.uint8 else F32)
-    a, out = (Buffer(engine, type_, engine.device.allocate(type_)) for _ in range(2))
-    a.write(data)
-    p, last = Pipeline(engine), a
-    for number, (kernel, params) in enumerate(chain):
-        end = number == len(chain) - 1
-        target = out if end else compute.scratch(data.shape, type_.dtype)  # type: ignore[arg-type]
-        p.add({"kernel": kernel, "inputs": [last], "output": target, "params": params})
-        last = target  # type: ignore[assignment]
-    p.run()
-    return out.read()
 
 
 @pytest.mark.parametrize("dtype", ["u8", "f32"])
@@ -68,7 +48,9 @@ def test_sizes_change_nothing(chain: str, tuning: str, dtype: str) -> None:
         for shape in SHAPES:
             data = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
             given = data if dtype == "u8" else (data / np.float32(255)).astype(np.float32)
-            got, want = (run(e, CHAINS[chain], given).astype(float) for e in (engine, reference))
+            got, want = (
+                run_stages(e, CHAINS[chain], given).astype(float) for e in (engine, reference)
+            )
             allowed = len(CHAINS[chain]) if dtype == "u8" else 1e-5
             assert np.abs(got - want).max() <= allowed, shape
     finally:

@@ -7,7 +7,7 @@ fused and unfused code round alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -82,6 +82,16 @@ def share_common(body: tuple[Node, ...]) -> tuple[Node, ...]:
     return map_nodes(body, share)
 
 
+def shares_of(weights: Sequence[Node]) -> list[Node]:
+    """Each weight of an average, of all of them together."""
+    zero = const(0.0, weights[0].dtype)
+    counted = [make("max", w, zero) for w in weights]
+    total = counted[0]
+    for weight in counted[1:]:
+        total = make("add", total, weight)
+    return [make("div", w, total) for w in counted]
+
+
 def expand_averages(body: tuple[Node, ...]) -> tuple[Node, ...]:
     """``average`` spelled out in multiplications and additions, in the order of its meaning."""
 
@@ -89,14 +99,8 @@ def expand_averages(body: tuple[Node, ...]) -> tuple[Node, ...]:
         if node.op != "average":
             return node
         values, weights = split_average(node.args)
-        zero = const(0.0, node.dtype)
-        weights = tuple(make("max", w, zero) for w in weights)
-        total = weights[0]
-        for weight in weights[1:]:
-            total = make("add", total, weight)
-        terms = [
-            make("mul", v, make("div", w, total)) for v, w in zip(values, weights, strict=True)
-        ]
+        shares = shares_of(weights)
+        terms = [make("mul", v, share) for v, share in zip(values, shares, strict=True)]
         result = terms[0]
         for term in terms[1:]:
             result = make("add", result, term)

@@ -30,15 +30,15 @@ class Arithmetic:
 
     def _unary(self, op: str) -> Value:
         """An operation of the table on this symbol."""
-        raise NotImplementedError
+        raise AssertionError("Scalar and Vec say how")
 
     def _binary(self, op: str, other: Operand) -> Value:
         """An operation on this symbol and another operand."""
-        raise NotImplementedError
+        raise AssertionError("Scalar and Vec say how")
 
     def _swapped(self, op: str, other: Operand) -> Value:
         """An operation on another operand and this symbol."""
-        raise NotImplementedError
+        raise AssertionError("Scalar and Vec say how")
 
     def __add__(self, other: Operand) -> Value:
         return self._binary("add", other)

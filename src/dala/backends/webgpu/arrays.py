@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dala.backends.webgpu.blocks import LEVEL_MAGIC, MAGIC_BITS, Block, BodyWriter, Source
+from dala.backends.webgpu.blocks import Block, BodyWriter, Source
 from dala.backends.webgpu.spelling import type_name
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
@@ -250,11 +250,7 @@ def guarded(guard: str, statement: str) -> str:
 
 def unpack(block: Block, word: str, channel: int) -> str:
     """One channel of a packed pixel, 0..1."""
-    byte = _byte_of(word, channel)
-    if not block.unpack_by_bits:
-        return block.code.let(f"f32({byte}) * {INVERSE}")
-    level = f"bitcast<f32>({byte} | {MAGIC_BITS:#x}u) - {LEVEL_MAGIC}"
-    return block.code.let(f"({level}) * {INVERSE}")
+    return block.code.let(f"f32({_byte_of(word, channel)}) * {INVERSE}")
 
 
 def edge_select(block: Block, vector: str, group: int, place: int) -> str:

@@ -67,7 +67,6 @@ class Block:
         self.linear = False  # a run of elements without rows and columns
         self.width, self.height = "width", "height"
         self.shape: tuple[int, ...] = ()  # of the output
-        self.unpack_by_bits = False
         self.only_bytes = False  # u8 images in, u8 images out
 
     def x(self, dx: int) -> str:

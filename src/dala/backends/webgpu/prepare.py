@@ -9,17 +9,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
 from dala.backends.contract import contract_body
 from dala.backends.patterns import drop_halves, find_terms, is_plain_average, on_levels
 from dala.backends.webgpu.half import LARGEST, PAIRS, PIXEL, SPELLED
+from dala.backends.webgpu.uniforms import uniform_nodes
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
-from dala.ir.graph import Access, Node, Program, Stage, accesses, const, make, map_nodes, walk
+from dala.ir.graph import Access, Node, Program, Stage, accesses, make, map_nodes, walk
 from dala.ir.ops import split_average
-from dala.ir.rewrite import PASSES, expand_averages
+from dala.ir.rewrite import PASSES, expand_averages, shares_of
 
 MOST_TAPS = 51  # of an average in half precision
 MOST_WEIGHT = (
@@ -116,38 +118,24 @@ def _in_groups(average: Node) -> Node:
     Whole levels add up exactly, and from the ends of a bell inwards the small terms come first.
     """
     values, weights = split_average(average.args)
-    weights = tuple(make("max", w, const(0.0, F32)) for w in weights)
-    total = weights[0]
-    for weight in weights[1:]:
-        total = make("add", total, weight)
-    groups: dict[int, tuple[Node, Node]] = {}
-    own = split_average(average.args)[1]
-    for value, weight, key in zip(values, weights, map(id, own), strict=True):
-        known = groups.get(key)
-        groups[key] = (value if known is None else make("add", known[0], value), weight)
-    result: Node | None = None
-    for group, weight in groups.values():
-        term = make("mul", group, make("div", weight, total))
-        result = term if result is None else make("add", result, term)
-    assert result is not None
-    return result
+    shares = dict(zip(weights, shares_of(weights), strict=True))
+    groups: dict[Node, Node] = {}
+    for value, weight in zip(values, weights, strict=True):
+        groups[weight] = make("add", groups[weight], value) if weight in groups else value
+    terms = [make("mul", group, shares[weight]) for weight, group in groups.items()]
+    return functools.reduce(lambda total, term: make("add", total, term), terms)
 
 
 def _checked(node: Node, inputs: int) -> Node:
     """A kernel's own ``half`` stays where half precision has all it takes: images of bytes, and its ops."""
-    if node.op != "half":
-        return node
-    uniform: set[int] = set()
-    for part in walk(node.args):
-        if part.op in ("const", "param", "extent") or (
-            part.args and all(id(a) in uniform for a in part.args)
-        ):
-            uniform.add(id(part))
-            if part.op == "const" and not abs(float(part.attr)) <= LARGEST:  # type: ignore[arg-type]
-                return node.args[0]
-        elif isinstance(part.attr, Access):
-            if part.attr.source >= inputs:
-                return node.args[0]
-        elif part.op not in SPELLED:
-            return node.args[0]
-    return node
+    uniform = uniform_nodes(node.args)
+    kept = node.op != "half" or all(_is_available(n, uniform, inputs) for n in walk(node.args))
+    return node if kept else node.args[0]
+
+
+def _is_available(node: Node, uniform: set[int], inputs: int) -> bool:
+    if id(node) in uniform:
+        return not isinstance(node.attr, float) or abs(node.attr) <= LARGEST
+    if isinstance(node.attr, Access):
+        return node.attr.source < inputs
+    return node.op in SPELLED

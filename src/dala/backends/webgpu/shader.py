@@ -249,7 +249,6 @@ class _Emitter:
     def _writer(
         self, block: Block, roots: Sequence[Node], held: Sequence[HeldTile | None]
     ) -> BodyWriter:
-        block.unpack_by_bits = self.tuning.unpack_by_bits
         arrays = (*self.work.reads, *self.work.writes)
         block.only_bytes = self.image and all(a.type.dtype == U8 for a in arrays)
         wide = self.wide and block.columns % 4 == 0

@@ -37,9 +37,6 @@ class Tuning:
     half: bool = False  # whether u8 images may be computed in half precision (half.py)
     tile_columns: tuple[int, ...] = (128, 256)  # of a tile with its margins
     tile_rows: tuple[int, ...] = (6, 4, 2)  # of a tile without them
-    unpack_by_bits: bool = (
-        False  # bytes to f32 without a conversion: 2²³ in their upper bits, taken off
-    )
     most_nodes: int = 6000  # of one block, all of its pixels together
 
 
