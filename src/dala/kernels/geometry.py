@@ -44,7 +44,7 @@ def _same_size(
     return inputs[0].shape[:2]
 
 
-def _any_size(
+def any_size(
     inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
 ) -> None:
     """The output may have any size."""
@@ -74,7 +74,7 @@ def flip(
     return src.at(column, row)
 
 
-@builtin("image", shape_rule=_any_size)
+@builtin("image", shape_rule=any_size)
 def rotate(
     src: Image, degrees: float = param(0.0, min=-36_000, max=36_000, help="Counter-clockwise.")
 ) -> Vec:
@@ -86,7 +86,7 @@ def rotate(
     return sample_inside(src, u, v)
 
 
-@builtin("image", shape_rule=_any_size)
+@builtin("image", shape_rule=any_size)
 def warp_affine(
     src: Image,
     matrix: tuple[float, ...] = param(length=6, help="2 rows of 3: from input to output pixels."),
@@ -100,7 +100,7 @@ def warp_affine(
     return sample_inside(src, u, v)
 
 
-@builtin("image", shape_rule=_any_size)
+@builtin("image", shape_rule=any_size)
 def warp_perspective(
     src: Image,
     matrix: tuple[float, ...] = param(length=9, help="3 rows of 3: from input to output pixels."),
@@ -116,7 +116,7 @@ def warp_perspective(
 
 def sample_inside(src: Image, u: Value, v: Value) -> Vec:
     """The bilinear mix at ``u, v``; beyond the border transparent black."""
-    covered = _coverage(u, src.width) * _coverage(v, src.height)
+    covered = coverage(u, src.width) * coverage(v, src.height)
     p = src.sample(u, v)
     faded = p.rgb * covered if src.channels == 1 else p.rgb
     assert isinstance(faded, Vec)
@@ -125,6 +125,6 @@ def sample_inside(src: Image, u: Value, v: Value) -> Vec:
     return inside
 
 
-def _coverage(position: Value, size: Scalar) -> Value:
+def coverage(position: Value, size: Scalar) -> Value:
     """How much of a pixel at ``position`` lies within ``size`` pixels; 0 for NaN."""
     return clamp(min(position + 1.0, size - position), 0.0, 1.0)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dala.compute.pipelines import Pipeline
-from dala.kernels.geometry import _any_size, _coverage
+from dala.kernels.geometry import any_size, coverage
 from dala.language import vocabulary
 from dala.language.kernel import make_kernel
 from dala.language.parameter import param
@@ -50,7 +50,7 @@ class Canvas:
 def _shown(layer: Image, left: Value, top: Value, beside: Vec) -> Vec:
     """The layer with its corner at a place, and something else beside it."""
     column, row = vocabulary.x - left, vocabulary.y - top
-    inside = _coverage(column, layer.width) * _coverage(row, layer.height)
+    inside = coverage(column, layer.width) * coverage(row, layer.height)
     shown = where(inside > 0.0, layer.at(column, row), beside)
     assert isinstance(shown, Vec)
     return shown
@@ -78,8 +78,8 @@ def _place(
     return _shown(layer, left, top, canvas[0, 0])  # type: ignore[arg-type]
 
 
-GROUND = make_kernel(_ground, name="ground", domain="image", shape_rule=_any_size)
-PLACE = make_kernel(_place, name="place", inputs=2, domain="image", shape_rule=_any_size)
+GROUND = make_kernel(_ground, name="ground", domain="image", shape_rule=any_size)
+PLACE = make_kernel(_place, name="place", inputs=2, domain="image", shape_rule=any_size)
 
 
 def place_inputs(canvas: Canvas) -> Middle:

@@ -25,7 +25,7 @@ from dala.compute.commands import Command
 from dala.compute.engine import Engine
 from dala.compute.pipelines import Pipeline
 from dala.ir.arrays import ArrayType
-from dala.kernels.geometry import _any_size
+from dala.kernels.geometry import any_size
 from dala.language import vocabulary
 from dala.language.kernel import make_kernel
 from dala.language.values import Image, Vec
@@ -61,7 +61,7 @@ def _extend(src: Image) -> Vec:
     return src.at(vocabulary.x, vocabulary.y)
 
 
-extend = make_kernel(_extend, name="extend", domain="image", shape_rule=_any_size)
+EXTEND = make_kernel(_extend, name="extend", domain="image", shape_rule=any_size)
 
 
 class FramePass:
@@ -184,7 +184,7 @@ class FramePass:
         picture = self._compose(pictures, middle, rgba_scratch(*size))
         whole = even(target.height), even(target.width)
         if whole != size:
-            picture = self._add(extend, picture, rgba_scratch(*whole))
+            picture = self._add(EXTEND, picture, rgba_scratch(*whole))
         self._add("rgba_to_yuv420p", picture, self._output, **target.color.kernel_params)
 
     def _compose(self, pictures: Sequence[Tensor], middle: Middle | None, output: Tensor) -> Tensor:
