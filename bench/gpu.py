@@ -365,6 +365,18 @@ def bench_matmul(device: WebGpuDevice, side: int) -> dict[str, Any]:
     return found
 
 
+def cooperative_matrices(device: WebGpuDevice) -> str:
+    """Whether this wgpu hands out a device for f16 matrices by tensor cores, or what it says instead."""
+    adapter = device.adapter.handle
+    if "cooperative-matrix" not in adapter.features:
+        return "not offered by the adapter"
+    try:
+        adapter.request_device_sync(required_features=["shader-f16", "cooperative-matrix"])
+    except RuntimeError as refused:
+        return " ".join(f"offered by the adapter, but wgpu refuses the device: {refused}".split())
+    return "can be used"
+
+
 # -- peers -------------------------------------------------------------------------------------
 
 
@@ -513,11 +525,12 @@ def main() -> int:
         "dala": dala.__version__,
         "size": options.size,
         "limits": device.limits,
-        "cooperative_matrix": "cooperative-matrix" in device.adapter.handle.features,
+        "cooperative_matrix": cooperative_matrices(device),
         "timestamps": device.timers is not None,
         "command": "python bench/gpu.py " + " ".join(sys.argv[1:]),
     }
     print(f"# {report['device']}, {report['driver']}; {options.size} RGBA u8; {report['date']}")
+    print(f"\ncooperative matrices (f16): {report['cooperative_matrix']}")
     report["checks"] = []
     right = check(report["checks"])
     print("\nAll right." if right else "\n**Some results are off: see above.**")

@@ -8,8 +8,10 @@ good; SimpleQueue and Lock are C, and are either taken or not.
 from __future__ import annotations
 
 import atexit
+import functools
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
 
@@ -63,3 +65,39 @@ class Runners:
             self._queue.put(None)
         for thread in self._threads:
             thread.join()
+
+
+COPIERS = min(4, os.cpu_count() or 1)  # threads that memory keeps busy
+
+
+def share(parts: Sequence[Callable[[], None]]) -> None:
+    """Do all parts at once, one of them here; raises what one of them raised, when all are done.
+
+    They move memory and release the interpreter's lock. Each must hold what it needs: should a signal
+    handler's exception end the waiting, the others go on.
+    """
+    done: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def work(part: Callable[[], None]) -> None:
+        try:
+            part()
+        except BaseException as error:
+            done.put(error)
+        else:
+            done.put(None)
+
+    for number, part in enumerate(parts, 1):
+        if number == len(parts) or not _copiers().put(functools.partial(work, part)):
+            work(part)
+    for error in [done.get() for _ in parts]:
+        if error is not None:
+            raise error
+
+
+@functools.cache
+def _copiers() -> Runners:
+    return Runners("dala-copy", COPIERS - 1)
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
+    os.register_at_fork(after_in_child=_copiers.cache_clear)

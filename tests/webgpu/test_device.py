@@ -118,7 +118,9 @@ def test_a_copy_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_staging_is_used_again(gpu: WebGpuDevice) -> None:
     b = compute.from_array(image((3 << 20,)))
-    b.read()
+    for _ in range(memory.IN_FLIGHT):
+        b.write(image((3 << 20,)))
+        b.read()
     made = []
     original = gpu.gpu.create_buffer
     gpu.gpu.create_buffer = lambda **kw: made.append(kw) or original(**kw)

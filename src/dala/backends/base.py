@@ -5,10 +5,12 @@ allocate, upload, download   arrays on the device
 compile   a Plan → an Executable
 launch    an Executable on arrays with parameter values; returns when the results are there, and how
           to ask for the time the device itself took, where it can tell
+enqueue, fetch_later   the same without waiting, on a device that does things in the order they come
 """
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -67,6 +69,14 @@ class Executable(ABC):
         """
 
 
+class QueuedExecutable(Executable):
+    """On a device that does what it is given in order."""
+
+    @abstractmethod
+    def enqueue(self, slots: Sequence[Storage | None], params: Sequence[float | int]) -> None:
+        """Start a run, before whatever comes to the device later."""
+
+
 class Device(ABC):
     """One place where kernels run."""
 
@@ -105,6 +115,10 @@ class Device(ABC):
         out = np.empty(storage.type.shape, storage.type.dtype.numpy)
         self.download(storage, out)
         return out
+
+    def fetch_later(self, storage: Storage) -> Callable[[], Array]:
+        """A way to the content as it is once the runs that were enqueued before this are done."""
+        return functools.partial(self.fetch, storage)
 
     @abstractmethod
     def compile(self, plan: Plan) -> Executable:

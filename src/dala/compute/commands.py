@@ -73,6 +73,7 @@ class Command:
     _linked = False  # known to those it waits for
     _placed = False  # known to those that wait for it
     _runs_on: Literal["", "pool", "caller"] = ""
+    _on_demand = False  # it runs when somebody asks for it
     _fault: BaseException | None = _INTERRUPTED  # until the work has said otherwise
     _origin = ""  # of its failure, if that was somebody else's first
     _done = False
@@ -99,6 +100,7 @@ class Command:
     def status(self) -> Status:
         """``"pending"``, ``"completed"`` or ``"failed"``."""
         if not self._done:
+            self._demand()
             return "pending"
         return "completed" if self.error is None else "failed"
 
@@ -125,6 +127,9 @@ class Command:
             raise renewed(self.error)
 
     def _wait_until_done(self, timeout: float | None) -> bool:
+        if self._on_demand and timeout is None:
+            self._on_demand = False
+            _execute(self, "caller")
         gate = threading.Lock()
         gate.acquire()
 
@@ -165,7 +170,14 @@ class Command:
         reason = str(self.error) or type(self.error).__name__
         return self._origin or f"command {self.id} ({self.label}) failed: {reason}"
 
+    def _demand(self) -> None:
+        if self._on_demand:
+            self._on_demand = False
+            if not _hand_over(self):
+                _execute(self, "caller")
+
     def _when_done(self, callback: Callable[[], None]) -> None:
+        self._demand()
         with _lock:
             if not self._done:
                 self._callbacks.append(callback)
@@ -284,6 +296,21 @@ def submit_command(
     if inline:
         command.wait()
     return command
+
+
+def command_on_demand(label: str, run: Callable[[], object]) -> Command:
+    """Work that nothing else depends on, and that is not begun before somebody asks for it: on the thread
+    of whoever waits, or in the pool for others.
+    """
+    command = Command(label, run)
+    _place(command, (), (), (), None)
+    command._on_demand = True
+    return command
+
+
+def is_busy(tracked: Tracked) -> bool:
+    """Whether somebody is at work on it, or failed to write it."""
+    return tracked.writer is not None or not all(reader._done for reader in tracked.readers)
 
 
 def _place(

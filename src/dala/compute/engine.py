@@ -13,9 +13,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from dala.backends.base import Device, Executable, Guard, Storage
+from dala.backends.base import Device, Executable, Guard, QueuedExecutable, Storage
 from dala.compute.buffers import Buffer, Scratch
-from dala.compute.commands import Command, pending, submit_command
+from dala.compute.commands import Command, is_busy, pending, submit_command
 from dala.compute.stages import TYPE, Stage, parse_stage
 from dala.errors import DeviceError, ShaderError
 from dala.ir.arrays import ArrayType
@@ -200,6 +200,18 @@ class Engine:
         if recipe.quick is None or not recipe.quick(*buffers, *numbers):
             self.launch(ready, inline=True)
             recipe.count_run()
+
+    def enqueue(self, ready: Prepared) -> None:
+        """Start a run before whatever comes to the device later, if it has a queue and nobody else is at
+        work on the buffers; else finish it.
+        """
+        recipe, buffers, numbers = ready
+        others = any(is_busy(b) for b in buffers if isinstance(b, Buffer))
+        if others or not isinstance(recipe.executable, QueuedExecutable):
+            self.finish(ready)
+            return
+        storages = [b.storage() if isinstance(b, Buffer) else None for b in buffers]
+        recipe.executable.enqueue(storages, numbers)
 
     def launch(self, ready: Prepared, *, stream: Stream | None = None, inline: bool) -> Command:
         """Put a prepared run in order; freed buffers are refused here, before anything starts."""

@@ -107,6 +107,20 @@ class Pipeline:
             raise ArgumentError(f"submit: expected a stream, got {type(stream).__name__}")
         return self.engine.launch(ready, stream=stream, inline=False)
 
+    def enqueue(self, *, buffers: Mapping[Buffer, Buffer] | None = None) -> None:
+        """Run all stages before whatever the device is given next, and wait for it no longer than needed.
+
+        A GPU works in order, so this returns as soon as the work is handed over: reading a result waits
+        for it. On other devices it is done by then.
+
+        >>> from dala import compute
+        >>> a = compute.buffer([-1.0, 2.0])
+        >>> compute.pipeline().add({"kernel": "relu", "inputs": [a], "output": a}).enqueue()
+        >>> compute.read_list(a)
+        [0.0, 2.0]
+        """
+        self.engine.enqueue(self._prepared(buffers))
+
     def compile(self) -> Pipeline:
         """Plan and compile now, so that the first run begins at once; returns the pipeline.
 

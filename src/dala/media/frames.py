@@ -2,10 +2,11 @@
 
     caller's thread   take → upload │ take → upload │ …
     device                          │ run the chain │ run the chain │ …
-    a pool's thread                 │               │ download → give back │ …
+    a pool's thread                 │               │ download → give back │ …   (a GPU's: whoever waits)
 
 ``process`` does all of it at once. ``submit`` returns after the upload: while one frame is computed the
-next is uploaded and the one before downloaded. A ring of ``depth`` buffers bounds what is under way.
+next is uploaded and the one before downloaded. A GPU is handed a whole frame at once, since it works in
+order: nobody waits between the steps. A ring of ``depth`` buffers bounds what is under way.
 
 What is compiled is kept by the chain's structure: other values are numbers in the next launch; another
 chain is compiled once, if wanted in the background while the chain before it stays in use.
@@ -16,7 +17,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Generator, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy.typing as npt
 
 from dala.backends.host import HostDevice
 from dala.compute.buffers import Buffer
-from dala.compute.commands import Command, submit_command
+from dala.compute.commands import Command, command_on_demand, submit_command
 from dala.compute.engine import Stream
 from dala.errors import DeviceError, ParameterError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
@@ -139,7 +140,7 @@ class FramePipeline:
         with self._lock:
             picture, program, place = self._begin(image, filters)
             source, output = self._load(picture, program, place)
-            program.launch(source, output, None, inline=True)
+            program.enqueue(source, output)
             return self._finish(picture, output)  # type: ignore[return-value]
 
     def submit(self, image: Image, filters: Filters) -> Frame[Image]:
@@ -147,17 +148,24 @@ class FramePipeline:
         with self._lock:
             picture, program, place = self._begin(image, filters)
             source, output = self._load(picture, program, place)
-            program.launch(source, output, self._stream, inline=False)
-            result: list[Image] = []
-            command = submit_command(
-                "download",
-                lambda: result.append(self._finish(picture, output)),  # type: ignore[arg-type]
-                [output],
-                reads=(0,),
-                writes=(),
-                stream=None,
-                inline=False,
-            )
+            result: list[Any] = []
+            if self._on_host or isinstance(picture.pixels, Buffer):
+                program.submit(source, output, self._stream)
+                command = submit_command(
+                    "download",
+                    lambda: result.append(self._finish(picture, output)),
+                    [output],
+                    reads=(0,),
+                    writes=(),
+                    stream=None,
+                    inline=False,
+                )
+            else:  # a GPU works in order: it is given the whole frame at once, with the way back
+                program.enqueue(source, output)
+                content = self.engine.device.fetch_later(output.storage())
+                command = command_on_demand(
+                    "download", lambda: result.append(self._finish(picture, output, content))
+                )
             self._under_way.append((place, command))
             return Frame(command, result)
 
@@ -276,10 +284,12 @@ class FramePipeline:
             room = self._rooms[place] = np.empty(type_.shape, type_.dtype.numpy)
         return room
 
-    def _finish(self, picture: Picture, output: Buffer) -> object:
+    def _finish(
+        self, picture: Picture, output: Buffer, content: Callable[[], Array] | None = None
+    ) -> object:
         if isinstance(picture.pixels, Buffer):
             return output
-        return picture.give_back(read_result(output))
+        return picture.give_back(read_result(output) if content is None else content())
 
     def _buffer(self, role: str, type_: ArrayType, place: int) -> Buffer:
         found = self._buffers.get((role, type_, place))

@@ -16,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.cpu.jit import Module
+from dala.threads import COPIERS, share
 
 Array = npt.NDArray[Any]
 BLOCK = 16  # pixels in a turn of the loop
+PART = 1 << 19  # pixels that are worth a thread
 SPARE = 2  # pixels at the end that are left to NumPy: the last vector reads or writes past its own
 _ALPHA = 16  # in a shuffle: an element of the second vector, which is all ones
 
@@ -29,10 +31,7 @@ def add_alpha(rgb: Array, room: Array | None = None) -> Array:
     if rgb.dtype != np.uint8 or not out.flags.c_contiguous:
         _add_slowly(rgb, out, 1.0 if rgb.dtype != np.uint8 else 255)
         return out
-    source = np.ascontiguousarray(rgb).reshape(-1, 3)
-    target, done = out.reshape(-1, 4), _whole_blocks(len(source))
-    _code().pack(source.ctypes.data, target.ctypes.data, done // BLOCK)
-    _add_slowly(source[done:], target[done:], 255)
+    _in_parts(_pack, np.ascontiguousarray(rgb).reshape(-1, 3), out.reshape(-1, 4))
     return out
 
 
@@ -43,11 +42,27 @@ def drop_alpha(rgba: Array) -> Array:
         for channel in range(3):
             out[..., channel] = rgba[..., channel]
         return out
-    source = np.ascontiguousarray(rgba).reshape(-1, 4)
-    target, done = out.reshape(-1, 3), _whole_blocks(len(source))
+    _in_parts(_unpack, np.ascontiguousarray(rgba).reshape(-1, 4), out.reshape(-1, 3))
+    return out
+
+
+def _in_parts(work: Callable[[Array, Array], None], source: Array, target: Array) -> None:
+    """Runs of pixels, those of a large picture on several threads; none writes past its own."""
+    step = -(-len(source) // max(1, min(COPIERS, len(source) // PART)))
+    runs = [slice(start, start + step) for start in range(0, len(source), step or 1)]
+    share([functools.partial(work, source[run], target[run]) for run in runs])
+
+
+def _pack(source: Array, target: Array) -> None:
+    done = _whole_blocks(len(source))
+    _code().pack(source.ctypes.data, target.ctypes.data, done // BLOCK)
+    _add_slowly(source[done:], target[done:], 255)
+
+
+def _unpack(source: Array, target: Array) -> None:
+    done = _whole_blocks(len(source))
     _code().unpack(source.ctypes.data, target.ctypes.data, done // BLOCK)
     target[done:] = source[done:, :3]
-    return out
 
 
 def _add_slowly(rgb: Array, out: Array, alpha: float) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dala.backends.auto import open_device
 from dala.backends.host import HostArray
 from dala.compute.buffers import Buffer, Scratch, array_type
-from dala.compute.commands import Command
 from dala.compute.default import default_engine
 from dala.compute.engine import Engine, Stream, engine_for
 from dala.compute.pipelines import Pipeline
@@ -63,15 +62,15 @@ class Program:
             self.pipeline.set_params(self._added.stages[-1], amount=chain.strength)
         self.chain = chain
 
-    def launch(
-        self, source: Buffer, output: Buffer, stream: Stream | None, *, inline: bool
-    ) -> Command | None:
-        """Run on these buffers; the further images are those of the chain, as they are now."""
-        buffers = self._stand_ins(source, output)
-        if inline:
-            self.pipeline.run(buffers=buffers)
-            return None
-        return self.pipeline.submit(stream=stream, buffers=buffers)
+    def enqueue(self, source: Buffer, output: Buffer) -> None:
+        """Run on these buffers before the device does anything else; the further images are those of the
+        chain, as they are now.
+        """
+        self.pipeline.enqueue(buffers=self._stand_ins(source, output))
+
+    def submit(self, source: Buffer, output: Buffer, stream: Stream) -> None:
+        """The same in its own time, in order with what else is done to the buffers."""
+        self.pipeline.submit(stream=stream, buffers=self._stand_ins(source, output))
 
     def _stand_ins(self, source: Buffer, output: Buffer) -> Mapping[Buffer, Buffer]:
         engine = self.pipeline.engine

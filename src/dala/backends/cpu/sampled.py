@@ -39,7 +39,7 @@ ZERO = -1  # in place of a byte
 def write_sampled(body: BodyEmitter) -> None:
     """Compute all channels, then hold and store them."""
     row = body.body
-    assert not row.grid and not row.margin
+    assert not row.margin
     values = row.held if row.ring is not None else row.stores[0].values
     assert all(root.op == "level" for root in values), "a u8 image stores levels"
     found = find_sample([root.args[0] for root in values])

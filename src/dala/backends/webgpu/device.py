@@ -25,6 +25,7 @@ from dala.backends.webgpu.spelling import NEEDS
 from dala.backends.webgpu.split import emit_split
 from dala.backends.webgpu.tiles import Tuning
 from dala.backends.webgpu.timers import make_timers
+from dala.backends.webgpu.waiting import make_waiter
 from dala.errors import DeviceError, UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import BUFFER_DTYPES, DType
@@ -57,7 +58,8 @@ class WebGpuDevice(Device):
         self.dtypes = tuple(d for d in BUFFER_DTYPES if NEEDS.get(d, "") in ("", *features))
         self.lock = threading.RLock()  # of the queue: what belongs together is submitted together
         self.pool = MemoryPool(self.gpu, self.limits, str(adapter))
-        self.staging = StagingRing(self.gpu, self.lock)
+        self.waiter = make_waiter(self.gpu)
+        self.staging = StagingRing(self.gpu, self.lock, self.waiter)
         self.pipelines = PipelineCache(self.gpu)
         self.recorder = make_recorder(self.gpu)
         # a software adapter has no f16 units: there it would only be slower
@@ -151,16 +153,28 @@ class WebGpuDevice(Device):
             if out.flags.c_contiguous:
                 self.staging.download(storage.memory, out)
             else:
-                np.copyto(out, self.staging.view(storage.memory, storage.type))
+                np.copyto(out, self.fetch(storage))
 
     def fetch(self, storage: Storage) -> Array:
         """The content as a new array; a large one is the mapped memory itself, without a copy."""
+        return self.fetch_later(storage)()
+
+    def fetch_later(self, storage: Storage) -> Callable[[], Array]:
         assert isinstance(storage, GpuArray)
-        if storage.type.nbytes < VIEWED:
-            return super().fetch(storage)
         self.check_process()
-        with mapped(f"reading an array of {storage.type.shape} {storage.type.dtype}", device=self):
-            return self.staging.view(storage.memory, storage.type)
+        what = f"reading an array of {storage.type.shape} {storage.type.dtype}"
+        with mapped(what, device=self):
+            reading = self.staging.begin_read(storage.memory)
+
+        def finish() -> Array:
+            with mapped(what, device=self):
+                if storage.type.nbytes >= VIEWED:
+                    return self.staging.view(reading, storage.type)
+                out = np.empty(storage.type.shape, storage.type.dtype.numpy)
+                self.staging.finish_read(reading, out)
+                return out
+
+        return finish
 
     def check_process(self) -> None:
         """Refuse in a forked process: the driver's threads and locks are not there."""
@@ -171,8 +185,8 @@ class WebGpuDevice(Device):
             )
 
     def wait(self) -> None:
-        """Block until the GPU has done what was submitted; other threads run meanwhile."""
-        self.gpu._poll_wait()
+        """Return when the GPU has done what was submitted; other threads can submit meanwhile."""
+        self.waiter.until_done()
 
 
 def _limits(adapter: Adapter) -> dict[str, int]:

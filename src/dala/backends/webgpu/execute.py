@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dala.backends.base import Executable, Storage, Timer
+from dala.backends.base import QueuedExecutable, Storage, Timer
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.backends.webgpu.record import PublicRecorder
@@ -90,7 +90,7 @@ class Dispatch:
 Step = Dispatch | CopyPass
 
 
-class GpuExecutable(Executable):
+class GpuExecutable(QueuedExecutable):
     """The steps of a plan."""
 
     def __init__(
@@ -119,6 +119,9 @@ class GpuExecutable(Executable):
         timers = self.device.timers if timed and self.passes else None
         run = self._record(slots, params, 1, timers)
         return functools.partial(timers.read_ms, run) if timers is not None else None
+
+    def enqueue(self, slots: Sequence[Storage | None], params: Params) -> None:
+        self.submit(slots, params)
 
     def repeat(self, slots: Sequence[Storage | None], params: Params, times: int) -> None:
         """Many runs in one submit, to measure them."""

@@ -83,6 +83,11 @@ class Listing:
         """A number of an element type, under a name."""
         self._lets.append(f"    let {name} = {self.uniforms.of(const(value, dtype))};\n")
 
+    def read_as_fours(self) -> None:
+        """Every array becomes one of vectors of four."""
+        for element in self.elements:
+            element.type = f"vec4<{element.type}>"
+
     def shared(self, name: str, type_: str, length: int) -> None:
         """An array in workgroup memory."""
         self._shared.append(f"var<workgroup> {name}: array<{type_}, {length}>;\n")

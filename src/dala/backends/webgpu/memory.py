@@ -11,30 +11,28 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
 import threading
 import weakref
-from collections import OrderedDict
-from queue import SimpleQueue
-from typing import Any
+from collections import OrderedDict, deque
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dala.backends.base import Storage
 from dala.backends.webgpu.faults import mapped
+from dala.backends.webgpu.waiting import Waiter
 from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
-from dala.threads import Runners
+from dala.threads import COPIERS, share
 
 Array = npt.NDArray[Any]
 GRAIN = 32  # bytes: four of the largest elements, so that whole groups can be read and written
 SPARE_BYTES = 512 << 20
 SMALL = 64 << 10  # bytes that go through queue.write_buffer rather than a staging buffer
-PIECE = 8 << 20  # bytes of a staging buffer
-IN_FLIGHT = 6  # staging buffers for uploads
+LEAST, MOST = 1 << 20, 32 << 20  # bytes of a staging buffer for uploads, in powers of two
+IN_FLIGHT = 3  # of each size
 PART = 2 << 20  # bytes of a copy that are worth a thread
-COPIERS = min(4, os.cpu_count() or 1)
 _serials = itertools.count(1)
 
 
@@ -115,13 +113,22 @@ class MemoryPool:
                     del self._spare[size]
 
 
+class Reading(NamedTuple):
+    """A copy on its way out: the buffer it goes to, and the promise that it can be read."""
+
+    staging: Any
+    promise: Any
+
+
 class StagingRing:
     """Mapped buffers for the way in and out, made when needed and used again."""
 
-    def __init__(self, device: Any, lock: threading.RLock) -> None:
+    def __init__(self, device: Any, lock: threading.RLock, waiter: Waiter) -> None:
         self.device = device
         self.lock = lock  # of the device's queue
-        self._uploads: list[tuple[Any, Any]] = []  # (buffer, promise of being mapped again)
+        self._waiter = waiter
+        # by size: (buffer, promise of being mapped again)
+        self._uploads: dict[int, deque[tuple[Any, Any]]] = {}
         self._readbacks: dict[int, list[Any]] = {}
         self._readback_bytes = 0
 
@@ -135,10 +142,10 @@ class StagingRing:
             with self.lock:
                 queue.write_buffer(memory.buffer, 0, _padded(source))
             return
-        for start in range(0, source.nbytes, PIECE):
-            piece = source[start : start + PIECE]
+        for start in range(0, source.nbytes, MOST):
+            piece = source[start : start + MOST]
             whole = -(-piece.nbytes // 4) * 4
-            staging = self._mapped_for_writing()
+            staging = self._mapped_for_writing(max(LEAST, 1 << (whole - 1).bit_length()))
             view = np.frombuffer(staging._experimental_get_mapped_range(0, whole), np.uint8)
             copy_bytes(view[: piece.nbytes], piece, staging)
             with self.lock:
@@ -146,44 +153,51 @@ class StagingRing:
                 encoder = self.device.create_command_encoder()
                 encoder.copy_buffer_to_buffer(staging, 0, memory.buffer, start, whole)
                 queue.submit([encoder.finish()])
-                self._uploads.append((staging, staging.map_async("WRITE", 0, PIECE)))
+                promise = staging.map_async("WRITE", 0, staging.size)
+                self._uploads[staging.size].append((staging, promise))
 
-    def _mapped_for_writing(self) -> Any:
+    def _mapped_for_writing(self, size: int) -> Any:
         with self.lock:
-            if len(self._uploads) < IN_FLIGHT:
+            used = self._uploads.setdefault(size, deque())
+            if len(used) < IN_FLIGHT:
                 return self.device.create_buffer(
-                    size=PIECE, usage="MAP_WRITE|COPY_SRC", mapped_at_creation=True
+                    size=size, usage="MAP_WRITE|COPY_SRC", mapped_at_creation=True
                 )
-            staging, promise = self._uploads.pop(0)
-        promise.sync_wait()
+            staging, promise = used.popleft()
+        self._waiter.until_kept(promise)
         return staging
 
     # -- out -----------------------------------------------------------------------------------
 
     def download(self, memory: Memory, out: Array) -> None:
         """Wait for the content and copy it into a host array."""
-        flat = out.reshape(-1).view(np.uint8)
-        staging, view = self._read(memory, flat.nbytes)
-        copy_bytes(flat, view, staging)
-        self._release(staging)
+        self.finish_read(self.begin_read(memory), out)
 
-    def view(self, memory: Memory, type_: ArrayType) -> Array:
-        """The content as an array on the mapped staging buffer itself; it lives as long as the array."""
-        staging, view = self._read(memory, type_.nbytes)
-        weakref.finalize(view.base, self._release, staging).atexit = False
-        return view.view(type_.dtype.numpy).reshape(type_.shape)
-
-    def _read(self, memory: Memory, size: int) -> tuple[Any, Array]:
-        whole = -(-size // 4) * 4
+    def begin_read(self, memory: Memory) -> Reading:
+        """Queue a copy of the content as it will be by then, to where it can be read."""
         with self.lock:
             staging = self._readback(memory.bytes)
             encoder = self.device.create_command_encoder()
-            encoder.copy_buffer_to_buffer(memory.buffer, 0, staging, 0, whole)
+            encoder.copy_buffer_to_buffer(memory.buffer, 0, staging, 0, memory.bytes)
             self.device.queue.submit([encoder.finish()])
-            promise = staging.map_async("READ_NOSYNC", 0, whole)
-        promise.sync_wait()
-        raw = staging._experimental_get_mapped_range(0, whole)
-        return staging, np.frombuffer(raw, np.uint8)[:size]
+            return Reading(staging, staging.map_async("READ_NOSYNC", 0, memory.bytes))
+
+    def finish_read(self, reading: Reading, out: Array) -> None:
+        """Wait for the content and copy it into a host array."""
+        flat = out.reshape(-1).view(np.uint8)
+        copy_bytes(flat, self._bytes_of(reading, flat.nbytes), reading.staging)
+        self._release(reading.staging)
+
+    def view(self, reading: Reading, type_: ArrayType) -> Array:
+        """The content as an array on the mapped staging buffer itself; it lives as long as the array."""
+        view = self._bytes_of(reading, type_.nbytes)
+        weakref.finalize(view.base, self._release, reading.staging).atexit = False
+        return view.view(type_.dtype.numpy).reshape(type_.shape)
+
+    def _bytes_of(self, reading: Reading, size: int) -> Array:
+        self._waiter.until_kept(reading.promise)
+        raw = reading.staging._experimental_get_mapped_range(0, reading.staging.size)
+        return np.frombuffer(raw, np.uint8)[:size]
 
     def _readback(self, size: int) -> Any:
         spare = self._readbacks.get(size)
@@ -202,38 +216,18 @@ class StagingRing:
 
 
 def copy_bytes(target: Array, source: Array, keep: object) -> None:
-    """Copy, large arrays on several threads; the interpreter's lock is released meanwhile.
-
-    Each part holds ``keep``, the mapped buffer: should a signal handler's exception end the waiting, the
-    memory stays until the last part is done with it.
-    """
+    """Copy, large arrays on several threads; each holds ``keep``, the mapped buffer, until it is done."""
     parts = min(COPIERS, source.nbytes // PART)
     if parts < 2:
         np.copyto(target, source)
         return
-    done: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def copy(part: slice, keep: object = keep) -> None:
-        try:
-            np.copyto(target[part], source[part])
-        except BaseException as error:
-            done.put(error)
-        else:
-            done.put(None)
+        np.copyto(target[part], source[part])
 
     step = -(-source.nbytes // parts)
-    for start in range(0, source.nbytes, step):
-        work = functools.partial(copy, slice(start, start + step))
-        if start + step >= source.nbytes or not _copiers().put(work):
-            work()
-    for error in [done.get() for _ in range(0, source.nbytes, step)]:
-        if error is not None:
-            raise error
-
-
-@functools.cache
-def _copiers() -> Runners:
-    return Runners("dala-copy", COPIERS - 1)
+    starts = range(0, source.nbytes, step)
+    share([functools.partial(copy, slice(start, start + step)) for start in starts])
 
 
 def _padded(data: Array) -> Array:

@@ -1,0 +1,135 @@
+"""Waiting leaves the GPU to others; what is enqueued is there when it is read."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dala
+from dala import compute
+from dala.backends.webgpu import waiting
+from dala.backends.webgpu.adapters import find_adapters
+from dala.backends.webgpu.device import WebGpuDevice
+from dala.compute.pipelines import Pipeline
+
+pytestmark = pytest.mark.webgpu
+
+
+@pytest.fixture
+def gpu() -> Iterator[WebGpuDevice]:
+    with dala.use("webgpu") as device:
+        assert isinstance(device, WebGpuDevice)
+        yield device
+        compute.synchronize()
+
+
+def long_work() -> Pipeline:
+    """Takes hundreds of milliseconds in software."""
+    a = compute.from_array(np.ones((640, 640), np.float32))
+    b = compute.buffer_zeros((640, 640))
+    p = Pipeline(a.engine)
+    for _ in range(4):
+        p.add({"kernel": "matmul", "inputs": [a, a], "output": b})
+    return p.compile()
+
+
+def negation_of(a: compute.Buffer) -> Pipeline:
+    spec = {"kernel": "scalar_mul", "inputs": [a], "output": a, "params": {"scalar": -1.0}}
+    return Pipeline(a.engine).add(spec)
+
+
+def test_this_wgpu_allows_it(gpu: WebGpuDevice) -> None:
+    assert isinstance(gpu.waiter, waiting.AskingWaiter)
+
+
+def test_nobody_blocks_in_wgpu(gpu: WebGpuDevice) -> None:
+    """A poll that blocks holds the lock that every submit needs. Software takes one at a time anyway."""
+    calls: list[bool] = []
+    poller = SimpleNamespace(_poll_func=calls.append)
+    poll = waiting._make_it_ask(poller)
+    for block in (True, False, True):
+        poller._poll_func(block)
+    assert calls == [False, False, False]
+    waiter = waiting.AskingWaiter(gpu.gpu)
+    waiter._poll = lambda block: (calls.append(block), gpu.waiter._poll(block))[1]  # type: ignore[attr-defined, func-returns-value]
+    long_work().enqueue()
+    waiter.until_done()
+    assert len(calls) > 3 and not any(calls)
+    assert poll is not poller._poll_func
+
+
+def test_an_enqueued_run_is_done_when_it_is_read(gpu: WebGpuDevice) -> None:
+    work = long_work()
+    a = compute.buffer([1.0, 2.0])
+    after = negation_of(a)
+    work.enqueue()
+    for _ in range(3):
+        after.enqueue()
+    assert compute.read_list(a) == [-1.0, -2.0]
+
+
+def test_enqueued_behind_a_command_on_the_same_buffer(gpu: WebGpuDevice) -> None:
+    a = compute.from_array(np.ones((256, 256), np.float32))
+    double = {"kernel": "scalar_mul", "inputs": [a], "output": a, "params": {"scalar": 2.0}}
+    p = Pipeline(a.engine).add(double)
+    for _ in range(20):
+        p.submit()
+        p.enqueue()
+    assert (a.read() == 2.0**40).all()
+
+
+def test_a_result_to_be_fetched_is_that_of_its_moment(gpu: WebGpuDevice) -> None:
+    for size in (16, 3 << 20):  # copied out, and mapped
+        a = compute.from_array(np.full(size, 7, np.uint8))
+        later = gpu.fetch_later(a.storage())
+        a.write(np.full(size, 9, np.uint8))
+        assert (later() == 7).all()
+        assert (a.read() == 9).all()
+
+
+def test_many_threads_wait_at_once(gpu: WebGpuDevice) -> None:
+    wrong: list[int] = []
+    buffers = [compute.from_array(np.full((300, 300), n, np.float32)) for n in range(9)]
+    work_of = [(negation_of(b), b) for b in buffers]
+
+    def work(number: int) -> None:
+        p, a = work_of[number]
+        for turn in range(30):
+            p.run()
+            if not (a.read() == (number if turn % 2 else -number)).all():
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    assert wrong == []
+
+
+def test_pauses_grow_and_nothing_is_asked_in_a_tight_loop(gpu: WebGpuDevice) -> None:
+    asked: list[float] = []
+    waiter = waiting.AskingWaiter(gpu.gpu)
+    poll = waiter._poll
+    waiter._poll = lambda block: (asked.append(time.perf_counter()), poll(block))[1]  # type: ignore[func-returns-value]
+    until = time.perf_counter() + 0.2
+    waiter._ask_while(lambda: time.perf_counter() < until)
+    late = [t for t in asked if t > asked[0] + 0.05]
+    assert len(late) < 0.15 / waiting.LONGEST_PAUSE_S + 2
+
+
+def test_without_those_parts_wgpu_waits_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh = WebGpuDevice(find_adapters()[0])
+    stripped: Any = SimpleNamespace(queue=fresh.gpu.queue, _poll_wait=fresh.gpu._poll_wait)
+    waiter = waiting.make_waiter(stripped)
+    assert type(waiter) is waiting.Waiter
+    waiter.until_done()
+    monkeypatch.setattr(waiting, "SLEEPS_SHORTLY", False)
+    assert type(waiting.make_waiter(fresh.gpu)) is waiting.Waiter
