@@ -52,16 +52,34 @@ def test_nobody_blocks_in_wgpu(gpu: WebGpuDevice) -> None:
     """A poll that blocks holds the lock that every submit needs. Software takes one at a time anyway."""
     calls: list[bool] = []
     poller = SimpleNamespace(_poll_func=calls.append)
-    poll = waiting._make_it_ask(poller)
+    waiting._make_it_ask(poller)
     for block in (True, False, True):
         poller._poll_func(block)
     assert calls == [False, False, False]
     waiter = waiting.AskingWaiter(gpu.gpu)
-    waiter._poll = lambda block: (calls.append(block), gpu.waiter._poll(block))[1]  # type: ignore[attr-defined, func-returns-value]
+    lib = waiter._lib
+
+    def poll(device: Any, block: bool, index: Any) -> int:
+        calls.append(block)
+        return int(lib.wgpuDevicePoll(device, block, index))
+
+    same = {name: getattr(lib, name) for name in ("wgpuQueueOnSubmittedWorkDone",)}
+    mode = lib.WGPUCallbackMode_AllowProcessEvents
+    waiter._lib = SimpleNamespace(
+        wgpuDevicePoll=poll, WGPUCallbackMode_AllowProcessEvents=mode, **same
+    )
     long_work().enqueue()
     waiter.until_done()
     assert len(calls) > 3 and not any(calls)
-    assert poll is not poller._poll_func
+
+
+def test_a_gpu_that_never_says_so_is_called_lost(
+    gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.05)
+    waiter = waiting.AskingWaiter(gpu.gpu)
+    with pytest.raises(RuntimeError, match="the GPU was lost"):
+        waiter._ask_while(lambda: True)
 
 
 def test_an_enqueued_run_is_done_when_it_is_read(gpu: WebGpuDevice) -> None:
@@ -114,11 +132,12 @@ def test_many_threads_wait_at_once(gpu: WebGpuDevice) -> None:
     assert wrong == []
 
 
-def test_pauses_grow_and_nothing_is_asked_in_a_tight_loop(gpu: WebGpuDevice) -> None:
+def test_pauses_grow_and_nothing_is_asked_in_a_tight_loop(
+    gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[float] = []
     waiter = waiting.AskingWaiter(gpu.gpu)
-    poll = waiter._poll
-    waiter._poll = lambda block: (asked.append(time.perf_counter()), poll(block))[1]  # type: ignore[func-returns-value]
+    monkeypatch.setattr(waiter, "_poll", lambda: asked.append(time.perf_counter()))
     until = time.perf_counter() + 0.2
     waiter._ask_while(lambda: time.perf_counter() < until)
     late = [t for t in asked if t > asked[0] + 0.05]

@@ -21,6 +21,7 @@ BRIEF_S = 150e-6  # asked about without a pause
 LONGEST_PAUSE_S = 0.5e-3
 IDLE_PAUSE_S = 2e-3  # of wgpu-py's thread: it matters only to what does not wait here
 PAUSE_PART = 8  # a pause is this part of the wait so far
+PATIENCE_S = 2.0  # with a GPU that has nothing left to do, and still has not said so
 SLEEPS_SHORTLY = sys.platform != "win32" or sys.version_info >= (3, 11)
 
 
@@ -47,8 +48,8 @@ class AskingWaiter(Waiter):
         from wgpu.backends.wgpu_native import _api
 
         self._lib, self._ffi = _api.lib, _api.ffi
-        self._queue = gpu.queue._internal
-        self._poll = _make_it_ask(gpu._poller)
+        self._device, self._queue = gpu._internal, gpu.queue._internal
+        _make_it_ask(gpu._poller)
         self.until_done()  # it works, or an AttributeError says which part is missing
 
     def until_kept(self, promise: Any) -> None:
@@ -66,12 +67,22 @@ class AskingWaiter(Waiter):
         self._ask_while(lambda: number in _under_way)
 
     def _ask_while(self, unfinished: Callable[[], bool]) -> None:
-        begun = time.perf_counter()
+        begun = busy = time.perf_counter()
         while unfinished():
-            self._poll(False)
-            passed = time.perf_counter() - begun
-            if passed > BRIEF_S and unfinished():
-                time.sleep(min(passed / PAUSE_PART, LONGEST_PAUSE_S))
+            idle = self._poll()
+            now = time.perf_counter()
+            if not idle:
+                busy = now
+            elif now - busy > PATIENCE_S and unfinished():
+                raise RuntimeError(
+                    "the GPU was lost: it is idle, and what was submitted is not done"
+                )
+            if now - begun > BRIEF_S and unfinished():
+                time.sleep(min((now - begun) / PAUSE_PART, LONGEST_PAUSE_S))
+
+    def _poll(self) -> bool:
+        """Let wgpu see what is done; whether the GPU has nothing left to do."""
+        return bool(self._lib.wgpuDevicePoll(self._device, False, self._ffi.NULL))
 
 
 _numbers = itertools.count(1)
@@ -90,8 +101,8 @@ def _callback() -> Any:
     return done
 
 
-def _make_it_ask(poller: Any) -> Callable[[bool], None]:
-    """Let wgpu-py's thread ask as well; the function that polls. It holds no reference to the device."""
+def _make_it_ask(poller: Any) -> None:
+    """Let wgpu-py's thread ask as well. It must not hold a reference to the device."""
     poll: Callable[[bool], None] = poller._poll_func
 
     def ask(block: bool) -> None:
@@ -100,7 +111,6 @@ def _make_it_ask(poller: Any) -> Callable[[bool], None]:
             time.sleep(IDLE_PAUSE_S)
 
     poller._poll_func = ask
-    return poll
 
 
 def make_waiter(gpu: Any) -> Waiter:
