@@ -1,0 +1,25 @@
+"""Fixtures for what commands do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from launches import Launches
+
+from dala import compute
+from dala.backends.host import HostExecutable
+from dala.backends.webgpu.execute import GpuExecutable
+from dala.compute.engine import Engine
+
+
+@pytest.fixture
+def launches(monkeypatch: pytest.MonkeyPatch) -> Iterator[Launches]:
+    control = Launches()
+    for kind in (HostExecutable, GpuExecutable):
+        monkeypatch.setattr(kind, "launch", control.around(kind.launch))
+    # short runs would pass it by
+    monkeypatch.setattr(Engine, "finish", lambda engine, ready: engine.launch(ready, inline=True))
+    yield control
+    control.let_all_go()
+    compute.synchronize()
