@@ -16,8 +16,9 @@ import pytest
 
 import dala
 from dala import compute
+from dala.backends import copying
 from dala.backends.auto import open_device
-from dala.backends.webgpu import memory, pipelines, shader
+from dala.backends.webgpu import memory, pipelines, shader, staging
 from dala.backends.webgpu.adapters import find_adapters
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.execute import Dispatch
@@ -72,6 +73,29 @@ def test_every_size_goes_in_and_out(gpu: WebGpuDevice, count: int) -> None:
     np.testing.assert_array_equal(out, data)
 
 
+@pytest.mark.parametrize("shape", [(3, 5), (300, 700), (2000, 5000)], ids=str)
+def test_content_written_in_place(gpu: WebGpuDevice, shape: tuple[int, int]) -> None:
+    data = image(shape)
+    b = compute.buffer_zeros(shape, "u8")
+    for turn in range(5):  # over the same staging buffers
+        gpu.fill(b.storage(), lambda room, turn=turn: np.copyto(room, data + np.uint8(turn)))
+        np.testing.assert_array_equal(b.read(), data + np.uint8(turn))
+
+
+def test_content_that_fails_halfway_leaves_the_array(gpu: WebGpuDevice) -> None:
+    data = image((700, 700))
+    b = compute.from_array(data)
+
+    def fail(room: np.ndarray) -> None:
+        room[:300] = 0
+        raise OutOfMemoryError("no more")
+
+    for _ in range(2 * staging.IN_FLIGHT):
+        with pytest.raises(OutOfMemoryError, match="no more"):
+            gpu.fill(b.storage(), fail)
+    np.testing.assert_array_equal(b.read(), data)
+
+
 def test_a_strided_array_can_be_filled(gpu: WebGpuDevice) -> None:
     data = image((60, 80))
     wide = np.zeros((60, 160), np.uint8)
@@ -99,26 +123,26 @@ def test_a_large_read_is_a_view_and_its_own(gpu: WebGpuDevice) -> None:
 @pytest.mark.parametrize("parts", [1, 2, 4, 7])
 @pytest.mark.parametrize("size", [1, 1000, 4096, 4097, 100_003])
 def test_copies_on_several_threads(monkeypatch: pytest.MonkeyPatch, parts: int, size: int) -> None:
-    monkeypatch.setattr(memory, "COPIERS", parts)
-    monkeypatch.setattr(memory, "PART", 1024)
+    monkeypatch.setattr(copying, "COPIERS", parts)
+    monkeypatch.setattr(copying, "PART", 1024)
     source, target = image((size,)), np.zeros(size + 8, np.uint8)
-    memory.copy_bytes(target[:size], source, None)
+    copying.copy_bytes(target[:size], source)
     np.testing.assert_array_equal(target[:size], source)
     assert not target[size:].any()
 
 
 def test_a_copy_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "PART", 1024)
-    monkeypatch.setattr(memory, "COPIERS", 3)
+    monkeypatch.setattr(copying, "PART", 1024)
+    monkeypatch.setattr(copying, "COPIERS", 3)
     target = np.zeros(10_000, np.uint8)
     target.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
-        memory.copy_bytes(target, image((10_000,)), None)
+        copying.copy_bytes(target, image((10_000,)))
 
 
 def test_staging_is_used_again(gpu: WebGpuDevice) -> None:
     b = compute.from_array(image((3 << 20,)))
-    for _ in range(memory.IN_FLIGHT):
+    for _ in range(staging.IN_FLIGHT):
         b.write(image((3 << 20,)))
         b.read()
     made = []
@@ -443,7 +467,7 @@ def test_the_cpu_has_no_gpu_time() -> None:
 
 
 def test_a_bad_shader_names_kernel_wgsl_and_the_users_line(
-    own: WebGpuDevice, monkeypatch: pytest.MonkeyPatch
+    own: WebGpuDevice, registry: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @dala.kernel
     def doubtful(src):  # type: ignore[no-untyped-def]

@@ -1,7 +1,7 @@
 """The contract between dala and a device.
 
 prepare   a traced program, adapted to the device (contraction, say) before it is planned
-allocate, upload, download   arrays on the device
+allocate, upload, fill, download   arrays on the device
 compile   a Plan → an Executable
 launch    an Executable on arrays with parameter values; returns when the results are there, and how
           to ask for the time the device itself took, where it can tell
@@ -105,6 +105,10 @@ class Device(ABC):
     @abstractmethod
     def upload(self, storage: Storage, data: Array) -> None:
         """Copy a C-contiguous host array of the same type into the storage."""
+
+    @abstractmethod
+    def fill(self, storage: Storage, write: Callable[[Array], None]) -> None:
+        """Let ``write`` write the content into a C-contiguous array of the storage's type."""
 
     @abstractmethod
     def download(self, storage: Storage, out: Array) -> None:

@@ -120,6 +120,10 @@ class HostDevice(Device):
         assert isinstance(storage, HostArray)
         np.copyto(storage.array, data)
 
+    def fill(self, storage: Storage, write: Callable[[Array], None]) -> None:
+        assert isinstance(storage, HostArray)
+        write(storage.array)
+
     def download(self, storage: Storage, out: Array) -> None:
         assert isinstance(storage, HostArray)
         np.copyto(out, storage.array)

@@ -117,7 +117,6 @@ class FramePipeline:
         self._current: Program | None = None
         self._compiling: _Compiling | None = None
         self._buffers: dict[tuple[str, ArrayType, int], Buffer] = {}
-        self._rooms: dict[int, Array] = {}  # where RGB becomes RGBA, by place in the ring
         self._under_way: deque[tuple[int, Command]] = deque()
         self._place = 0  # in the ring
         self._lock = threading.RLock()
@@ -219,7 +218,7 @@ class FramePipeline:
                 job.thread.join()
             for buffer in self._buffers.values():
                 buffer.free()
-            self._buffers, self._rooms, self._current = {}, {}, None
+            self._buffers, self._current = {}, None
             self._programs.clear()
 
     def __enter__(self) -> FramePipeline:
@@ -271,18 +270,8 @@ class FramePipeline:
         if isinstance(picture.pixels, Buffer):
             return picture.pixels, output
         source = self._buffer("in", picture.layout.type, place)
-        write_picture(source, picture, self._room(picture, place))
+        write_picture(source, picture)
         return source, output
-
-    def _room(self, picture: Picture, place: int) -> Array | None:
-        """Where RGB becomes RGBA on its way to a GPU."""
-        if self._on_host or picture.layout.has_alpha:
-            return None
-        type_ = picture.layout.type
-        room = self._rooms.get(place)
-        if room is None or room.dtype != type_.dtype.numpy:
-            room = self._rooms[place] = np.empty(type_.shape, type_.dtype.numpy)
-        return room
 
     def _finish(
         self, picture: Picture, output: Buffer, content: Callable[[], Array] | None = None

@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from dala.backends.copying import copy_array
 from dala.compute.buffers import Buffer, array_type
 from dala.errors import ArgumentError, DTypeError, ParameterError, ShapeError, suggest
 from dala.ir.arrays import ArrayType
@@ -60,15 +61,15 @@ class Picture:
         """Write the pixels as the device has them."""
         assert not isinstance(self.pixels, Buffer)
         if self.layout.has_alpha:
-            np.copyto(room, self.pixels.reshape(room.shape))
+            copy_array(room, self.pixels.reshape(room.shape))
         else:
             add_alpha(self.pixels, room)
 
-    def packed(self, room: Array | None = None) -> Array:
-        """The pixels as the device has them, contiguous; made in ``room`` if that is given and needed."""
+    def packed(self) -> Array:
+        """The pixels as the device has them, contiguous."""
         assert not isinstance(self.pixels, Buffer)
         if not self.layout.has_alpha:
-            return add_alpha(self.pixels, room)
+            return add_alpha(self.pixels)
         return np.ascontiguousarray(self.pixels).reshape(self.layout.type.shape)
 
     def give_back(self, result: Array) -> object:

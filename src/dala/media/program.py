@@ -96,13 +96,9 @@ def new_buffer(engine: Engine, type_: ArrayType) -> Buffer:
     return Buffer(engine, type_, engine.device.allocate(type_))
 
 
-def write_picture(buffer: Buffer, picture: Picture, room: Array | None = None) -> None:
-    """Copy a picture's pixels to the device; ``room`` is where RGB becomes RGBA on its way to a GPU."""
-    storage = buffer.storage()
-    if isinstance(storage, HostArray):
-        picture.pack_into(storage.array)
-    else:
-        buffer.engine.device.upload(storage, picture.packed(room))
+def write_picture(buffer: Buffer, picture: Picture) -> None:
+    """Copy a picture's pixels to the device."""
+    buffer.engine.device.fill(buffer.storage(), picture.pack_into)
 
 
 def read_result(buffer: Buffer) -> Array:

@@ -16,13 +16,14 @@ from dala.backends.webgpu.adapters import Adapter
 from dala.backends.webgpu.execute import CopyPass, Dispatch, GpuExecutable, Step
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.library import emit_library
-from dala.backends.webgpu.memory import GpuArray, MemoryPool, StagingRing
+from dala.backends.webgpu.memory import GpuArray, MemoryPool
 from dala.backends.webgpu.pipelines import PipelineCache
 from dala.backends.webgpu.prepare import prepare_program
 from dala.backends.webgpu.record import make_recorder
 from dala.backends.webgpu.sizes import passes_of_one_size
 from dala.backends.webgpu.spelling import NEEDS
 from dala.backends.webgpu.split import emit_split
+from dala.backends.webgpu.staging import StagingRing
 from dala.backends.webgpu.tiles import Tuning
 from dala.backends.webgpu.timers import make_timers
 from dala.backends.webgpu.waiting import make_waiter
@@ -145,6 +146,12 @@ class WebGpuDevice(Device):
         self.check_process()
         with mapped(f"writing an array of {storage.type.shape} {storage.type.dtype}", device=self):
             self.staging.upload(storage.memory, np.ascontiguousarray(data))
+
+    def fill(self, storage: Storage, write: Callable[[Array], None]) -> None:
+        assert isinstance(storage, GpuArray)
+        self.check_process()
+        with mapped(f"writing an array of {storage.type.shape} {storage.type.dtype}", device=self):
+            self.staging.fill(storage.memory, storage.type, write)
 
     def download(self, storage: Storage, out: Array) -> None:
         assert isinstance(storage, GpuArray)

@@ -1,0 +1,162 @@
+"""The way in and out: mapped buffers, made when needed and used again.
+
+upload     host → staging buffer → array
+fill       whatever writes the content → staging buffer → array
+download   array → staging buffer → host
+view       array → staging buffer, which is handed out as an array
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.copying import copy_bytes
+from dala.backends.webgpu.memory import SPARE_BYTES, Memory
+from dala.backends.webgpu.waiting import Waiter
+from dala.ir.arrays import ArrayType
+
+Array = npt.NDArray[Any]
+SMALL = 64 << 10  # bytes that go through queue.write_buffer rather than a staging buffer
+LEAST, MOST = 1 << 20, 32 << 20  # bytes of a staging buffer for uploads, in powers of two
+IN_FLIGHT = 3  # of each size
+
+
+class Reading(NamedTuple):
+    """A copy on its way out: the buffer it goes to, and the promise that it can be read."""
+
+    staging: Any
+    promise: Any
+
+
+class StagingRing:
+    """Mapped buffers for both directions."""
+
+    def __init__(self, device: Any, lock: threading.RLock, waiter: Waiter) -> None:
+        self.device = device
+        self.lock = lock  # of the device's queue
+        self._waiter = waiter
+        # by size: (buffer, promise of being mapped again)
+        self._uploads: dict[int, deque[tuple[Any, Any]]] = {}
+        self._readbacks: dict[int, list[Any]] = {}
+        self._readback_bytes = 0
+
+    # -- in ------------------------------------------------------------------------------------
+
+    def upload(self, memory: Memory, data: Array) -> None:
+        """Queue a copy of host data; the host array may change as soon as this returns."""
+        source = data.reshape(-1).view(np.uint8)
+        if source.nbytes <= SMALL:
+            with self.lock:
+                self.device.queue.write_buffer(memory.buffer, 0, _padded(source))
+            return
+        for start in range(0, source.nbytes, MOST):
+            piece = source[start : start + MOST]
+            staging = self._mapped_for_writing(piece.nbytes)
+            copy_bytes(_bytes_in(staging, piece.nbytes), piece)
+            self._send(staging, memory, start, piece.nbytes)
+
+    def fill(self, memory: Memory, type_: ArrayType, write: Callable[[Array], None]) -> None:
+        """Queue a copy of what ``write`` writes into the array that it is given."""
+        if not SMALL < type_.nbytes <= MOST:
+            content = np.empty(type_.shape, type_.dtype.numpy)
+            write(content)
+            self.upload(memory, content)
+            return
+        staging = self._mapped_for_writing(type_.nbytes)
+        write(_bytes_in(staging, type_.nbytes).view(type_.dtype.numpy).reshape(type_.shape))
+        self._send(staging, memory, 0, type_.nbytes)
+
+    def _mapped_for_writing(self, size: int) -> Any:
+        room = max(LEAST, 1 << (size - 1).bit_length())
+        with self.lock:
+            used = self._uploads.setdefault(room, deque())
+            if len(used) < IN_FLIGHT:
+                return self.device.create_buffer(
+                    size=room, usage="MAP_WRITE|COPY_SRC", mapped_at_creation=True
+                )
+            staging, promise = used.popleft()
+        self._waiter.until_kept(promise)
+        return staging
+
+    def _send(self, staging: Any, memory: Memory, start: int, size: int) -> None:
+        with self.lock:
+            staging.unmap()
+            encoder = self.device.create_command_encoder()
+            encoder.copy_buffer_to_buffer(staging, 0, memory.buffer, start, -(-size // 4) * 4)
+            self.device.queue.submit([encoder.finish()])
+            promise = staging.map_async("WRITE", 0, staging.size)
+            self._uploads[staging.size].append((staging, promise))
+
+    # -- out -----------------------------------------------------------------------------------
+
+    def download(self, memory: Memory, out: Array) -> None:
+        """Wait for the content and copy it into a host array."""
+        self.finish_read(self.begin_read(memory), out)
+
+    def begin_read(self, memory: Memory) -> Reading:
+        """Queue a copy of the content as it will be by then, to where it can be read."""
+        with self.lock:
+            staging = self._readback(memory.bytes)
+            encoder = self.device.create_command_encoder()
+            encoder.copy_buffer_to_buffer(memory.buffer, 0, staging, 0, memory.bytes)
+            self.device.queue.submit([encoder.finish()])
+            return Reading(staging, staging.map_async("READ_NOSYNC", 0, memory.bytes))
+
+    def finish_read(self, reading: Reading, out: Array) -> None:
+        """Wait for the content and copy it into a host array."""
+        flat = out.reshape(-1).view(np.uint8)
+        copy_bytes(flat, self._bytes_of(reading, flat.nbytes))
+        self._release(reading.staging)
+
+    def view(self, reading: Reading, type_: ArrayType) -> Array:
+        """The content as an array on the mapped staging buffer itself; it lives as long as the array."""
+        content = self._bytes_of(reading, type_.nbytes)
+        weakref.finalize(content.base, self._release, reading.staging).atexit = False
+        return content.view(type_.dtype.numpy).reshape(type_.shape)
+
+    def _bytes_of(self, reading: Reading, size: int) -> Array:
+        self._waiter.until_kept(reading.promise)
+        return _bytes_in(reading.staging, size)
+
+    def _readback(self, size: int) -> Any:
+        spare = self._readbacks.get(size)
+        if spare:
+            self._readback_bytes -= size
+            return spare.pop()
+        return self.device.create_buffer(size=size, usage="MAP_READ|COPY_DST")
+
+    def _release(self, staging: Any) -> None:
+        with self.lock:
+            staging.unmap()
+            if self._readback_bytes + staging.size > SPARE_BYTES // 2:
+                self._readbacks, self._readback_bytes = {}, 0
+            self._readbacks.setdefault(staging.size, []).append(staging)
+            self._readback_bytes += staging.size
+
+
+class _Mapped:
+    """Mapped memory as NumPy asks for it; what is made of it holds the buffer."""
+
+    def __init__(self, staging: Any, size: int) -> None:
+        self.staging = staging
+        raw = np.frombuffer(staging._experimental_get_mapped_range(0, staging.size), np.uint8)
+        self.__array_interface__ = {**raw[:size].__array_interface__, "strides": None}
+
+
+def _bytes_in(staging: Any, size: int) -> Array:
+    """The first bytes of a mapped buffer. It stays until the last thread lets go of its part, even if a
+    signal handler's exception ended the waiting for them."""
+    return np.asarray(_Mapped(staging, size))
+
+
+def _padded(data: Array) -> Array:
+    """Bytes in whole words."""
+    rest = -data.nbytes % 4
+    return data if not rest else np.concatenate([data, np.zeros(rest, np.uint8)])
