@@ -38,7 +38,7 @@ from dala.media import Chain
 from dala.media.program import engine_of
 from dala.video.color import color_of
 from dala.video.device import Format, FramePass
-from dala.video.pictures import Turn, fill, picture_of
+from dala.video.pictures import Decoded, Turn, picture_of
 from dala.video.transcode import filter_stage
 from measure import machine, measure, write_results
 
@@ -124,12 +124,7 @@ def measure_filter(clip: Path, seconds: float) -> dict[str, float]:
     frames = FramePass(engine_of("cpu"), [format_], format_, filter_stage(Chain.of(CHAIN)))
 
     def ours() -> Any:
-        def put(one: Any, arrays: Any) -> bool:
-            fill(one, color, Turn(), arrays[0])
-            return True
-
-        ((_, frame),) = frames.run([picture], put)
-        return picture_of(frame, color)
+        return picture_of(frames.convert(Decoded(picture, color, Turn())), color)
 
     luma = [f().to_ndarray()[:HEIGHT].astype(int) for f in (ours, lambda: opencv_own(picture))]
     assert np.abs(luma[0] - luma[1]).mean() < 3, "the peers do not do the same"
