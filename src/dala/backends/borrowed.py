@@ -4,9 +4,9 @@ A decoder's planes have their own places and line sizes. Passes of host devices 
 for every plane anyway, so such a frame need not be copied. It holds its owner, whoever still reads holds
 it, and nobody writes it.
 
-A pass reads rows in whole vectors: its last one may begin inside a plane's last row and end past it. All
-that is known of foreign memory is that the rows are there; but a page that has one byte of them can be
-read to its end. A plane whose last row ends too near the end of a page is not lent.
+A pass reads rows in whole vectors, so the last one of a plane's last row may end past it. All that is known
+of foreign memory is that the rows are there; but a page that has one byte of them can be read to its end.
+A plane is not lent where such a vector would reach into the next page.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.planes import Plane
 from dala.plan.melt import PassArray
 
-LOOK_PAST = 64  # bytes: the widest vector
+VECTOR = 64  # bytes of a row that are read at once, at most; otherwise half of that, or a quarter, …
 
 
 class Rows(NamedTuple):
@@ -76,10 +76,10 @@ def borrow_frame(
 
 
 def _may_be_read(type_: ArrayType, rows: Rows) -> bool:
-    """Whether a plane's rows follow each other, and a vector past the last one does no harm."""
+    """Whether a plane's rows follow each other, and whole vectors of the last one do no harm."""
     row_bytes = _row_bytes(type_)
     end = rows.address + (type_.shape[0] - 1) * rows.stride + row_bytes
-    return rows.stride >= row_bytes and -end % mmap.PAGESIZE >= LOOK_PAST
+    return rows.stride >= row_bytes and -end % mmap.PAGESIZE >= -row_bytes % VECTOR
 
 
 def _row_bytes(type_: ArrayType) -> int:
