@@ -1,4 +1,4 @@
-"""Frames in foreign memory: read in place, with the same result, never past what is there, never too long."""
+"""Frames in foreign memory: read in place, with the same result, never past their end, never too long."""
 
 from __future__ import annotations
 
