@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import itertools
 import json
 import os
 import statistics
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ from dala.media import Chain
 from dala.media.program import engine_of
 from dala.video.color import color_of
 from dala.video.device import Format, FramePass
-from dala.video.pictures import Turn, fill, picture_of
+from dala.video.pictures import Decoded, Turn, picture_of
 from dala.video.transcode import filter_stage
 from measure import machine, measure, write_results
 
@@ -115,30 +116,32 @@ def pyav_loop(
 
 
 def measure_filter(clip: Path, seconds: float) -> dict[str, float]:
-    """Milliseconds for a frame in YUV, filtered; the results are compared first."""
+    """Milliseconds for a frame in YUV, filtered; the results are compared first.
+
+    The pictures of the clip come in turn, so nobody finds the one before in a cache.
+    """
     with av.open(str(clip)) as container:
         pictures = [p for p, _ in zip(container.decode(video=0), range(30), strict=False)]
-    picture = pictures[-1]
-    color = color_of(picture)
+    color = color_of(pictures[-1])
     format_ = Format("yuv420p", WIDTH, HEIGHT, color)
     frames = FramePass(engine_of("cpu"), [format_], format_, filter_stage(Chain.of(CHAIN)))
 
-    def ours() -> Any:
-        def put(one: Any, arrays: Any) -> bool:
-            fill(one, color, Turn(), arrays[0])
-            return True
+    def ours(picture: Any) -> Any:
+        return picture_of(frames.convert(Decoded(picture, color, Turn())), color)
 
-        ((_, frame),) = frames.run([picture], put)
-        return picture_of(frame, color)
-
-    luma = [f().to_ndarray()[:HEIGHT].astype(int) for f in (ours, lambda: opencv_own(picture))]
+    luma = [f(pictures[-1]).to_ndarray()[:HEIGHT].astype(int) for f in (ours, opencv_own)]
     assert np.abs(luma[0] - luma[1]).mean() < 3, "the peers do not do the same"
-    runs = {
+    peers = {
         "dala": ours,
-        "OpenCV, PyAV converts": lambda: opencv_frame(picture),
-        "OpenCV, converts itself": lambda: opencv_own(picture),
+        "OpenCV, PyAV converts": opencv_frame,
+        "OpenCV, converts itself": opencv_own,
     }
-    return measure(runs, seconds)
+    return measure({name: _in_turn(work, pictures) for name, work in peers.items()}, seconds)
+
+
+def _in_turn(work: Callable[[Any], Any], pictures: Sequence[Any]) -> Callable[[], Any]:
+    given = itertools.cycle(pictures)
+    return lambda: work(next(given))
 
 
 # -- whole files -------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.base import Device, Executable, Storage
+from dala.backends.borrowed import BorrowedFrame
 from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
 from dala.plan.melt import FusedPass, PassArray
@@ -18,6 +19,7 @@ from dala.plan.planner import Plan, WholePass
 
 Array = npt.NDArray[Any]
 Numbers = Sequence[float | int]
+HostMemory: TypeAlias = "HostArray | BorrowedFrame"
 # of what is read, of what is written, of parameters
 PassFunction: TypeAlias = "Callable[[Sequence[HostArray], Sequence[HostArray], Numbers], None]"
 RunPass: TypeAlias = "Callable[[Sequence[HostArray], Numbers], None]"

@@ -2,8 +2,8 @@
 
     yuv420p_to_rgba → whatever happens to the picture → rgba_to_yuv420p
 
-Arrays of frames lie in the device's memory where that is the host's: FFmpeg's planes are copied into
-it once, and the encoder reads the result where it is. On a GPU, three frames are under way at a time.
+Where the device's memory is the host's, FFmpeg's planes are read where they lie (those that cannot be are
+copied once), and the encoder reads the result where it is. On a GPU, three frames are under way at a time.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dala.backends.borrowed import BorrowedFrame
 from dala.backends.host import HostArray
 from dala.compute.buffers import Buffer, Scratch, array_type
 from dala.compute.commands import Command
@@ -37,7 +38,6 @@ Array = npt.NDArray[np.uint8]
 Tensor = Buffer | Scratch
 Middle = Callable[[Pipeline, Sequence[Tensor], Tensor], None]  # from RGBA pictures to one
 Job = TypeVar("Job")
-Fill: TypeAlias = "Callable[[Job, Sequence[Array]], bool]"
 UNDER_WAY = 3  # on a GPU: one is uploaded, one computed, one downloaded
 
 
@@ -54,6 +54,30 @@ class Format:
     def type(self) -> ArrayType:
         """Of the array that holds such a frame."""
         return array_type(frame_shape(self.kind, self.width, self.height), "u8")
+
+
+class Picture(Protocol):
+    """What goes into a pass."""
+
+    def borrow(self, type_: ArrayType) -> BorrowedFrame | None:
+        """Itself, where a host device can read it in place."""
+
+    def fill(self, out: Array) -> None:
+        """Write it into an array of its format."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A picture in an array that has the format of the frames already."""
+
+    array: Array
+
+    def borrow(self, type_: ArrayType) -> None:
+        """It is copied."""
+
+    def fill(self, out: Array) -> None:
+        """Copy it."""
+        np.copyto(out, self.array)
 
 
 def _extend(src: Image) -> Vec:
@@ -94,15 +118,9 @@ class FramePass:
         """Compile now what the first frame would wait for."""
         self._pipeline.compile()
 
-    def convert(self, *pictures: Array) -> Array:
-        """One frame from arrays of the sources' formats."""
-
-        def copy(_: None, arrays: Sequence[Array]) -> bool:
-            for array, given in zip(arrays, pictures, strict=True):
-                np.copyto(array, given)
-            return True
-
-        ((_, frame),) = self.run([None], copy)
+    def convert(self, *pictures: Picture) -> Array:
+        """One frame from a picture of each source."""
+        ((_, frame),) = self.run([pictures], lambda given: given)
         assert frame is not None
         return frame
 
@@ -110,25 +128,38 @@ class FramePass:
         """The plan in words."""
         return self._pipeline.explain()
 
-    def run(self, jobs: Iterable[Job], fill: Fill[Job]) -> Iterator[tuple[Job, Array | None]]:
-        """Each job's frame, in order. ``fill`` writes a job's pictures into the arrays given; a job
-        without pictures (``fill`` says False) is passed on without a frame.
-        """
-        return self._run_here(jobs, fill) if self.on_host else self._run_ahead(jobs, fill)
+    def run(
+        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
+    ) -> Iterator[tuple[Job, Array | None]]:
+        """Each job's frame, in order; a job without pictures is passed on without one."""
+        run = self._run_here if self.on_host else self._run_ahead
+        return run(jobs, pictures_of)
 
-    def _run_here(self, jobs: Iterable[Job], fill: Fill[Job]) -> Iterator[tuple[Job, Array | None]]:
-        arrays = [_memory(b) for b in self._inputs]
+    def _run_here(
+        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
+    ) -> Iterator[tuple[Job, Array | None]]:
         for job in jobs:
-            if not fill(job, arrays):
-                yield job, None
-                continue
-            buffer, frame = self._pool.take()
-            assert buffer is not None
-            self._pipeline.run(buffers={self._output: buffer})
-            yield job, frame
+            yield job, self._frame_of(pictures_of(job))
+
+    def _frame_of(self, pictures: Sequence[Picture]) -> Array | None:
+        if not pictures:
+            return None
+        inputs = {own: self._enter(p, own) for own, p in zip(self._inputs, pictures, strict=True)}
+        output, frame = self._pool.take()
+        assert output is not None
+        self._pipeline.run(buffers={**inputs, self._output: output})
+        return frame
+
+    def _enter(self, picture: Picture, own: Buffer) -> Buffer:
+        """A buffer that is the picture, for one run; or our own one, with the picture in it."""
+        borrowed = picture.borrow(own.type)
+        if borrowed is not None:
+            return Buffer(self.engine, own.type, borrowed)
+        picture.fill(_memory(own))
+        return own
 
     def _run_ahead(
-        self, jobs: Iterable[Job], fill: Fill[Job]
+        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
     ) -> Iterator[tuple[Job, Array | None]]:
         pending: deque[tuple[Job, Command | None, Buffer]] = deque()
         number = 0
@@ -136,11 +167,13 @@ class FramePass:
             if len(pending) == UNDER_WAY:
                 yield self._fetch(*pending.popleft())
             inputs, output = self._spare[number % UNDER_WAY]
-            if not fill(job, self._staged):
+            pictures = pictures_of(job)
+            if not pictures:
                 pending.append((job, None, output))
                 continue
             number += 1
-            for buffer, array in zip(inputs, self._staged, strict=True):
+            for picture, buffer, array in zip(pictures, inputs, self._staged, strict=True):
+                picture.fill(array)
                 buffer.write(array)
             stand_ins = dict(zip(self._inputs, inputs, strict=True))
             command = self._pipeline.submit(buffers={**stand_ins, self._output: output})
@@ -213,11 +246,19 @@ class PassThrough:
         """The plan in words."""
         return "no stages: frames go to the encoder as they are"
 
-    def run(self, jobs: Iterable[Job], fill: Fill[Job]) -> Iterator[tuple[Job, Array | None]]:
+    def run(
+        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
+    ) -> Iterator[tuple[Job, Array | None]]:
         """As FramePass does."""
         for job in jobs:
-            _, frame = self._pool.take()
-            yield job, frame if fill(job, [frame]) else None
+            yield job, self._copy_of(pictures_of(job))
+
+    def _copy_of(self, pictures: Sequence[Picture]) -> Array | None:
+        if not pictures:
+            return None
+        _, frame = self._pool.take()
+        pictures[0].fill(frame)
+        return frame
 
 
 def rgba_scratch(rows: int, columns: int) -> Scratch:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dala.compute.engine import Engine
 from dala.video.color import Color
 from dala.video.device import Format, FramePass
-from dala.video.pictures import Kind, Turn, fill, frame_shape, kind_of
+from dala.video.pictures import Decoded, Kind, Turn, frame_shape, kind_of
 
 Array = npt.NDArray[np.uint8]
 
@@ -23,16 +23,14 @@ class Converter:
         self.engine = engine
         self._passes: dict[tuple[Format, Kind], FramePass] = {}
 
-    def convert(self, source: Format, kind: Kind, picture: Any, turn: Turn) -> Array:
+    def convert(self, source: Format, kind: Kind, picture: Decoded) -> Array:
         """The upright picture as a new array."""
         found = self._passes.get((source, kind))
         if found is None:
             target = Format(kind, source.width, source.height, source.color)
             found = FramePass(self.engine, [source], target)
             self._passes = {(source, kind): found}  # a format seldom changes, and never back
-        stored = np.empty(source.type.shape, np.uint8)
-        fill(picture, source.color, turn, stored)
-        return found.convert(stored)
+        return found.convert(picture)
 
 
 class Frame:
@@ -95,11 +93,12 @@ class Frame:
         return self._as("yuv420p")
 
     def _as(self, kind: Kind) -> Array:
+        decoded = Decoded(self.picture, self.color, self.turn)
         if self.kind != kind:
             source = Format(self.kind, self.width, self.height, self.color)
-            return self._converter.convert(source, kind, self.picture, self.turn)
+            return self._converter.convert(source, kind, decoded)
         out = np.empty(frame_shape(kind, self.width, self.height), np.uint8)
-        fill(self.picture, self.color, self.turn, out)
+        decoded.fill(out)
         return out
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> npt.NDArray[Any]:

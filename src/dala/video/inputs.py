@@ -7,19 +7,15 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from dala.errors import VideoError
 from dala.video.clock import Clock, usual_duration
 from dala.video.codecs import container_for
 from dala.video.color import Matrix, Range, color_of
 from dala.video.device import Format
-from dala.video.pictures import fill, kind_of, turn_of
+from dala.video.pictures import Decoded, kind_of, turn_of
 from dala.video.sound import Audio
 from dala.video.source import Item, OnDamage, Place, Source, Spec, place_of
 
-Array = npt.NDArray[np.uint8]
 Keep = Literal["copy", "none"]
 
 
@@ -91,14 +87,14 @@ class Input:
         finally:
             self.close()
 
-    def fill(self, picture: Any, out: Array) -> None:
-        """The upright picture into an array of this input's format."""
+    def decoded(self, picture: Any) -> Decoded:
+        """A picture that has this input's format, with what else is to be known of it."""
         if self._format_of(picture) != self.format:
             raise VideoError(
                 f"{self.name}: the picture changes to {picture.width} × {picture.height} "
                 f"{picture.format.name} in mid-stream; expected one size throughout"
             )
-        fill(picture, self.color, self.turn, out)
+        return Decoded(picture, self.color, self.turn)
 
     def _format_of(self, picture: Any) -> Format:
         width, height = self.turn.size(picture.width, picture.height)

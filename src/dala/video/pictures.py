@@ -13,6 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from dala.backends.borrowed import BorrowedFrame, Rows, borrow_frame
+from dala.ir.arrays import ArrayType
+from dala.ir.planes import FORMATS
 from dala.video.color import Color
 from dala.video.library import load_av
 
@@ -73,12 +76,32 @@ def kind_of(picture: Any) -> Kind:
     return "rgba" if layout.is_rgb or layout.has_palette else "yuv420p"
 
 
-def fill(picture: Any, color: Color, turn: Turn, out: Array) -> None:
-    """The upright picture into an array of ``frame_shape``."""
-    if out.ndim == 3:
-        np.copyto(out, turn.apply(_rgba(picture)))
-    else:
-        _fill_planar(_as_yuv420p(picture, color), turn, out)
+@dataclass(frozen=True)
+class Decoded:
+    """A picture of FFmpeg's on its way to a device."""
+
+    picture: Any
+    color: Color
+    turn: Turn
+
+    def borrow(self, type_: ArrayType) -> BorrowedFrame | None:
+        """Its planes where they lie, if an array of ``frame_shape`` would hold them just like that.
+
+        A flipped picture (negative line sizes) is none of those.
+        """
+        picture = self.picture
+        straight = self.turn == Turn() and picture.format.name in ("yuv420p", "yuvj420p")
+        if not straight or type_.shape != (picture.height * 3 // 2, picture.width):
+            return None
+        rows = [Rows(plane.buffer_ptr, plane.line_size) for plane in picture.planes]
+        return borrow_frame(type_, FORMATS["yuv420p"], rows, owner=picture)
+
+    def fill(self, out: Array) -> None:
+        """The upright picture into an array of ``frame_shape``."""
+        if out.ndim == 3:
+            np.copyto(out, self.turn.apply(_rgba(self.picture)))
+        else:
+            _fill_planar(_as_yuv420p(self.picture, self.color), self.turn, out)
 
 
 def _rgba(picture: Any) -> Array:

@@ -14,6 +14,7 @@ from dala.video.device import FramePass, PassThrough
 from dala.video.encoder import Encoder
 from dala.video.flow import run_flow
 from dala.video.inputs import Input
+from dala.video.pictures import Decoded
 from dala.video.progress import OnProgress, Watch
 from dala.video.sound import Companion, bring_along
 
@@ -73,7 +74,7 @@ def produce_file(
         watch = Watch(progress, encoder, lead.source)
         run_flow(
             moments,
-            lambda given: frames.run(given, lambda m, arrays: _fill(inputs, m, arrays)),
+            lambda given: frames.run(given, lambda moment: _pictures(inputs, moment)),
             lambda made, checkpoint: _encode(made, encoder, ways, checkpoint),
             watch=watch,
         )
@@ -92,10 +93,8 @@ def produce_file(
     )
 
 
-def _fill(inputs: Sequence[Input], moment: Moment, arrays: Sequence[Array]) -> bool:
-    for one, picture, array in zip(inputs, moment.pictures, arrays, strict=False):
-        one.fill(picture, array)
-    return bool(moment.pictures)
+def _pictures(inputs: Sequence[Input], moment: Moment) -> list[Decoded]:
+    return [one.decoded(p) for one, p in zip(inputs, moment.pictures, strict=False)]
 
 
 def _encode(

@@ -17,7 +17,7 @@ from dala.media.program import engine_of
 from dala.media.stages import SWAP
 from dala.video.codecs import choose_encoding, container_for
 from dala.video.color import Matrix, Range, check_color, usual_color, with_choice
-from dala.video.device import Format, FramePass, Middle
+from dala.video.device import Format, FramePass, Given, Middle
 from dala.video.encoder import Encoder
 from dala.video.frame import Frame
 
@@ -178,7 +178,7 @@ class Writer:
             target = Format("yuv420p", width, height, self._encoder.color)
             middle: Middle | None = _swap if swapped else None
             found = self._passes[source] = FramePass(self._engine, [source], target, middle)
-        return found.convert(rgba)
+        return found.convert(Given(rgba))
 
 
 def _as_rgba(picture: Picture) -> Array:

@@ -19,13 +19,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from dala.backends.borrowed import BorrowedFrame, Rows
 from dala.backends.cpu.emit import TAIL_BYTES, NativePass, extents_of
 from dala.backends.cpu.jit import Compiled
-from dala.backends.host import HostArray
+from dala.backends.cpu.ways import DOT
+from dala.backends.host import HostArray, HostMemory
 from dala.errors import VerificationError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8, DType
-from dala.ir.graph import accesses
+from dala.ir.graph import PLAIN, accesses, gathered_sources
 from dala.ir.planes import shrink
 from dala.plan.melt import FusedPass
 from dala.threads import Runners
@@ -115,23 +117,34 @@ class PassLauncher:
         offsets = [a.offset for a in (*work.reads, *work.writes)]
         words = (*layout.reads, *layout.writes)
         self.addresses = list(zip(words, positions, offsets, strict=True))
+        self.borrowable = {layout.reads[k] for k in _borrowable(work, native)}  # words, too
         # a parameter that this pass does not read may be of any kind
         fields = [_FORMAT[d.name] if d is not None else "d" for d in params]
         self._pack = struct.Struct("<" + "".join(fields))
         self.params = tuple(params)
         self.params_at = layout.params  # in words
 
-    def __call__(self, arrays: Sequence[HostArray], params: Sequence[float | int]) -> None:
+    def __call__(self, arrays: Sequence[HostMemory], params: Sequence[float | int]) -> None:
         block = self.block[:]
         for word, position, offset in self.addresses:
-            block[word] = arrays[position].address + offset
+            memory = arrays[position]
+            if isinstance(memory, HostArray):
+                block[word] = memory.address + offset
+            else:
+                block[word], block[word + 1] = self._borrow(memory, word, offset)
         self._pack.pack_into(block, 8 * self.params_at, *params[: len(self.params)])
         if self.threads > 1:
             self._work_together(block, arrays)
         else:
             self._work(block)
 
-    def _work_together(self, block: Block, arrays: Sequence[HostArray]) -> None:
+    def _borrow(self, frame: BorrowedFrame, word: int, offset: int) -> Rows:
+        """Where a plane is, if this pass only reads it and looks no further past its end than allowed."""
+        if word not in self.borrowable:
+            raise VerificationError("a pass writes a borrowed frame, or reads too far past its end")
+        return frame.rows_at(offset)
+
+    def _work_together(self, block: Block, arrays: Sequence[HostMemory]) -> None:
         """Work with helpers; at the end, wait for those that have begun.
 
         A helper begins by taking a ticket. Tickets that are left when the work is done are taken back, so
@@ -191,6 +204,16 @@ def _check_sizes(work: FusedPass) -> None:
             fits = shape[:2] == tuple(shrink(n, part.grid) for n in work.shape[:2])
         if not fits:
             raise VerificationError(f"a pass over {work.shape} touches an array of {shape}")
+
+
+def _borrowable(work: FusedPass, native: NativePass) -> set[int]:
+    """The planes that are read in place, a vector of bytes at a time: those may be foreign memory."""
+    planes = {k for k, a in enumerate(work.reads) if a.whole is not None}
+    for body in native.sweep.bodies if planes else ():
+        planes -= gathered_sources(body.roots)
+        if body.way not in (PLAIN, DOT):  # others may read several vectors at once
+            planes -= {a.source for a in accesses(body.roots)}
+    return planes
 
 
 def _take_all(tickets: SimpleQueue[None]) -> int:

@@ -80,9 +80,12 @@ known:
   %there = icmp ne ptr %storage, %none
   %written = icmp eq ptr %writer, %none
   %usable = and i1 %there, %written
-  br i1 %usable, label %address, label %refused
-address:
+  br i1 %usable, label %place, label %refused
+place:
   %address.object = call ptr @borrow(ptr %storage, ptr %address_name)
+  %scattered = icmp eq ptr %address.object, %none ; a borrowed frame has an address for each plane
+  br i1 %scattered, label %refused, label %address
+address:
   %address.pointer = call ptr @PyLong_AsVoidPtr(ptr %address.object)
   %a.target_at = getelementptr i64, ptr %a, i64 1
   %a.target = load ptr, ptr %a.target_at

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dala.backends.host import HostArray
+from dala.backends.host import HostArray, HostMemory
 from dala.ir.dtypes import F32, U8, DType
 from dala.ir.graph import OUTPUT, Access, Extent, Gather, Node, walk
 from dala.ir.ops import OPS, cast_array
@@ -32,7 +32,7 @@ class Frame:
 
 def interpret_pass(
     work: FusedPass,
-    reads: Sequence[HostArray],
+    reads: Sequence[HostMemory],
     writes: Sequence[HostArray],
     params: Sequence[float | int],
 ) -> None:
