@@ -3,7 +3,8 @@
     yuv420p_to_rgba → whatever happens to the picture → rgba_to_yuv420p
 
 Where the device's memory is the host's, FFmpeg's planes are read where they lie (those that cannot be are
-copied once), and the encoder reads the result where it is. On a GPU, three frames are under way at a time.
+copied once), and the encoder reads the result where it is. A GPU is handed whole frames, three at a time: their
+planes are written into the memory that it uploads from, and the encoder reads the memory that it downloads to.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ import numpy.typing as npt
 from dala.backends.borrowed import BorrowedFrame
 from dala.backends.host import HostArray
 from dala.compute.buffers import Buffer, Scratch, array_type
-from dala.compute.commands import Command
 from dala.compute.engine import Engine
 from dala.compute.pipelines import Pipeline
 from dala.ir.arrays import ArrayType
@@ -112,7 +112,6 @@ class FramePass:
         self._pool = _Pool(target.type, self._allocate if self.on_host else None)
         self._spare = [([self._allocate(s.type) for s in sources], self._allocate(target.type))
                        for _ in range(0 if self.on_host else UNDER_WAY)]  # fmt: skip
-        self._staged = [np.empty(s.type.shape, np.uint8) for s in sources]
 
     def compile(self) -> None:
         """Compile now what the first frame would wait for."""
@@ -161,32 +160,30 @@ class FramePass:
     def _run_ahead(
         self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
     ) -> Iterator[tuple[Job, Array | None]]:
-        pending: deque[tuple[Job, Command | None, Buffer]] = deque()
+        pending: deque[tuple[Job, Callable[[], Array] | None]] = deque()
         number = 0
         for job in jobs:
             if len(pending) == UNDER_WAY:
-                yield self._fetch(*pending.popleft())
-            inputs, output = self._spare[number % UNDER_WAY]
+                yield _fetched(*pending.popleft())
             pictures = pictures_of(job)
             if not pictures:
-                pending.append((job, None, output))
+                pending.append((job, None))
                 continue
+            pending.append((job, self._begin(pictures, *self._spare[number % UNDER_WAY])))
             number += 1
-            for picture, buffer, array in zip(pictures, inputs, self._staged, strict=True):
-                picture.fill(array)
-                buffer.write(array)
-            stand_ins = dict(zip(self._inputs, inputs, strict=True))
-            command = self._pipeline.submit(buffers={**stand_ins, self._output: output})
-            pending.append((job, command, output))
         while pending:
-            yield self._fetch(*pending.popleft())
+            yield _fetched(*pending.popleft())
 
-    def _fetch(self, job: Job, command: Command | None, output: Buffer) -> tuple[Job, Array | None]:
-        if command is None:
-            return job, None
-        command.wait()
-        _, frame = self._pool.take()
-        return job, output.read(frame)
+    def _begin(
+        self, pictures: Sequence[Picture], inputs: Sequence[Buffer], output: Buffer
+    ) -> Callable[[], Array]:
+        """Hand the GPU a frame's whole way, there and back; a way to wait for the result."""
+        device = self.engine.device
+        for picture, buffer in zip(pictures, inputs, strict=True):
+            device.fill(buffer.storage(), picture.fill)
+        stand_ins = dict(zip(self._inputs, inputs, strict=True))
+        self._pipeline.enqueue(buffers={**stand_ins, self._output: output})
+        return device.fetch_later(output.storage())
 
     def _allocate(self, type_: ArrayType) -> Buffer:
         return new_buffer(self.engine, type_)
@@ -229,6 +226,10 @@ class FramePass:
             copy = {"op": "copy_buffer", "inputs": [pictures[0]], "output": output}
             self._pipeline.add(copy)
         return output
+
+
+def _fetched(job: Job, content: Callable[[], Array] | None) -> tuple[Job, Array | None]:
+    return job, None if content is None else content()
 
 
 class PassThrough:
