@@ -3,7 +3,7 @@
     yuv420p_to_rgba → whatever happens to the picture → rgba_to_yuv420p
 
 Where the device's memory is the host's, FFmpeg's planes are read where they lie (those that cannot be are
-copied once), and the encoder reads the result where it is. A GPU is handed whole frames, three at a time: their
+copied once), and the encoder reads the result where it is. A GPU is handed whole frames, three at a time:
 planes are written into the memory that it uploads from, and the encoder reads the memory that it downloads to.
 """
 
