@@ -4,7 +4,7 @@
 
 Where the device's memory is the host's, FFmpeg's planes are read where they lie (those that cannot be are
 copied once), and the encoder reads the result where it is. A GPU is handed whole frames, three at a time:
-planes are written into the memory that it uploads from, and the encoder reads the memory that it downloads to.
+planes are written into the memory it uploads from, and the encoder reads the memory it downloads to.
 """
 
 from __future__ import annotations
