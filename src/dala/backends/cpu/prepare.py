@@ -2,7 +2,8 @@
 
 * A stage that only averages the levels of a u8 image is left to 16-bit fixed point (fixed.py).
 * So is one that adds differences of levels times a gain that is the same everywhere (gain.py).
-* A stage that weighs levels of u8 images by constants is left to integer dot products (dot.py).
+* A stage that weighs levels of u8 images is left to integer dot products (dot.py);
+  one that chooses between constants by such a sum, to exact ones (choice.py).
 * A bilinear sample of an RGBA image of bytes is left to 16 bits, too (sampled.py).
 * So is a stage of minima and maxima of several pixels of a u8 image left alone: bytes (extrema.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
@@ -22,11 +23,12 @@ from dataclasses import replace
 
 from dala.backends.contract import contract_body
 from dala.backends.cpu.bilinear import CHANNELS, find_sample
-from dala.backends.cpu.dot import suits_dot
+from dala.backends.cpu.choice import suits_choice
+from dala.backends.cpu.dot import find_places
 from dala.backends.cpu.extrema import are_extrema
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
 from dala.backends.cpu.gain import suits_gain
-from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, SAMPLED, TABLE
+from dala.backends.cpu.ways import CHOICE, DOT, EXTREMA, FIXED, GAIN, SAMPLED, TABLE
 from dala.backends.patterns import drop_halves, is_plain_average, on_levels, reads_levels
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
@@ -86,8 +88,10 @@ def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) 
         if _is_gain(program, inputs):
             ways[len(program.stages) - 1] = GAIN
     for number in range(program.first_result, len(program.stages)):
-        if number not in ways and _is_dot(program, number, inputs):
-            ways[number] = DOT
+        if number not in ways and (places := _dot_places(program, number, inputs)):
+            ways[number] = next(way for way, p in DOT.items() if p == places)
+        elif number not in ways and _is_choice(program, number, inputs):
+            ways[number] = CHOICE
         elif number not in ways and _is_sampled(program, number, inputs):
             ways[number] = SAMPLED
     return ways
@@ -113,17 +117,30 @@ def _extrema_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
     return on_levels(program, inputs, stencils, len(program.stages))
 
 
-def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
-    """Whether a stage turns u8 images into one by constant weights."""
+def _dot_places(program: Program, number: int, inputs: Sequence[ArrayType]) -> int:
+    """The binary places of weights, if a stage turns u8 images into one by nothing else."""
     body = program.stages[number].body
     if program.has_one_grid and any(n.op == "average" for n in walk(body)):
-        return False  # too many taps for 16 bits are too many for this, too
+        return 0  # too many taps for 16 bits are too many for this, too
+    return find_places(body, program.params) if _reads_bytes(program, body, inputs) else 0
+
+
+def _is_choice(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
+    """Whether a stage chooses constants by weighted levels of the pixel."""
+    body = program.stages[number].body
+    if not program.has_one_grid or not _reads_bytes(program, body, inputs):
+        return False
+    return all(inputs[a.source].channels == len(body) for a in accesses(body)) and suits_choice(
+        body, program.params
+    )
+
+
+def _reads_bytes(program: Program, body: Sequence[Node], inputs: Sequence[ArrayType]) -> bool:
+    """Whether all that is read, without computing where, are u8 images in memory."""
     sources = {a.source for a in accesses(body)}
     if any(s >= program.inputs for s in sources):
         return False
-    if any(inputs[program.source_part(s).array].dtype != U8 for s in sources):
-        return False
-    return suits_dot(body)
+    return all(inputs[program.source_part(s).array].dtype == U8 for s in sources)
 
 
 def _is_sampled(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
