@@ -193,6 +193,12 @@ class BodyEmitter(Places, Sources):
                     self.loaded[key] = form.load_repeated(code, place, 1 << -smaller)
         return self.loaded[key][access.channel]
 
+    def load_level(self, code: Code, access: Access) -> str | None:
+        if self.form_of(access.source) != "u8" or self.step_to(access.source):
+            return None
+        form = self._source_format(access.source)
+        return form.load_levels(code, self.place_of(access))[access.channel]
+
     def _load_held(self, code: Code, access: Access, number: int) -> str:
         vector = Type(F32, self.lanes)
         if self._ring(number).blocked:

@@ -18,6 +18,7 @@ from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LaneWriter
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Node
+from dala.ir.rewrite import is_whole
 
 CHANNELS = 4
 BLOCK = 16  # bytes that are packed among themselves: four pixels
@@ -75,6 +76,11 @@ def _converted(writer: LaneWriter, level: Node, names: _Names) -> str:
         most = code.constant(f32, 255.0)
         scaled = code.op(f"fmul {f32} {writer.vector(level.args[0])}, {most}")
         value = code.select(f32, code.op(f"fcmp ogt {f32} {scaled}, {most}"), most, scaled)
+    elif is_whole(level):
+        levels = level.args[0].args[0].args[0]
+        writer.write([levels])
+        value, most = writer.vector(levels), code.constant(f32, 255.0)
+        value = code.select(f32, code.op(f"fcmp ogt {f32} {value}, {most}"), most, value)
     else:
         writer.write([level])
         value = writer.vector(level)

@@ -9,6 +9,7 @@
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
   look-up table (tables.py), and bytes are what lies on both sides of it.
 * A wide average of another kind stays one, to be a loop over its taps (wide.py).
+* Colours of bytes are counted in levels rather than in 0..1 (counted.py).
 * Elsewhere averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add.
 
 Both are decided for one kernel and its element types alone, so that a stage rounds the same way in
@@ -24,6 +25,7 @@ from dataclasses import replace
 from dala.backends.contract import contract_body
 from dala.backends.cpu.bilinear import CHANNELS, find_sample
 from dala.backends.cpu.choice import suits_choice
+from dala.backends.cpu.counted import count_in_levels
 from dala.backends.cpu.dot import find_places
 from dala.backends.cpu.extrema import are_extrema
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
@@ -59,8 +61,10 @@ def prepare_program(
     """The program in the CPU's own arithmetic for arrays of these kinds."""
     program = drop_halves(program)
     ways: dict[int, Way] = {}
+    of_bytes: set[int] = set()  # sources that may be counted in levels
     if program.domain == "image" and output.dtype == U8:
         ways = _ways_on_bytes(program, inputs, tables)
+        of_bytes = _point_wise_bytes(program, inputs)
     stages = []
     for number, stage in enumerate(program.stages):
         way = ways.get(number, PLAIN)
@@ -71,6 +75,8 @@ def prepare_program(
             stages.append(stage)
             continue
         body = expand_averages(stage.body)
+        if way == PLAIN and number >= program.first_result:
+            body = count_in_levels(body, of_bytes) if of_bytes else body
         for rewrite in PASSES:
             body = rewrite(body)
         stages.append(replace(stage, body=contract_body(body) if fma else body, way=way))
@@ -95,6 +101,14 @@ def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) 
         elif number not in ways and _is_sampled(program, number, inputs):
             ways[number] = SAMPLED
     return ways
+
+
+def _point_wise_bytes(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
+    """The u8 images that are read at the position written, and nowhere else."""
+    if not program.has_one_grid:
+        return set()
+    moved = {a.source for s in program.stages for a in accesses(s.body) if a.dx or a.dy}
+    return {k for k in range(program.inputs) if inputs[k].dtype == U8} - moved
 
 
 def _fixed_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
