@@ -30,8 +30,8 @@ def prepare_call(
     try:
         engine = output.engine
         slots = (*inputs, output)
-        if len({*slots}) < len(slots):  # one that is written, say
-            slots = tuple(dict.fromkeys(slots))
+        if slots[0] is output if len(slots) == 2 else len({*slots}) < len(slots):
+            slots = tuple(dict.fromkeys(slots))  # one that is written, say
         signs: list[Any] = [kernel, len(inputs)]
         for buffer in slots:
             signs.append(id(buffer.type) if buffer.engine is engine else None)
