@@ -199,3 +199,35 @@ def test_fused_chains_are_those_of_single_stages() -> None:
                 current = target
             pipeline.run()
         np.testing.assert_array_equal(out.read(), wanted)
+
+
+def test_a_chain_in_place_is_one_pass() -> None:
+    mixes = [("saturation", {"value": 0.4}), ("hue", {"degrees": 40.0}), ("sepia", {})]
+    for image in pictures():
+        wanted = image
+        for kernel, params in mixes:
+            wanted = run_on("cpu", kernel, wanted, **params)
+        with dala.use("cpu"):
+            buffer, pipeline = compute.from_array(image), compute.pipeline()
+            for kernel, params in mixes:
+                call = {"kernel": kernel, "inputs": [buffer], "output": buffer, "params": params}
+                pipeline.add(call)
+            pipeline.run()
+            assert len(pipeline.engine.prepare(pipeline._stages).executable.plan.passes) == 1
+        np.testing.assert_array_equal(buffer.read(), wanted)
+
+
+def test_in_place_beside_another_reader() -> None:
+    """What reads the old picture has read it before a mix overwrites it."""
+    image = pictures()[-1]
+    kept = run_on("cpu", "vignette", image)
+    mixed = run_on("cpu", "saturation", image, value=0.4)
+    with dala.use("cpu"):
+        buffer, other = compute.from_array(image), compute.buffer_zeros(image.shape, "u8")
+        pipeline = compute.pipeline()
+        pipeline.add({"kernel": "vignette", "inputs": [buffer], "output": other})
+        mix = {"kernel": "saturation", "inputs": [buffer], "output": buffer}
+        pipeline.add({**mix, "params": {"value": 0.4}})
+        pipeline.run()
+    np.testing.assert_array_equal(other.read(), kept)
+    np.testing.assert_array_equal(buffer.read(), mixed)
