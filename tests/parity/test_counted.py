@@ -85,6 +85,23 @@ def test_results_are_whole_levels(name: str) -> None:
     assert all(is_whole_level(n) for n in made)
 
 
+@pytest.mark.parametrize("text", ["max(p, q)", "min(max(p, 0.2), q)"])
+def test_extremes_stay_bytes(text: str) -> None:
+    body = program_of(probe(text)).stages[-1].body
+    assert count_in_levels(body, {0, 1}) is body
+
+
+def test_curves_are_the_same_with_and_without_tables() -> None:
+    image = pictures((9, 67))[0]
+    wanted = run("contrast", [image], value=0.37)
+    real = detect_host()
+    host = Host(real.name, real.features, real.vector_bytes, real.fma, real.x86)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cpu_device, "detect_host", lambda: host)
+        patch.setattr(default, "_default", [Engine(CpuDevice())])
+        np.testing.assert_array_equal(run("contrast", [image], value=0.37), wanted)
+
+
 @pytest.mark.parametrize("name", JUMPS)
 def test_jumps_are_left_alone(name: str) -> None:
     body = program_of(probe(JUMPS[name])).stages[-1].body

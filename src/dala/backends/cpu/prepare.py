@@ -104,8 +104,11 @@ def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) 
 
 
 def _point_wise_bytes(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
-    """The u8 images that are read at the position written, and nowhere else."""
-    if not program.has_one_grid:
+    """The u8 images that are read at the position written, and nowhere else.
+
+    Curves keep 0..1: there are machines where they are tables, and their bytes are the same on all.
+    """
+    if not program.has_one_grid or _maps_bytes(program, inputs):
         return set()
     moved = {a.source for s in program.stages for a in accesses(s.body) if a.dx or a.dy}
     return {k for k in range(program.inputs) if inputs[k].dtype == U8} - moved
