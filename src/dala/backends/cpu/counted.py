@@ -82,6 +82,8 @@ class _Counting:
             return make("level", node) if counted else node
         wanted, self.counts[id(node)] = self._choose(node)
         args = [self._as(a, count) for a, count in zip(node.args, wanted, strict=True)]
+        if node.op == "sub" and args[0].op == "mul":  # a sum: what becomes one multiply-add
+            return make("add", args[0], make("neg", args[1]))
         return Node(node.op, node.dtype, tuple(args), node.attr)
 
     def _counts(self, node: Node) -> list[int]:
