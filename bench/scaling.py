@@ -39,7 +39,7 @@ CHAIN: list[Stage] = [
 COUNTS = (1, 2, 4, 8, 12, 16)
 RADII = (1, 2, 3, 5, 10, 15, 20, 25, 30, 50, 75, 100)
 SIZES = ((192, 108), (384, 216), (640, 480), (1280, 720), (1920, 1080), (3840, 2160))
-HD, LARGE = (1920, 1080), (8192, 8192)
+HD, UHD, LARGE = (1920, 1080), (3840, 2160), (8192, 8192)
 
 
 def photo(size: tuple[int, int]) -> compute.Buffer:
@@ -97,13 +97,17 @@ def mixes(count: int) -> list[Stage]:
     return [params[i % 2] for i in range(count)]
 
 
-def bench_stages(seconds: float) -> dict[str, Table]:
-    """``per_stage``: what a further stage costs, as a share of the pass of one stage."""
-    source = photo(HD)  # one pair of images for all: they stay in the cache, where sums count most
+def bench_stages(size: tuple[int, int], seconds: float) -> dict[str, Table]:
+    """``per_stage``: what a further stage costs, as a share of the pass of one stage.
+
+    Both images of HD stay in the cache, where sums count most; those of UHD do not.
+    """
+    source = photo(size)
     result, host = compute.buffer_zeros(source.shape, "u8"), source.read()
     target = np.empty_like(host)
     found = {}
-    for name, make in (("curves", curves), ("colour mixes", mixes)):
+    for kind, make in (("curves", curves), ("colour mixes", mixes)):
+        name = f"{kind}, {size[0]}×{size[1]}"
         runs: dict[str, Run] = {str(n): fused(make(n), source, result).run for n in COUNTS}
         runs["copy"] = lambda: np.copyto(target, host)
         times = measure(runs, seconds * len(runs))
@@ -235,7 +239,7 @@ def report(title: str, data: dict[str, dict[str, Table]]) -> str:
 
 
 HEADINGS = {
-    "stages": "Point-wise stages in one pass, 1920×1080",
+    "stages": "Point-wise stages in one pass",
     "radius": "Blur radius, 1920×1080",
     "pixels": "Pixels",
     "threads": "Threads, ms, 1920×1080",
@@ -247,7 +251,7 @@ HEADINGS = {
 
 def bench(seconds: float) -> dict[str, dict[str, Table]]:
     sections: dict[str, Callable[[], dict[str, Table]]] = {
-        "stages": lambda: bench_stages(seconds),
+        "stages": lambda: bench_stages(HD, seconds) | bench_stages(UHD, 2 * seconds),
         "radius": lambda: {"": bench_radius(seconds)},
         "pixels": lambda: bench_pixels(seconds),
         "threads": lambda: {"": bench_threads(seconds)},

@@ -35,8 +35,9 @@ def plot(data: dict[str, dict[str, Rows]], path: Path) -> None:
 
 
 def draw_stages(axes: Axes, tables: dict[str, Rows]) -> None:
-    for (name, rows), color in zip(tables.items(), COLORS, strict=False):
-        further = f"{name}: a further stage {rows[-1]['per_stage']:+.1%}"
+    in_cache = {name: rows for name, rows in tables.items() if "1920" in name}
+    for (name, rows), color in zip(in_cache.items(), COLORS, strict=False):
+        further = f"{name.split(',')[0]}: a further stage {rows[-1]['per_stage']:+.1%}"
         axes.plot(*columns(rows, "stages", "ms"), "o-", color=color, ms=4, label=further)
     axes.set(title="Point-wise stages in one pass", xlabel="stages", ylabel="ms, 1920×1080")
     axes.set_xticks([row["stages"] for row in rows])

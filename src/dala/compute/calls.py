@@ -16,7 +16,7 @@ from dala.compute.commands import (
 from dala.compute.default import default_engine
 from dala.compute.engine import Stream
 from dala.compute.pipelines import Pipeline
-from dala.compute.repeated import prepare_call
+from dala.compute.repeated import prepare_call, run_call
 from dala.compute.stages import parse_stage
 from dala.errors import ArgumentError
 from dala.language.kernel import Kernel
@@ -35,8 +35,7 @@ def run_kernel(
     >>> compute.read_list(b)
     [-1.0, 3.0]
     """
-    ready = prepare_call(name, inputs, output, params)
-    output.engine.finish(ready)
+    run_call(name, inputs, output, params)
 
 
 def run_kernel_async(

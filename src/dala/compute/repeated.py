@@ -8,7 +8,7 @@ kept is what the checks came to, recipe and numbers, and no buffer.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.engine import CACHED_PLANS, Engine, Known, Prepared
@@ -17,6 +17,26 @@ from dala.language.kernel import Kernel
 from dala.language.registry import find_kernel
 
 PLAIN = (float, int, bool, str, type(None))  # one value if of one type and equal; but for -0.0
+
+# what the checks came to when the call was made before, its buffers, and what it is recognised by
+Found: TypeAlias = "tuple[Known | None, tuple[Buffer, ...], Hashable]"
+
+
+def run_call(
+    name: str | Kernel,
+    inputs: Sequence[Buffer],
+    output: Buffer,
+    params: Mapping[str, object] | None,
+) -> None:
+    """One kernel on buffers, checked, run and waited for."""
+    kernel = find_kernel(name)
+    known, slots, _ = found = _recognise(kernel, inputs, output, params)
+    if known is not None:  # spelled out: of a short run, each call of a function is a hundredth
+        quick = known.recipe.quick
+        if quick is not None and quick(*slots, *known.numbers):
+            return
+    ready = _make_ready(kernel, inputs, output, params, found)  # before the output is trusted
+    output.engine.finish(ready)
 
 
 def prepare_call(
@@ -27,11 +47,22 @@ def prepare_call(
 ) -> Prepared:
     """One kernel on buffers, checked and made ready."""
     kernel = find_kernel(name)
+    found = _recognise(kernel, inputs, output, params)
+    return _make_ready(kernel, inputs, output, params, found)
+
+
+def _recognise(
+    kernel: Kernel,
+    inputs: Sequence[Buffer],
+    output: Buffer,
+    params: Mapping[str, object] | None,
+) -> Found:
+    """What a call is recognised by; nothing, if something about it is strange."""
     try:
         engine = output.engine
         slots = (*inputs, output)
-        if len({*slots}) < len(slots):  # one that is written, say
-            slots = tuple(dict.fromkeys(slots))
+        if slots[0] is output if len(slots) == 2 else len({*slots}) < len(slots):
+            slots = tuple(dict.fromkeys(slots))  # one that is written, say
         signs: list[Any] = [kernel, len(inputs)]
         for buffer in slots:
             signs.append(id(buffer.type) if buffer.engine is engine else None)
@@ -39,14 +70,25 @@ def prepare_call(
             for item in params.items():
                 signs += (item, type(item[1]))
         call = tuple(signs)
-        known = engine.known.get(call)
+        return engine.known.get(call), slots, call
     except (AttributeError, TypeError):  # something is not what it should be: the checks say what
-        return _check(kernel, inputs, output, params)[1]
+        return None, (), None
+
+
+def _make_ready(
+    kernel: Kernel,
+    inputs: Sequence[Buffer],
+    output: Buffer,
+    params: Mapping[str, object] | None,
+    found: Found,
+) -> Prepared:
+    known, slots, call = found
     if known is not None:
-        return tuple.__new__(Prepared, (known.recipe, slots, known.numbers))
+        return Prepared(known.recipe, slots, known.numbers)
     stage, ready = _check(kernel, inputs, output, params)
-    if _is_recognisable(stage, slots, params):
-        _keep(engine, call, Known(ready.recipe, ready.numbers, tuple(b.type for b in slots)))
+    if call is not None and _is_recognisable(stage, slots, params):
+        types = tuple(b.type for b in slots)
+        _keep(output.engine, call, Known(ready.recipe, ready.numbers, types))
     return ready
 
 

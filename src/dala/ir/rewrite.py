@@ -160,7 +160,24 @@ def _simplify_node(node: Node) -> Node:
 
 def is_whole_level(node: Node) -> bool:
     """``level(v) * (1/255)``: storing such a value again gives the same level, for all 256 of them."""
-    return node.op == "mul" and node.args[0].op == "level" and _is(node.args[1], INVERSE_255)
+    if node.op != "mul" or not _is(node.args[1], INVERSE_255):
+        return False
+    return node.args[0].op == "level" or is_whole(node.args[0])
+
+
+def is_whole(node: Node) -> bool:
+    """Whether it is a value counted in levels, clamped and rounded: see ``normalized_whole``."""
+    if node.op != "round" or node.args[0].op != "min" or node.args[0].args[0].op != "max":
+        return False
+    least = node.args[0]
+    return _is(least.args[1], 255.0) and _is(least.args[0].args[1], 0.0)
+
+
+def normalized_whole(levels: Node) -> Node:
+    """What a reader sees of a value counted in levels, 0..255, once a u8 image has stored it."""
+    above = make("max", levels, const(0.0, levels.dtype))
+    whole = make("round", make("min", above, const(255.0, levels.dtype)))
+    return make("mul", whole, const(INVERSE_255, levels.dtype))
 
 
 def normalized_level(value: Node) -> Node:

@@ -43,10 +43,11 @@ def remove_custom(name: str) -> None:
 
 def find_kernel(name: object) -> Kernel:
     """The kernel of that name, or an error with the nearest names. A Kernel is its own name."""
-    if isinstance(name, Kernel):
-        return name
-    if not isinstance(name, str):
-        raise KernelNotFoundError(f"a kernel is named by a string, got {type(name).__name__}")
+    if type(name) is not str:  # most often it is
+        if isinstance(name, Kernel):
+            return name
+        if not isinstance(name, str):
+            raise KernelNotFoundError(f"a kernel is named by a string, got {type(name).__name__}")
     kernel = _custom.get(name) or _builtin.get(name)
     if kernel is None:
         hint = suggest(name, [*_builtin, *_custom])

@@ -96,8 +96,9 @@ def _why_not_in_place(group: Group, unit: Sequence[Step], values: list[Value]) -
     writes = {values[v].slot for v in group.makes.union(s.output for s in unit)}
     both = (reads & writes) - {None}
     gathered = group.gathered.union(*(gathered_sources(_body(s)) for s in unit))
-    several_bodies = any(s.way.alone for s in (*group.steps, *unit))
-    stencil = group.stencil or several_bodies or any(map(_is_stencil, unit))
+    # bodies of lone stages are in the order of the stages; the one of all others comes after them
+    alone = {s.way.alone for s in (*group.steps, *unit)}
+    stencil = group.stencil or len(alone) > 1 or any(map(_is_stencil, unit))
     if not both or not (stencil or both & {values[v].slot for v in gathered}):
         return ""
     if values[unit[-1].output].slot in both:

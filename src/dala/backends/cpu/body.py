@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.channels import alike_planes, roll_channels
-from dala.backends.cpu.code import Code, Type
+from dala.backends.cpu.choice import write_choice
+from dala.backends.cpu.code import Code, Type, signed
 from dala.backends.cpu.dot import write_dot
 from dala.backends.cpu.either import choose_rows
 from dala.backends.cpu.extrema import write_extrema
@@ -35,7 +36,7 @@ from dala.backends.cpu.roll import roll_sums
 from dala.backends.cpu.rows import Ring, RowBody
 from dala.backends.cpu.sampled import write_sampled
 from dala.backends.cpu.tables import write_byte_map
-from dala.backends.cpu.ways import DOT, FIXED, GAIN, REPEATED, SAMPLED
+from dala.backends.cpu.ways import CHOICE, DOT, FIXED, GAIN, REPEATED, SAMPLED
 from dala.backends.cpu.wide import write_averages
 from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Access, Gather, Node, in_order, map_nodes
@@ -77,8 +78,11 @@ class BodyEmitter(Places, Sources):
         if body.way == GAIN:
             write_gain(self)
             return
-        if body.way == DOT:
+        if body.way in DOT:
             write_dot(self)
+            return
+        if body.way == CHOICE:
+            write_choice(self)
             return
         if body.way == SAMPLED:
             write_sampled(self)
@@ -144,7 +148,7 @@ class BodyEmitter(Places, Sources):
             for channel, node in computed.items():
                 parts.append(pack_level(self.lane, writer.vector(node), channel, self.lanes))
         for words, bits in moved.items():
-            mask = self.lane.constant(i32, _signed(bits))
+            mask = self.lane.constant(i32, signed(bits))
             whole = bits == 0xFFFFFFFF
             parts.append(words if whole else self.lane.op(f"and {i32} {words}, {mask}"))
         return parts
@@ -188,6 +192,12 @@ class BodyEmitter(Places, Sources):
                 case smaller:
                     self.loaded[key] = form.load_repeated(code, place, 1 << -smaller)
         return self.loaded[key][access.channel]
+
+    def load_level(self, code: Code, access: Access) -> str | None:
+        if self.form_of(access.source) != "u8" or self.step_to(access.source):
+            return None
+        form = self._source_format(access.source)
+        return form.load_levels(code, self.place_of(access))[access.channel]
 
     def _load_held(self, code: Code, access: Access, number: int) -> str:
         vector = Type(F32, self.lanes)
@@ -261,8 +271,3 @@ class BodyEmitter(Places, Sources):
 
     def gather(self, writer: LaneWriter, node: Node) -> str:
         return self.gatherer.value(writer, node)
-
-
-def _signed(bits: int) -> int:
-    """32 bits as LLVM writes an i32."""
-    return bits - (1 << 32) if bits >= 1 << 31 else bits

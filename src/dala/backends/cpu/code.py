@@ -167,6 +167,11 @@ def counted(name: str) -> str:
     return f'call i64 asm "", "=r,0"(i64 {name})'
 
 
+def signed(bits: int) -> int:
+    """32 bits as LLVM writes an i32."""
+    return bits - (1 << 32) if bits >= 1 << 31 else bits
+
+
 def literal_text(dtype: DType, value: float | int | bool) -> str:
     """A number as LLVM writes it; floats in hexadecimal, so that no bit is lost."""
     if dtype.is_float:

@@ -1,145 +1,105 @@
-"""Constant weights on bytes: colour matrices and means of blocks as integer dot products.
+"""Weights on bytes: colour matrices and means of blocks as integer dot products.
 
-A stage such as grayscale or RGBA → NV12 weighs levels by constants, adds them up and rounds. In 16-bit
-weights and 32-bit sums that needs neither a conversion to f32 nor back: pairs of channels are multiplied
-and added in one instruction.
+A stage such as sepia or RGBA → NV12 weighs levels by numbers that are the same for all pixels, adds them
+up and rounds. In 16-bit weights and 32-bit sums that needs neither a conversion to f32 nor back: pairs of
+channels are multiplied and added in one instruction. Weights that are known only at run time are rounded
+once per pass; the bounds of their parameters say how many binary places they may have.
 
 The error, in levels: each weight is off by at most 2⁻ˢ⁻¹ (``s`` binary places, at least MIN_PLACES), so
 ``n`` of them by n·255·2⁻ˢ⁻¹, 0.13 for the four channels of a pixel; and no more than MAX_ERROR is
 accepted. Rounding goes to the nearest level, halves upwards, so the result is never more than one level
 from the reference's.
+
+Where packing clamps (packing.py), levels are moved up by 16 - s bits before they are weighed: the upper
+half of a sum is then the level, and no sum is shifted. It changes no bit of the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Type
-from dala.backends.cpu.formats import every, interleave_pair, repeated
-from dala.ir.dtypes import S32, U8
-from dala.ir.graph import Access, Node, const, walk
-from dala.ir.ops import split_average
+from dala.backends.cpu.formats import interleave_pair
+from dala.backends.cpu.linear import (
+    LinearForm,
+    Weight,
+    constant_of,
+    is_constant,
+    level_of,
+    linear_forms,
+    weight_bounds,
+)
+from dala.backends.cpu.packing import can_pack, pack_upper_halves
+from dala.backends.cpu.sums import ALPHA, SPARE, SPARE_WEIGHT, Sums
+from dala.backends.cpu.ways import DOT
+from dala.ir.dtypes import U8
+from dala.ir.graph import Node, RuntimeParam, const
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
 
-MIN_PLACES = 12
-MAX_PLACES = 15
+MIN_PLACES, MAX_PLACES = min(DOT.values()), max(DOT.values())
 MAX_ERROR = 0.4  # levels, before rounding
 MAX_WEIGHTS = 64  # levels of so many pixels are added in 16 bits before they are weighed
-Pixel = tuple[int, int, int]  # source, dx, dy
-# which channels of a pixel lie in the lower and the upper half of 32 bits
-PARTS: dict[int, tuple[tuple[int, ...], ...]] = {4: ((0, 2), (1, 3)), 2: ((0, 1),), 1: ((0,),)}
+SLACK = 1 + 2**-14  # weights of run time are rounded in f32
+UPPER = 16  # binary places of a sum whose upper half is the level
+assert SPARE * SPARE_WEIGHT == 1 << UPPER - 1  # half a level
 
 
-@dataclass(frozen=True, slots=True)
-class LinearForm:
-    """``bias`` plus the sum of loads, each times its weight; values in 0..1."""
-
-    weights: dict[Access, float]
-    bias: float
-
-    def plus(self, other: LinearForm, sign: float = 1.0) -> LinearForm:
-        weights = dict(self.weights)
-        for access, weight in other.weights.items():
-            weights[access] = weights.get(access, 0.0) + sign * weight
-        return LinearForm(weights, self.bias + sign * other.bias)
-
-    @property
-    def passes_through(self) -> bool:
-        """Whether it is one channel as it is."""
-        return not self.bias and list(self.weights.values()) == [1.0]
-
-    def times(self, factor: float) -> LinearForm:
-        return LinearForm({a: w * factor for a, w in self.weights.items()}, self.bias * factor)
+def find_places(body: Sequence[Node], params: Sequence[RuntimeParam]) -> int:
+    """With how many binary places a stage may be computed so; 0: it may not."""
+    forms = linear_forms(body)
+    if forms is None:
+        return 0
+    weighed = [f for f in forms if f.weights and not f.passes_through]
+    most = max((len(f.weights) for f in weighed), default=0)
+    if not 0 < most <= MAX_WEIGHTS or not (_are_known(weighed) or _are_mixes(weighed)):
+        return 0
+    places = _places(weighed, params)
+    return places if places and most * 255 * 2.0 ** -(places + 1) <= MAX_ERROR else 0
 
 
-def linear_forms(roots: Sequence[Node]) -> list[LinearForm] | None:
-    """The roots as sums of loads with constant weights, if that is what they are."""
-    forms: dict[int, LinearForm] = {}
-    for node in walk(roots):
-        form = _linear_form(node, [forms[id(a)] for a in node.args])
-        if form is None:
-            return None
-        forms[id(node)] = form
-    return [forms[id(root)] for root in roots]
+def _are_known(forms: Sequence[LinearForm]) -> bool:
+    """Whether all weights are constants."""
+    return all(is_constant(w) for f in forms for w in (f.bias, *f.weights.values()))
 
 
-def _linear_form(node: Node, args: list[LinearForm]) -> LinearForm | None:
-    constant = [not form.weights for form in args]
-    match node.op:
-        case "load":
-            assert isinstance(node.attr, Access)
-            return LinearForm({node.attr: 1.0}, 0.0)
-        case "const" if isinstance(node.attr, float):
-            return LinearForm({}, node.attr)
-        case "add" | "sub":
-            return args[0].plus(args[1], 1.0 if node.op == "add" else -1.0)
-        case "neg":
-            return args[0].times(-1.0)
-        case "mul" if any(constant):
-            return args[1].times(args[0].bias) if constant[0] else args[0].times(args[1].bias)
-        case "div" if constant[1] and args[1].bias:
-            return args[0].times(1.0 / args[1].bias)
-        case "average":
-            values, weights = split_average(tuple(args))
-            shares = [max(w.bias, 0.0) for w in weights]
-            if any(w.weights for w in weights) or not sum(shares):
-                return None
-            total = LinearForm({}, 0.0)
-            for value, share in zip(values, shares, strict=True):
-                total = total.plus(value.times(share / sum(shares)))
-            return total
-    return None
+def _are_mixes(forms: Sequence[LinearForm]) -> bool:
+    """Whether channels of a pixel are mixed; a curve of one channel is left to tables, stencils to f32."""
+    alone = all(len(f.weights) == 1 for f in forms)
+    return not alone and not any(a.dx or a.dy for f in forms for a in f.weights)
 
 
-def _weighed(forms: Sequence[LinearForm]) -> list[LinearForm]:
-    """Those that are more than a constant or one channel as it is."""
-    return [f for f in forms if f.weights and not f.passes_through]
-
-
-def _places(forms: Sequence[LinearForm]) -> int:
-    """Binary places that let every weight fit into 16 bits, and the sum into 32; 0: none does."""
-    weighed = _weighed(forms)
-    largest = max((abs(w) for f in weighed for w in f.weights.values()), default=0.0)
-    total = max((sum(map(abs, f.weights.values())) + abs(f.bias) for f in weighed), default=0.0)
+def _places(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:
+    """Binary places that let every weight fit into 16 bits, and the level of a sum; 0: none does."""
+    largest = total = 0.0
+    for form in forms:
+        sizes = [weight_bounds(w, params).largest for w in form.weights.values()]
+        bias = weight_bounds(form.bias, params).largest
+        largest, total = max(largest, *sizes), max(total, sum(sizes) + bias)
+    if not _are_known(forms):
+        largest, total = largest * SLACK, total * SLACK
     for places in range(MAX_PLACES, MIN_PLACES - 1, -1):
-        if round(largest * 2**places) <= 32767 and total * 2**places * 255 < 2**30:
+        # in this order: no bounds are not a number that can be rounded
+        if total * 255 < 32767 and round(largest * 2**places) <= 32767:
             return places
     return 0
 
 
-def suits_dot(body: Sequence[Node]) -> bool:
-    """Whether a stage may be computed so: constant weights that fit, and few pixels."""
-    forms = linear_forms(body)
-    if forms is None or not _weighed(forms) or not _places(forms):
-        return False
-    most = max(len(f.weights) for f in forms)
-    return most <= MAX_WEIGHTS and most * 255 * 2.0 ** -(_places(forms) + 1) <= MAX_ERROR
-
-
 def write_dot(body: BodyEmitter) -> None:
     """Compute every channel, then hold and store them."""
-    row = body.body
-    held = _levels(body, row.held) if row.ring is not None else []
-    stored = [_levels(body, store.values) for store in row.stores]
+    row, code = body.body, body.lane
+    held = _Dots(body, row.held).pixels() if row.ring is not None else ""
+    stored = [_Dots(body, store.values).pixels() for store in row.stores]
     if row.ring is not None:
-        _store(body, held, body.own_place(0))
-    for store, levels in zip(row.stores, stored, strict=True):
-        _store(body, levels, body.store_place(store.write, len(levels)))
+        code.line(f"store {held}, ptr {body.own_place(0)}, align 1")
+    for store, pixels in zip(row.stores, stored, strict=True):
+        place = body.store_place(store.write, len(store.values))
+        code.line(f"store {pixels}, ptr {place}, align 1")
 
 
-def _levels(body: BodyEmitter, roots: Sequence[Node]) -> list[str]:
-    """The channels as i32 vectors of levels."""
-    forms = linear_forms([_under_level(root) for root in roots])
-    assert forms is not None
-    places = _places(forms)
-    return [_level(body, form, places) for form in forms]
-
-
-def _under_level(root: Node) -> Node:
+def under_level(root: Node) -> Node:
     """What becomes a level; a constant has become one already."""
     if root.op == "const" and isinstance(root.attr, float):
         return const(root.attr / 255, root.dtype)
@@ -147,119 +107,99 @@ def _under_level(root: Node) -> Node:
     return root.args[0]
 
 
-def _level(body: BodyEmitter, form: LinearForm, places: int) -> str:
-    code, i32 = body.lane, Type(S32, body.lanes)
-    if form.passes_through:
-        return _channel(body, next(iter(form.weights)))
-    start = round(form.bias * 255 * 2**places) + (1 << places >> 1)
-    if not form.weights:
-        return code.constant(i32, min(max(start >> places, 0), 255))
-    total = code.constant(i32, start)
-    for term in _terms(body, form, places):
-        total = code.op(f"add {i32} {total}, {term}")
-    level = code.op(f"ashr {i32} {total}, {code.constant(i32, places)}")
-    low = code.intrinsic("smax", i32, [level, code.constant(i32, 0)])
-    return code.intrinsic("smin", i32, [low, code.constant(i32, 255)])
+class _Dots(Sums):
+    """The channels of one result, as sums of 32 bits."""
 
+    def __init__(self, body: BodyEmitter, roots: Sequence[Node]) -> None:
+        self.places = DOT[body.body.way]
+        forms = linear_forms([under_level(root) for root in roots])
+        assert forms is not None
+        super().__init__(body, forms, 2.0**self.places)
+        most = max(len(form.weights) for form in forms)
+        self.rise = UPPER - self.places  # by how many bits levels are moved up
+        if len(roots) < 4 or not can_pack(self.code, body.lanes) or most * 255 << self.rise > 32767:
+            self.rise = 0
+        self.spare = self.rise > 0 and self._has_spare_half()
 
-def _terms(body: BodyEmitter, form: LinearForm, places: int) -> Iterator[str]:
-    """Products to add up. Pixels with the same weights are added before they are weighed."""
-    pixels: dict[Pixel, list[int]] = {}
-    for access, weight in form.weights.items():
-        pixel = (access.source, access.dx, access.dy)
-        pixels.setdefault(pixel, [0] * 4)[access.channel] = round(weight * 2**places)
-    alike: dict[tuple[int, tuple[int, ...]], list[Pixel]] = {}
-    for pixel, weights in pixels.items():
-        alike.setdefault((pixel[0], tuple(weights)), []).append(pixel)
-    for (source, by_channel), group in alike.items():
-        for part, channels in enumerate(PARTS[body.channels_of(source)]):
-            low, high = (*(by_channel[c] for c in channels), 0)[:2]
-            if low or high:
-                yield _multiply_pairs(body, _sum_pixels(body, group, part), low, high)
+    def pixels(self) -> str:
+        """The bytes of all channels, with their type."""
+        code, i32, small = self.code, self.i32, Type(U8, self.body.lanes)
+        if self.rise:
+            return self._packed()
+        levels = [self._level(form) for form in self.forms]
+        if len(levels) == 4:
+            pixels = levels[0]
+            for channel, level in enumerate(levels[1:], 1):
+                moved = code.op(f"shl {i32} {level}, {code.constant(i32, 8 * channel)}")
+                pixels = code.op(f"or {i32} {pixels}, {moved}")
+            return f"{i32} {pixels}"
+        parts = [code.op(f"trunc {i32} {level} to {small}") for level in levels]
+        whole = parts[0] if len(parts) == 1 else interleave_pair(code, parts[0], parts[1], small)
+        return f"{Type(U8, self.body.lanes * len(parts))} {whole}"
 
+    def _packed(self) -> str:
+        """Channels packed by their upper halves; bytes that stay where they are never leave it."""
+        kept: dict[str, set[int]] = {}  # pixels → the channels that are taken from them
+        sums: list[str | None] = []
+        for channel, form in enumerate(self.forms):
+            pixels = self._kept_from(form, channel)
+            sums.append(None if pixels else self._sum(form))
+            if pixels:
+                kept.setdefault(pixels, set()).add(channel)
+        return pack_upper_halves(self.code, self.body.lanes, sums, kept)
 
-def _sum_pixels(body: BodyEmitter, pixels: Sequence[Pixel], part: int) -> str:
-    """The levels of some pixels of one source, two channels to 32 bits."""
-    step = body.step_to(pixels[0][0])
-    t = Type(S32, body.lanes << max(step, 0) >> max(-step, 0))
+    def _kept_from(self, form: LinearForm, channel: int) -> str | None:
+        """The pixels that a byte is taken from, if it is the same channel of them, or a constant."""
+        if not form.weights and is_constant(form.bias):
+            return f"splat (i8 {level_of(constant_of(form.bias))})"
+        if not form.passes_through:
+            return None
+        access = next(iter(form.weights))
+        source = access.source
+        if access.channel != channel or self.channels_of(source) != 4 or self.body.step_to(source):
+            return None
+        size = self.body.lanes * 4
+        return self.code.op(f"load <{size} x i8>, ptr {self.body.place_of(access)}, align 1")
 
-    def total(group: Sequence[Pixel]) -> str:
-        result = ""
-        for source, dx, dy in group:
-            found = _load_part(body, Access(source, 0, dx, dy), part, t)
-            result = body.lane.op(f"add {t} {result}, {found}") if result else found
-        return result
+    def _level(self, form: LinearForm) -> str:
+        """A channel as whole levels."""
+        code, i32 = self.code, self.i32
+        if form.passes_through:
+            return self.channel(next(iter(form.weights)))
+        if not form.weights and is_constant(form.bias):
+            return code.constant(i32, level_of(constant_of(form.bias)))
+        level = code.op(f"ashr {i32} {self._sum(form)}, {code.constant(i32, self.places)}")
+        low = code.intrinsic("smax", i32, [level, code.constant(i32, 0)])
+        return code.intrinsic("smin", i32, [low, code.constant(i32, 255)])
 
-    if step == 0:
-        return total(pixels)
-    if step < 0:
-        return repeated(body.lane, total(pixels), t, 1 << -step)
-    halves = []  # columns in pairs: the sum over rows is shared if both columns have the same rows
-    for odd in (0, 1):
-        group = sorted((s, dx - odd, dy) for s, dx, dy in pixels if dx & 1 == odd)
-        if group:
-            halves.append(every(body.lane, total(group), t, 2, odd))
-    if len(halves) == 1:
-        return halves[0]
-    return body.lane.op(f"add {Type(S32, body.lanes)} {halves[0]}, {halves[1]}")
+    def _sum(self, form: LinearForm) -> str:
+        """A channel with ``places`` and ``rise`` more binary places; half a level is added."""
+        code, i32 = self.code, self.i32
+        if form.passes_through:
+            channel = self.channel(next(iter(form.weights)))
+            return code.op(f"shl {i32} {channel}, {code.constant(i32, self.places)}")
+        terms = list(self.terms(form))
+        total = terms.pop(0) if self.spare else self._start(form.bias)
+        for term in terms:
+            total = code.op(f"add {i32} {total}, {term}")
+        return total
 
+    def _start(self, bias: Weight) -> str:
+        """What is added to the sum of products: the bias, and half a level."""
+        scaled = {u: w * 255 for u, w in bias.items()}
+        start, half = self.factor(scaled), 1 << self.places >> 1
+        if isinstance(start, int):
+            return self.code.constant(self.i32, (start + half) << self.rise)
+        code = self.body.uniform
+        risen = code.op(f"shl i32 {code.op(f'add i32 {start}, {half}')}, {self.rise}")
+        return code.splat(self.i32, risen)
 
-def _load_part(body: BodyEmitter, access: Access, part: int, t: Type) -> str:
-    code, channels = body.lane, body.channels_of(access.source)
-    place = body.place_of(access)
-    if channels == 4:
-        pixels = code.op(f"load {t}, ptr {place}, align 1")
-        if part:
-            pixels = code.op(f"lshr {t} {pixels}, {code.constant(t, 8)}")
-        return code.op(f"and {t} {pixels}, {code.constant(t, 0x00FF00FF)}")
-    small = Type(U8, t.lanes * channels)
-    levels = code.op(f"load {small}, ptr {place}, align 1")
-    if channels == 1:
-        return code.op(f"zext {small} {levels} to {t}")
-    wide = f"<{t.lanes * 2} x i16>"
-    return code.op(f"bitcast {wide} {code.op(f'zext {small} {levels} to {wide}')} to {t}")
-
-
-def _channel(body: BodyEmitter, access: Access) -> str:
-    """One channel as it is."""
-    code, i32 = body.lane, Type(S32, body.lanes)
-    pixel = (access.source, access.dx, access.dy)
-    parts = PARTS[body.channels_of(access.source)]
-    part = next(k for k, channels in enumerate(parts) if access.channel in channels)
-    pair = _sum_pixels(body, [pixel], part)
-    if parts[part][0] != access.channel:
-        return code.op(f"lshr {i32} {pair}, {code.constant(i32, 16)}")
-    return code.op(f"and {i32} {pair}, {code.constant(i32, 255)}")
-
-
-_X86_MULTIPLY_PAIRS = {16: "avx512.pmaddw.d.512", 8: "avx2.pmadd.wd", 4: "sse2.pmadd.wd"}
-
-
-def _multiply_pairs(body: BodyEmitter, pairs: str, low: int, high: int) -> str:
-    """The lower half of each 32 bits times ``low`` plus the upper half times ``high``."""
-    code, i32 = body.lane, Type(S32, body.lanes)
-    if body.owner.x86 and body.lanes in _X86_MULTIPLY_PAIRS:
-        i16 = f"<{body.lanes * 2} x i16>"
-        name = f"llvm.x86.{_X86_MULTIPLY_PAIRS[body.lanes]}"
-        halves = code.op(f"bitcast {i32} {pairs} to {i16}")
-        weights = ", ".join(f"i16 {low}, i16 {high}" for _ in range(body.lanes))
-        return code.call(i32, name, i16, [halves, f"<{weights}>"])
-    lower = code.op(f"and {i32} {pairs}, {code.constant(i32, 0xFFFF)}")
-    upper = code.op(f"lshr {i32} {pairs}, {code.constant(i32, 16)}")
-    a = code.op(f"mul {i32} {lower}, {code.constant(i32, low)}")
-    b = code.op(f"mul {i32} {upper}, {code.constant(i32, high)}")
-    return code.op(f"add {i32} {a}, {b}")
-
-
-def _store(body: BodyEmitter, levels: Sequence[str], place: str) -> None:
-    code, i32, small = body.lane, Type(S32, body.lanes), Type(U8, body.lanes)
-    if len(levels) == 4:
-        pixels = levels[0]
-        for channel, level in enumerate(levels[1:], 1):
-            moved = code.op(f"shl {i32} {level}, {code.constant(i32, 8 * channel)}")
-            pixels = code.op(f"or {i32} {pixels}, {moved}")
-        code.line(f"store {i32} {pixels}, ptr {place}, align 1")
-        return
-    parts = [code.op(f"trunc {i32} {level} to {small}") for level in levels]
-    whole = parts[0] if len(parts) == 1 else interleave_pair(code, parts[0], parts[1], small)
-    code.line(f"store {Type(U8, body.lanes * len(parts))} {whole}, ptr {place}, align 1")
+    def _has_spare_half(self) -> bool:
+        """Whether alpha takes no part in the sums, and nothing but half a level is added to them: then a
+        constant in its place, times a weight, is that half, and adding it costs nothing."""
+        summed = [f for c, f in enumerate(self.forms) if self._kept_from(f, c) is None]
+        pixels = {(a.source, a.dx, a.dy) for f in summed for a in f.weights}
+        if len(pixels) != 1 or self.channels_of(next(iter(pixels))[0]) != 4:
+            return False
+        taken = any(a.channel == ALPHA or f.passes_through for f in summed for a in f.weights)
+        return not taken and not any(any(f.bias.values()) for f in summed)

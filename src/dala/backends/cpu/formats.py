@@ -35,6 +35,12 @@ class Format:
         """One vector per channel: f32 in 0..1 for images, the elements themselves for tensors."""
         return self.convert(code, self.load_pixels(code, pointer))
 
+    def load_levels(self, code: Code, pointer: str) -> list[str]:
+        """One vector per channel of bytes: their levels, in f32."""
+        assert self.word.dtype != self.dtype
+        pixels = self.load_pixels(code, pointer)[0]
+        return split_levels(code, pixels, self.lanes, self.channels)
+
     def convert(self, code: Code, pixels: list[str]) -> list[str]:
         """Pixels as they lie in memory → one vector per channel."""
         if self.word.dtype == self.dtype:
@@ -137,6 +143,14 @@ class Format:
 
 def split_pixels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[str]:
     """Packed words of ``count`` bytes → as many f32 vectors in 0..1."""
+    f32 = Type(F32, lanes)
+    inverse = code.constant(f32, INVERSE_255)
+    levels = split_levels(code, pixels, lanes, count)
+    return [code.op(f"fmul {f32} {level}, {inverse}") for level in levels]
+
+
+def split_levels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[str]:
+    """Packed words of ``count`` bytes → as many f32 vectors of levels."""
     f32, i32 = Type(F32, lanes), Type(S32, lanes)
     channels = []
     for channel in range(count):
@@ -145,7 +159,7 @@ def split_pixels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[st
             part = code.op(f"lshr {i32} {part}, {code.constant(i32, 8 * channel)}")
         if channel < count - 1:
             part = code.op(f"and {i32} {part}, {code.constant(i32, 255)}")
-        channels.append(_normalize(code, part, f32))
+        channels.append(code.op(f"sitofp {i32} {part} to {f32}"))
     return channels
 
 
@@ -156,11 +170,6 @@ def pack_level(code: Code, level: str, channel: int, lanes: int) -> str:
     if not channel:
         return whole
     return code.op(f"shl {i32} {whole}, {code.constant(i32, 8 * channel)}")
-
-
-def _normalize(code: Code, level: str, f32: Type) -> str:
-    number = code.op(f"sitofp {Type(S32, f32.lanes)} {level} to {f32}")
-    return code.op(f"fmul {f32} {number}, {code.constant(f32, INVERSE_255)}")
 
 
 def load_every_second(code: Code, pointer: str, vector: Type, odd: int) -> str:

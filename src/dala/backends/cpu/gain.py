@@ -24,15 +24,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from dala.backends.cpu.bounds import find_bounds
 from dala.backends.cpu.code import Type
 from dala.backends.cpu.extrema import interleave
 from dala.backends.cpu.halves import Halves, take_halves
 from dala.backends.cpu.lanes import LaneWriter
 from dala.backends.patterns import Weights, find_terms
 from dala.ir.dtypes import F32, S32
-from dala.ir.graph import Access, Node, RuntimeParam, accesses, walk
+from dala.ir.graph import Access, Node, RuntimeParam, accesses
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
@@ -85,49 +86,12 @@ def find_gain(values: Sequence[Node]) -> Gain | None:
     return Gain(plain, gained, gains[0]) if whole else None
 
 
-class Bounds(NamedTuple):
-    """Between which numbers a value lies."""
-
-    low: float
-    high: float
-
-
-def _bounds(root: Node, params: Sequence[RuntimeParam]) -> Bounds:
-    """Of a uniform value, from the bounds of the parameters."""
-    known: dict[int, Bounds] = {}
-    for node in walk([root]):
-        args = [known[id(a)] for a in node.args]
-        known[id(node)] = _bounds_of(node, args, params)
-    return known[id(root)]
-
-
-def _bounds_of(node: Node, args: list[Bounds], params: Sequence[RuntimeParam]) -> Bounds:
-    match node.op:
-        case "const":
-            assert isinstance(node.attr, float)
-            return Bounds(node.attr, node.attr)
-        case "param":
-            assert isinstance(node.attr, int)
-            return Bounds(params[node.attr].low, params[node.attr].high)
-        case "add":
-            return Bounds(args[0].low + args[1].low, args[0].high + args[1].high)
-        case "sub":
-            return Bounds(args[0].low - args[1].high, args[0].high - args[1].low)
-        case "neg":
-            return Bounds(-args[0].high, -args[0].low)
-    assert node.op == "mul"
-    ends = [a * b for a in args[0] for b in args[1]]
-    if any(math.isnan(end) for end in ends):  # nothing times something without bounds
-        return Bounds(-math.inf, math.inf)
-    return Bounds(min(ends), max(ends))
-
-
 def suits_gain(values: Sequence[Node], params: Sequence[RuntimeParam]) -> bool:
     """Whether a stage may be computed so: the gain is bounded, and leaves a binary place."""
     found = find_gain(values)
     if found is None or found.rise < 0 or found.most_places < 1:
         return False
-    low, high = _bounds(found.gain, params)
+    low, high = find_bounds(found.gain, params)
     if not (math.isfinite(low) and math.isfinite(high)):
         return False
     # a little more, because in f32 it is rounded

@@ -49,6 +49,10 @@ class Sources(ABC):
     def load(self, code: Code, access: Access) -> str:
         """The vector of f32 (image) or elements (tensor) at an offset."""
 
+    def load_level(self, code: Code, access: Access) -> str | None:
+        """The vector of levels of an image of bytes, in f32, if that takes less than ``load`` does."""
+        return None
+
     def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
         """The position along an axis and its rate."""
         raise AssertionError("only bodies know a position")
@@ -127,6 +131,10 @@ class LaneWriter:
     def _operation(self, node: Node) -> tuple[str, int]:
         if node.op == "gather":
             return self.sources.gather(self, node), LANE
+        if node.op == "level" and isinstance(node.args[0].attr, Access):
+            levels = self.sources.load_level(self.lane, node.args[0].attr)
+            if levels is not None:
+                return levels, LANE
         if isinstance(node.attr, Either):
             return self.sources.load_either(self.names[id(node.args[0])], *node.attr), LANE
         if _is_parity(node) and self.sources.begins_even:

@@ -4,17 +4,21 @@
 channel, and three more put it into its place. Here v · 255 is cut at 255 and converted, which rounds; what
 is below 0, or NaN (converted, it is the smallest integer there is), becomes 0 when 32 bits are packed into
 16. Two more steps put the channels of a pixel side by side. The bytes are the same.
+
+Sums of 32 bits whose upper halves are levels (dot.py) take one step less: two channels share a vector of
+16-bit numbers, and packing those clamps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LaneWriter
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Node
+from dala.ir.rewrite import is_whole
 
 CHANNELS = 4
 BLOCK = 16  # bytes that are packed among themselves: four pixels
@@ -72,6 +76,11 @@ def _converted(writer: LaneWriter, level: Node, names: _Names) -> str:
         most = code.constant(f32, 255.0)
         scaled = code.op(f"fmul {f32} {writer.vector(level.args[0])}, {most}")
         value = code.select(f32, code.op(f"fcmp ogt {f32} {scaled}, {most}"), most, scaled)
+    elif is_whole(level):
+        levels = level.args[0].args[0].args[0]
+        writer.write([levels])
+        value, most = writer.vector(levels), code.constant(f32, 255.0)
+        value = code.select(f32, code.op(f"fcmp ogt {f32} {value}, {most}"), most, value)
     else:
         writer.write([level])
         value = writer.vector(level)
@@ -86,3 +95,41 @@ def _converted(writer: LaneWriter, level: Node, names: _Names) -> str:
 def _pack(code: Code, name: str, result: str, operand: str, a: str, b: str) -> str:
     code.names.declarations[name] = f"declare {result} @{name}({operand}, {operand})"
     return code.op(f"call {result} @{name}({operand} {a}, {operand} {b})")
+
+
+def pack_upper_halves(
+    code: Code, lanes: int, sums: Sequence[str | None], kept: Mapping[str, Collection[int]]
+) -> str:
+    """Pixels of bytes, with their type: the upper halves of sums, clamped; some channels are kept bytes."""
+    size = lanes * CHANNELS
+    names, i32, i8 = _NAMES[size], Type(S32, lanes), f"<{size} x i8>"
+    found = list(dict.fromkeys(s for s in sums if s is not None))
+    words: list[str] = []
+    places: dict[str, int] = {}
+    for number in range(0, len(found), 2):
+        pair = found[number : number + 2]
+        words.append(_upper_words(code, i32, pair))
+        # of the sixteen bytes of four pixels, the first eight come from the first vector of words
+        places |= {s: 4 * number + k for k, s in enumerate(pair, 2 - len(pair))}
+    packed = _pack(code, names.to_8, i8, f"<{size // 2} x i16>", words[0], words[-1])
+    order = ", ".join(
+        "i32 undef" if s is None else f"i32 {block + places[s] + 2 * pixel}"
+        for block in range(0, size, BLOCK)
+        for pixel in range(4)
+        for s in sums
+    )
+    pixels = code.op(f"shufflevector {i8} {packed}, {i8} poison, <{size} x i32> <{order}>")
+    for source, channels in kept.items():
+        chosen = ", ".join(f"i1 {str(i % CHANNELS in channels).lower()}" for i in range(size))
+        pixels = code.op(f"select <{size} x i1> <{chosen}>, {i8} {source}, {i8} {pixels}")
+    return f"{i8} {pixels}"
+
+
+def _upper_words(code: Code, i32: Type, sums: Sequence[str]) -> str:
+    """The upper halves of one or two sums, as 16-bit numbers in turn; of one, it is the second."""
+    words = sums[-1]
+    if len(sums) == 2:
+        low = code.op(f"lshr {i32} {sums[0]}, {code.constant(i32, 16)}")
+        high = code.op(f"and {i32} {sums[1]}, {code.constant(i32, -65536)}")
+        words = code.op(f"or {i32} {low}, {high}")
+    return code.op(f"bitcast {i32} {words} to <{i32.lanes * 2} x i16>")

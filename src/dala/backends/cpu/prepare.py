@@ -2,12 +2,14 @@
 
 * A stage that only averages the levels of a u8 image is left to 16-bit fixed point (fixed.py).
 * So is one that adds differences of levels times a gain that is the same everywhere (gain.py).
-* A stage that weighs levels of u8 images by constants is left to integer dot products (dot.py).
+* A stage that weighs levels of u8 images is left to integer dot products (dot.py);
+  one that chooses between constants by such a sum, to exact ones (choice.py).
 * A bilinear sample of an RGBA image of bytes is left to 16 bits, too (sampled.py).
 * So is a stage of minima and maxima of several pixels of a u8 image left alone: bytes (extrema.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
   look-up table (tables.py), and bytes are what lies on both sides of it.
 * A wide average of another kind stays one, to be a loop over its taps (wide.py).
+* Colours of bytes are counted in levels rather than in 0..1 (counted.py).
 * Elsewhere averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add.
 
 Both are decided for one kernel and its element types alone, so that a stage rounds the same way in
@@ -22,11 +24,13 @@ from dataclasses import replace
 
 from dala.backends.contract import contract_body
 from dala.backends.cpu.bilinear import CHANNELS, find_sample
-from dala.backends.cpu.dot import suits_dot
+from dala.backends.cpu.choice import suits_choice
+from dala.backends.cpu.counted import count_in_levels
+from dala.backends.cpu.dot import find_places
 from dala.backends.cpu.extrema import are_extrema
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
 from dala.backends.cpu.gain import suits_gain
-from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, SAMPLED, TABLE
+from dala.backends.cpu.ways import CHOICE, DOT, EXTREMA, FIXED, GAIN, SAMPLED, TABLE
 from dala.backends.patterns import drop_halves, is_plain_average, on_levels, reads_levels
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
@@ -57,8 +61,10 @@ def prepare_program(
     """The program in the CPU's own arithmetic for arrays of these kinds."""
     program = drop_halves(program)
     ways: dict[int, Way] = {}
+    of_bytes: set[int] = set()  # sources that may be counted in levels
     if program.domain == "image" and output.dtype == U8:
         ways = _ways_on_bytes(program, inputs, tables)
+        of_bytes = _point_wise_bytes(program, inputs)
     stages = []
     for number, stage in enumerate(program.stages):
         way = ways.get(number, PLAIN)
@@ -69,6 +75,8 @@ def prepare_program(
             stages.append(stage)
             continue
         body = expand_averages(stage.body)
+        if way == PLAIN and number >= program.first_result:
+            body = count_in_levels(body, of_bytes) if of_bytes else body
         for rewrite in PASSES:
             body = rewrite(body)
         stages.append(replace(stage, body=contract_body(body) if fma else body, way=way))
@@ -86,11 +94,24 @@ def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) 
         if _is_gain(program, inputs):
             ways[len(program.stages) - 1] = GAIN
     for number in range(program.first_result, len(program.stages)):
-        if number not in ways and _is_dot(program, number, inputs):
-            ways[number] = DOT
+        if number not in ways and (places := _dot_places(program, number, inputs)):
+            ways[number] = next(way for way, p in DOT.items() if p == places)
+        elif number not in ways and _is_choice(program, number, inputs):
+            ways[number] = CHOICE
         elif number not in ways and _is_sampled(program, number, inputs):
             ways[number] = SAMPLED
     return ways
+
+
+def _point_wise_bytes(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
+    """The u8 images that are read at the position written, and nowhere else.
+
+    Curves keep 0..1: there are machines where they are tables, and their bytes are the same on all.
+    """
+    if not program.has_one_grid or _maps_bytes(program, inputs):
+        return set()
+    moved = {a.source for s in program.stages for a in accesses(s.body) if a.dx or a.dy}
+    return {k for k in range(program.inputs) if inputs[k].dtype == U8} - moved
 
 
 def _fixed_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
@@ -113,17 +134,30 @@ def _extrema_stages(program: Program, inputs: Sequence[ArrayType]) -> set[int]:
     return on_levels(program, inputs, stencils, len(program.stages))
 
 
-def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
-    """Whether a stage turns u8 images into one by constant weights."""
+def _dot_places(program: Program, number: int, inputs: Sequence[ArrayType]) -> int:
+    """The binary places of weights, if a stage turns u8 images into one by nothing else."""
     body = program.stages[number].body
     if program.has_one_grid and any(n.op == "average" for n in walk(body)):
-        return False  # too many taps for 16 bits are too many for this, too
+        return 0  # too many taps for 16 bits are too many for this, too
+    return find_places(body, program.params) if _reads_bytes(program, body, inputs) else 0
+
+
+def _is_choice(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
+    """Whether a stage chooses constants by weighted levels of the pixel."""
+    body = program.stages[number].body
+    if not program.has_one_grid or not _reads_bytes(program, body, inputs):
+        return False
+    return all(inputs[a.source].channels == len(body) for a in accesses(body)) and suits_choice(
+        body, program.params
+    )
+
+
+def _reads_bytes(program: Program, body: Sequence[Node], inputs: Sequence[ArrayType]) -> bool:
+    """Whether all that is read, without computing where, are u8 images in memory."""
     sources = {a.source for a in accesses(body)}
     if any(s >= program.inputs for s in sources):
         return False
-    if any(inputs[program.source_part(s).array].dtype != U8 for s in sources):
-        return False
-    return suits_dot(body)
+    return all(inputs[program.source_part(s).array].dtype == U8 for s in sources)
 
 
 def _is_sampled(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:

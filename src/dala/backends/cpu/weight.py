@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dala.backends.cpu.gathers import is_piece_of_row
 from dala.backends.cpu.lanes import UNIFORM, image_rates
 from dala.backends.cpu.rows import RowBody
-from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, REPEATED, SAMPLED
+from dala.backends.cpu.ways import CHOICE, DOT, EXTREMA, FIXED, GAIN, REPEATED, SAMPLED
 from dala.plan.melt import FusedPass
 
 WEIGHTS = {
@@ -22,7 +22,7 @@ WEIGHTS = {
 }  # fmt: skip
 STORE = 2  # per channel
 # narrower numbers: a vector holds more of them; rows that are those of the row before cost nothing
-SHARES = {**dict.fromkeys((FIXED, GAIN, DOT, EXTREMA), 0.5), SAMPLED: 0.33, REPEATED: 0.25}
+SHARES = {**dict.fromkeys((FIXED, GAIN, *DOT, CHOICE, EXTREMA), 0.5), SAMPLED: 0.33, REPEATED: 0.25}
 TRAFFIC = 1.25  # per byte read or written: no pass is faster than memory
 
 
