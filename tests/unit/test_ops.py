@@ -468,3 +468,21 @@ def test_equal_keys_mean_equal_values() -> None:
     assert make("neg", a).key() == make("neg", a).key()
     assert make("neg", a).key() != make("neg", const(1.0, F32)).key()  # by identity
     assert Node("param", F32, (), 0).key() != Node("param", F32, (), 1).key()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_powers_do_not_depend_on_how_many_there_are(dtype: type) -> None:
+    numbers = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 2, 0.5, -3], dtype)
+    power = OPS["pow"].numpy
+    assert power is not None
+    bases, exponents = (a.ravel() for a in np.meshgrid(numbers, numbers))
+    whole = power(bases, exponents)
+    for base, exponent, wanted in zip(bases, exponents, whole, strict=True):
+        for found in (
+            power(base, exponent),
+            power(np.full(3, base), exponent)[0],
+            power(base, np.full((2, 2), exponent))[1, 1],
+        ):
+            np.testing.assert_array_equal(found, wanted)
+            assert np.isnan(wanted) or np.signbit(found) == np.signbit(wanted)
+    assert power(dtype(-np.inf), dtype(0.5)) == np.inf

@@ -75,6 +75,15 @@ def _select(types: Sequence[DType]) -> DType | str:
     return types[1]
 
 
+def _power(a: Any, b: Any) -> Any:
+    """NumPy takes one exponent of 0.5 for many bases as a square root, which differs (of -∞, and of -0): so
+    every base has its own, and a number is an array of one.
+    """
+    wide_a, wide_b = np.broadcast_arrays(a, b)
+    power = np.power(np.array(wide_a, ndmin=1), np.array(wide_b, ndmin=1))
+    return power.reshape(wide_a.shape)
+
+
 def _quiet(function: Callable[..., Any]) -> Callable[..., Array]:
     def call(*args: Any) -> Array:
         with np.errstate(all="ignore"):
@@ -207,7 +216,7 @@ _ROWS = [
     Op("cos", 1, _float, _quiet(np.cos), 1e-6),
     Op("tanh", 1, _float, _quiet(np.tanh), 1e-6),
     Op("atan2", 2, _float, _quiet(np.arctan2), 1e-6),
-    Op("pow", 2, _float, _quiet(np.power), 2e-5),
+    Op("pow", 2, _float, _quiet(_power), 2e-5),
 ]
 
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}

@@ -211,7 +211,7 @@ def _borrowable(work: FusedPass, native: NativePass) -> set[int]:
     planes = {k for k, a in enumerate(work.reads) if a.whole is not None}
     for body in native.sweep.bodies if planes else ():
         planes -= gathered_sources(body.roots)
-        if body.way not in (PLAIN, DOT):  # others may read several vectors at once
+        if body.way not in (PLAIN, *DOT):  # others may read several vectors at once
             planes -= {a.source for a in accesses(body.roots)}
     return planes
 
