@@ -232,15 +232,15 @@ def _channel(body: BodyEmitter, access: Access) -> str:
     return code.op(f"and {i32} {pair}, {code.constant(i32, 255)}")
 
 
-_X86_MULTIPLY_PAIRS = {16: "avx512.pmaddw.d.512", 8: "avx2.pmadd.wd", 4: "sse2.pmadd.wd"}
+X86_MULTIPLY_PAIRS = {16: "avx512.pmaddw.d.512", 8: "avx2.pmadd.wd", 4: "sse2.pmadd.wd"}
 
 
 def _multiply_pairs(body: BodyEmitter, pairs: str, low: int, high: int) -> str:
     """The lower half of each 32 bits times ``low`` plus the upper half times ``high``."""
     code, i32 = body.lane, Type(S32, body.lanes)
-    if body.owner.x86 and body.lanes in _X86_MULTIPLY_PAIRS:
+    if body.owner.x86 and body.lanes in X86_MULTIPLY_PAIRS:
         i16 = f"<{body.lanes * 2} x i16>"
-        name = f"llvm.x86.{_X86_MULTIPLY_PAIRS[body.lanes]}"
+        name = f"llvm.x86.{X86_MULTIPLY_PAIRS[body.lanes]}"
         halves = code.op(f"bitcast {i32} {pairs} to {i16}")
         weights = ", ".join(f"i16 {low}, i16 {high}" for _ in range(body.lanes))
         return code.call(i32, name, i16, [halves, f"<{weights}>"])

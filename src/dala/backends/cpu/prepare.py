@@ -4,6 +4,7 @@
 * So is one that adds differences of levels times a gain that is the same everywhere (gain.py).
 * A stage that weighs levels of u8 images by constants is left to integer dot products (dot.py).
 * A bilinear sample of an RGBA image of bytes is left to 16 bits, too (sampled.py).
+* And so is a stage that mixes a block of such pixels by weights of its columns and rows (resampled.py).
 * So is a stage of minima and maxima of several pixels of a u8 image left alone: bytes (extrema.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
   look-up table (tables.py), and bytes are what lies on both sides of it.
@@ -26,7 +27,8 @@ from dala.backends.cpu.dot import suits_dot
 from dala.backends.cpu.extrema import are_extrema
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
 from dala.backends.cpu.gain import suits_gain
-from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, SAMPLED, TABLE
+from dala.backends.cpu.separable import find_separable, weights_fit
+from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, RESAMPLED, SAMPLED, TABLE
 from dala.backends.patterns import drop_halves, is_plain_average, on_levels, reads_levels
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
@@ -90,6 +92,8 @@ def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) 
             ways[number] = DOT
         elif number not in ways and _is_sampled(program, number, inputs):
             ways[number] = SAMPLED
+        elif number not in ways and _is_resampled(program, number, inputs):
+            ways[number] = RESAMPLED
     return ways
 
 
@@ -129,10 +133,20 @@ def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
 def _is_sampled(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
     """Whether a stage is a bilinear sample of an RGBA image of bytes."""
     found = find_sample(program.stages[number].body)
-    if found is None or found.source >= program.inputs or not program.has_one_grid:
+    return found is not None and _is_picture(program, found.source, inputs)
+
+
+def _is_resampled(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
+    """Whether a stage mixes blocks of an RGBA image of bytes by their columns and rows."""
+    found = find_separable(program.stages[number].body)
+    return found is not None and _is_picture(program, found.source, inputs) and weights_fit(found)
+
+
+def _is_picture(program: Program, source: int, inputs: Sequence[ArrayType]) -> bool:
+    """Whether a source that is gathered is an RGBA image of bytes."""
+    if source >= program.inputs or not program.has_one_grid:
         return False
-    source = inputs[found.source]
-    return source.dtype == U8 and source.channels == CHANNELS
+    return inputs[source].dtype == U8 and inputs[source].channels == CHANNELS
 
 
 def _is_gain(program: Program, inputs: Sequence[ArrayType]) -> bool:

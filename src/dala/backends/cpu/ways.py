@@ -9,5 +9,8 @@ FIXED = Way("fixed", alone=True)  # averages of levels in 16 bits (fixed.py)
 GAIN = Way("gain", alone=True)  # levels plus a gain times differences, in 16 bits (gain.py)
 DOT = Way("dot", alone=True)  # constant weights on bytes: integer dot products (dot.py)
 SAMPLED = Way("sampled", alone=True)  # bilinear samples of bytes in 16 bits (sampled.py)
+RESAMPLED = Way(
+    "resampled", alone=True
+)  # bytes mixed by columns, then rows, in 16 bits (resampled.py)
 EXTREMA = Way("extrema", alone=True)  # minima and maxima of bytes (extrema.py)
 REPEATED = Way("repeated")  # rows that may be those of the row before (repeats.py)

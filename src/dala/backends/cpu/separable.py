@@ -1,0 +1,162 @@
+"""Where a stage mixes a block of pixels by weights of their columns and of their rows, as resize does.
+
+    Σⱼ down[j] · Σₖ across[k] · src.at(column + k, row + j)
+
+What belongs to columns is the same for all rows, and what belongs to rows for all columns. Weights must be
+functions of how far a position lies behind the pixel before it, and nothing else: that is a number from 0
+to 1, so all that they can be is known. resampled.py computes such a stage in 16 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dala.backends.cpu.bilinear import CHANNELS
+from dala.backends.cpu.gathers import base_and_offset
+from dala.ir.graph import Gather, Node, in_order, walk
+from dala.ir.ops import OPS
+
+TAPS = (4, 8)
+# The most that the sizes of weights along an axis may add up to: less than 2, so that levels with 6
+# binary places fit into 16 bits once they are mixed; bicubic has 1.38, lanczos 1.67.
+MOST_WEIGHT = 1.9
+FRACTIONS = np.linspace(0.0, 1.0, 513, dtype=np.float32)
+
+
+class Axis(NamedTuple):
+    """Neighbouring pixels along one axis: the number of the first is ``base + offset``."""
+
+    base: Node
+    offset: int
+    weights: tuple[Node, ...]
+
+
+class Separable(NamedTuple):
+    """A block of pixels of ``source``."""
+
+    source: int
+    columns: Axis
+    rows: Axis
+
+
+class _Term(NamedTuple):
+    """A pixel or a line of them, times a weight."""
+
+    value: Node
+    weight: Node
+
+
+class _Line(NamedTuple):
+    source: int
+    row: Node
+    columns: Axis
+
+
+def find_separable(values: Sequence[Node]) -> Separable | None:
+    """What the channels are, if they are the mix of one block of pixels."""
+    reading: set[int] = set()  # what is made of pixels
+    for node in in_order(tuple(values)):
+        if node.op == "gather" or any(id(a) in reading for a in node.args):
+            reading.add(id(node))
+    if len(values) != CHANNELS or not reading:
+        return None
+    found = {_find_block(value, channel, reading) for channel, value in enumerate(values)}
+    return found.pop() if len(found) == 1 else None
+
+
+def weights_fit(found: Separable) -> bool:
+    """Whether the weights along both axes are known to be small enough."""
+    return all(_most_weight(axis.weights) <= MOST_WEIGHT for axis in (found.columns, found.rows))
+
+
+def _find_block(value: Node, channel: int, reading: set[int]) -> Separable | None:
+    weights: dict[int, Node] = {}
+    parts: set[tuple[int, Axis] | None] = set()
+    bases: set[Node] = set()
+    for inner, weight in _terms(value, reading):
+        line = _find_line(inner, channel, reading)
+        base, offset = base_and_offset(line.row) if line else (inner, 0)
+        parts.add((line.source, line.columns) if line else None)
+        bases.add(base)
+        if offset in weights:
+            return None
+        weights[offset] = weight
+    part = parts.pop() if len(parts) == 1 else None
+    rows = _axis(bases, weights, moving=0)
+    return Separable(*part, rows) if part and rows else None
+
+
+def _find_line(value: Node, channel: int, reading: set[int]) -> _Line | None:
+    """Neighbouring pixels of one row."""
+    weights: dict[int, Node] = {}
+    places: set[tuple[Hashable, Node]] = set()
+    bases: set[Node] = set()
+    for pixel, weight in _terms(value, reading):
+        if pixel.op != "gather":
+            return None
+        places.add((pixel.attr, pixel.args[0]))
+        base, offset = base_and_offset(pixel.args[1])
+        bases.add(base)
+        if offset in weights:
+            return None
+        weights[offset] = weight
+    columns = _axis(bases, weights, moving=1)
+    if len(places) != 1 or columns is None:
+        return None
+    gather, row = places.pop()
+    assert isinstance(gather, Gather)
+    return _Line(gather.source, row, columns) if gather.channel == channel else None
+
+
+def _terms(value: Node, reading: set[int]) -> list[_Term]:
+    """The terms of a sum of products of what reads pixels and a weight; none if it is something else."""
+    if value.op == "add":
+        parts = [_terms(arg, reading) for arg in value.args]
+        return [*parts[0], *parts[1]] if all(parts) else []
+    made = [a for a in value.args if id(a) in reading]
+    if value.op != "mul" or len(made) != 1:
+        return []
+    first, second = value.args
+    return [_Term(first, second) if made[0] is first else _Term(second, first)]
+
+
+def _axis(bases: set[Node], weights: dict[int, Node], moving: int) -> Axis | None:
+    """Taps side by side, if all about them changes along one axis at most."""
+    if len(bases) != 1 or len(weights) not in TAPS:
+        return None
+    base, first = bases.pop(), min(weights)
+    if max(weights) - first + 1 != len(weights):
+        return None
+    for node in walk([base, *weights.values()]):
+        if node.op in ("load", "gather") or (node.op == "coord" and node.attr != moving):
+            return None
+    return Axis(base, first, tuple(weights[first + k] for k in range(len(weights))))
+
+
+def _most_weight(weights: Sequence[Node]) -> float:
+    """The most that the sizes of weights add up to, at any fraction; inf if they are something else."""
+    values: dict[int, np.ndarray] = {}
+    fractions = {n for n in walk(weights) if _is_fraction(n)}
+    if len(fractions) != 1:
+        return np.inf
+    values[id(fractions.pop())] = FRACTIONS
+    for node in walk(weights, [*values]):
+        if node.op == "const":
+            values[id(node)] = np.full_like(FRACTIONS, node.attr)
+            continue
+        meaning = OPS[node.op].numpy if node.op in OPS else None
+        if meaning is None:
+            return np.inf
+        values[id(node)] = meaning(*(values[id(a)] for a in node.args))
+    return float(sum(np.abs(values[id(w)]) for w in weights).max())
+
+
+def _is_fraction(node: Node) -> bool:
+    """Whether a value is a position less its whole part."""
+    if node.op != "sub":
+        return False
+    position, whole = node.args
+    return whole.op == "floor" and whole.args[0] is position
