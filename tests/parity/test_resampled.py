@@ -227,6 +227,49 @@ def test_fused_is_unfused(way: str, after: str, size: tuple[int, int]) -> None:
     assert (apart.read() == together.read()).all()
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("before", ["brightness", "blur", "grayscale", "rotate"])
+@pytest.mark.parametrize("old", [(2, 2), (2, 34), (34, 2), (6, 8), (62, 78)], ids=str)
+@pytest.mark.parametrize("by", [0.5, 2.0])
+def test_fused_with_what_comes_before(
+    way: str, before: str, old: tuple[int, int], by: float
+) -> None:
+    image = compute.from_array(pixels(old))
+    size = (*(int(n * by) for n in old), 4)
+    between = compute.buffer_zeros((*old, 4), "u8")
+    resized, apart, together = (compute.buffer_zeros(size, "u8") for _ in range(3))
+    stages: list[tuple[str, dict[str, object]]] = [
+        (before, {}),
+        ("resize", {"interpolation": way}),
+        ("sharpen", {}),
+    ]
+    for (kernel, params), source, target in zip(
+        stages, (image, between, resized), (between, resized, apart), strict=True
+    ):
+        compute.run_kernel(kernel, [source], target, params)
+    buffers = [image, compute.scratch((*old, 4)), compute.scratch(size), together]
+    p = compute.pipeline()
+    for (kernel, params), source, target in zip(stages, buffers, buffers[1:], strict=False):
+        p.add({"kernel": kernel, "inputs": [source], "output": target, "params": params})
+    p.run()
+    assert (apart.read() == together.read()).all()
+
+
+def test_half_the_size_is_one_pass_with_what_comes_before() -> None:
+    image, out = compute.from_array(pixels((40, 60))), compute.buffer_zeros((20, 30, 4), "u8")
+    scratch = compute.scratch((40, 60, 4))
+    p = compute.pipeline().add({"kernel": "brightness", "inputs": [image], "output": scratch})
+    p.add(
+        {
+            "kernel": "resize",
+            "inputs": [scratch],
+            "output": out,
+            "params": {"interpolation": "bicubic"},
+        }
+    )
+    assert "1 pass" in p.explain()
+
+
 def test_from_several_threads() -> None:
     image = pixels((300, 411))
     sizes = [(200 + 13 * k, 150 + 29 * k) for k in range(8)] * 3
@@ -240,11 +283,24 @@ def test_from_several_threads() -> None:
 def test_what_is_resampled() -> None:
     for way in WAYS:
         assert way_of("resize", interpolation=way) == RESAMPLED
+        assert way_of("resize", target=ArrayType((32, 24, 4), U8), interpolation=way) == RESAMPLED
+        assert way_of("resize", target=ArrayType((128, 96, 4), U8), interpolation=way) == RESAMPLED
     for kernel in OURS.values():
         assert way_of(kernel) == RESAMPLED
     floats, greys = ArrayType((64, 48, 4), F32), ArrayType((64, 48), U8)
     for source, target in ((floats, OTHER_SIZE), (COLOURS, floats), (greys, OTHER_SIZE)):
         assert way_of(OURS["turned"], source, target) != RESAMPLED
+
+
+def test_half_and_double_of_floats_have_their_own_programs() -> None:
+    for shape in ((32, 24, 4), (128, 96, 4)):
+        kernel, source = find_kernel("resize"), ArrayType((64, 48, 4), F32)
+        values = kernel.bind({"interpolation": "lanczos"})
+        special = kernel.specialize([source], ArrayType(shape, F32), values)
+        assert isinstance(special.work, Program)
+        prepared = prepare_program(special.work, [source], ArrayType(shape, F32), fma=True)
+        assert not prepared.has_one_grid
+        assert kernel.specialize([source], ArrayType(shape, F32), values) is special
 
 
 @pytest.mark.parametrize("kernel", OTHERS, ids=lambda k: k.name)

@@ -101,7 +101,7 @@ class PassEmitter:
             self._emit_body(rows, bounds, number, following)
         text = self._frame(bounds, rows)
         computed = [b for b in self.bodies if self.byte_map(b) is None]
-        weight = weigh_pass(self.work, computed, self.sweep.grids, self.lanes)
+        weight = weigh_pass(self.work, computed, self.lanes)
         return NativePass(
             text,
             self.layout,

@@ -57,7 +57,7 @@ def prepare_program(
     tables: bool = False,
 ) -> Program:
     """The program in the CPU's own arithmetic for arrays of these kinds."""
-    program = drop_halves(program)
+    program = drop_halves(_choose_size(program, inputs, output))
     ways: dict[int, Way] = {}
     if program.domain == "image" and output.dtype == U8:
         ways = _ways_on_bytes(program, inputs, tables)
@@ -77,6 +77,15 @@ def prepare_program(
     return replace(program, stages=tuple(stages))
 
 
+def _choose_size(program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
+    """The program, or the same for images of any size where only that is mixed by columns and rows."""
+    general = program.general
+    if general is None or output.dtype != U8 or program.domain != "image":
+        return program
+    suits = [_is_resampled(p, len(p.stages) - 1, inputs) for p in (program, general)]
+    return general if suits == [False, True] else program
+
+
 def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) -> dict[int, Way]:
     """The stages on the way to a u8 image that need no f32, and how they are computed instead."""
     ways: dict[int, Way] = {}
@@ -88,12 +97,12 @@ def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) 
         if _is_gain(program, inputs):
             ways[len(program.stages) - 1] = GAIN
     for number in range(program.first_result, len(program.stages)):
-        if number not in ways and _is_dot(program, number, inputs):
+        if number not in ways and _is_resampled(program, number, inputs):
+            ways[number] = RESAMPLED
+        elif number not in ways and _is_dot(program, number, inputs):
             ways[number] = DOT
         elif number not in ways and _is_sampled(program, number, inputs):
             ways[number] = SAMPLED
-        elif number not in ways and _is_resampled(program, number, inputs):
-            ways[number] = RESAMPLED
     return ways
 
 
@@ -133,20 +142,29 @@ def _is_dot(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
 def _is_sampled(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
     """Whether a stage is a bilinear sample of an RGBA image of bytes."""
     found = find_sample(program.stages[number].body)
-    return found is not None and _is_picture(program, found.source, inputs)
+    if found is None or not program.has_one_grid:
+        return False
+    return _is_picture(program, found.source, inputs)
 
 
 def _is_resampled(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
     """Whether a stage mixes blocks of an RGBA image of bytes by their columns and rows."""
-    found = find_separable(program.stages[number].body)
-    return found is not None and _is_picture(program, found.source, inputs) and weights_fit(found)
+    stage = program.stages[number]
+    found = find_separable(stage.body)
+    if found is None or stage.margin or not _is_picture(program, found.source, inputs):
+        return False
+    # gathered from an image of any size, or read from one of twice the size
+    whole = program.has_one_grid and found.rows.base and found.columns.base
+    twice = not found.rows.base and program.grid_of(found.source) == stage.grid - 1
+    return bool(whole or twice) and weights_fit(found)
 
 
 def _is_picture(program: Program, source: int, inputs: Sequence[ArrayType]) -> bool:
-    """Whether a source that is gathered is an RGBA image of bytes."""
-    if source >= program.inputs or not program.has_one_grid:
+    """Whether a source is an RGBA image of bytes in memory."""
+    if source >= program.inputs or program.source_part(source).plane is not None:
         return False
-    return inputs[source].dtype == U8 and inputs[source].channels == CHANNELS
+    array = inputs[program.source_part(source).array]
+    return array.dtype == U8 and array.channels == CHANNELS
 
 
 def _is_gain(program: Program, inputs: Sequence[ArrayType]) -> bool:

@@ -26,7 +26,6 @@ from dala.backends.cpu.halves import ZippedHalves, splat, take_halves
 from dala.backends.cpu.separable import Separable, find_separable
 from dala.backends.cpu.stops import WEIGHT_PLACES, Stops
 from dala.ir.dtypes import S32
-from dala.ir.graph import Extent
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
@@ -59,8 +58,8 @@ class _Lines:
 
     def __init__(self, body: BodyEmitter, found: Separable) -> None:
         self.body, self.source = body, found.source
-        self.rows = Stops(body, found.source, 0, found.rows, 1)
-        self.columns = Stops(body, found.source, 1, found.columns, CHANNELS)
+        self.rows = Stops(body, 0, found.rows)
+        self.columns = Stops(body, 1, found.columns, body.size_of(found.source, 1), CHANNELS)
         self.depth = self.rows.count
         self.start = body.owner.room_along(1, PIXEL * self.depth)
         self.stride = body.owner.bytes_along(1, PIXEL)
@@ -76,7 +75,7 @@ class _Lines:
         first = code.op(f"sext i32 {code.op(f'load i32, ptr {place}, align 4')} to i64")
         end, held = code.add(first, self.depth), code.op(f"load i64, ptr {note}, align 8")
         code.line(f"store i64 {end}, ptr {note}, align 8")
-        # rows from held - depth on are there; going upwards, or far down, is a new beginning
+        # those of the last depth rows are there; going upwards, or far down, is a new beginning
         behind = code.op(f"sub i64 {end}, {held}")
         some = code.op(f"icmp ule i64 {behind}, {self.depth}")
         missing = code.op(f"select i1 {some}, i64 {behind}, i64 {self.depth}")
@@ -92,19 +91,13 @@ class _Lines:
 
     def _line(self, code: Code, row: str) -> str:
         """Where a row is held."""
-        slot = code.op(f"urem i64 {row}, {self.depth}")
+        slot = code.op(f"and i64 {row}, {self.depth - 1}")
         offset = code.op(f"mul i64 {slot}, {self.stride}")
         return code.op(f"getelementptr i8, ptr {self.start}, i64 {offset}")
 
     def _mix_row(self, code: Code, begin: str, k: str) -> list[str]:
         row = code.op(f"add i64 {begin}, {k}")
-        last = self.body.uniform.op(f"sub i64 {self.body.extent(Extent(self.source, 0))}, 1")
-        word = self.body.owner.layout.reads[self.source]
-        start, stride = self.body.owner.word(word, "ptr"), self.body.owner.word(word + 1, "i64")
-        # an image of fewer rows than a block has: what does not exist weighs nothing
-        offset = code.op(f"mul i64 {code.least(row, last)}, {stride}")
-        pixels = code.op(f"getelementptr i8, ptr {start}, i64 {offset}")
-        line = self._line(code, row)
+        pixels, line = self._pixels(code, row), self._line(code, row)
 
         def mix(inner: Code, column: str, done: list[str]) -> list[str]:
             groups = [self._mix_group(inner, pixels, column, n) for n in range(QUAD)]
@@ -118,6 +111,16 @@ class _Lines:
 
         code.repeat(self.columns.positions, self.lanes, [], mix)
         return []
+
+    def _pixels(self, code: Code, row: str) -> str:
+        """Where a row of the source begins, or the nearest one there is."""
+        start, stride, depth, _ = self.body.rows_of(self.source)
+        last = self.body.uniform.op(f"sub i64 {self.body.size_of(self.source, 0)}, 1")
+        inside = code.largest(code.least(row, last), 0)
+        if depth:
+            inside = code.op(f"urem i64 {inside}, {depth}")
+        offset = code.op(f"mul i64 {inside}, {stride}")
+        return code.op(f"getelementptr i8, ptr {start}, i64 {offset}")
 
     def _mix_group(self, code: Code, pixels: str, column: str, number: int) -> str:
         """Every fourth pixel of a vector, from ``number`` on: a channel to each 32 bits.

@@ -3,20 +3,20 @@
     Σⱼ down[j] · Σₖ across[k] · src.at(column + k, row + j)
 
 What belongs to columns is the same for all rows, and what belongs to rows for all columns. Weights must be
-functions of how far a position lies behind the pixel before it, and nothing else: that is a number from 0
-to 1, so all that they can be is known. resampled.py computes such a stage in 16 bits.
+constants, or functions of how far a position lies behind the pixel before it, and of nothing else: that is
+a number from 0 to 1, so all that they can be is known. resampled.py computes such a stage in 16 bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dala.backends.cpu.bilinear import CHANNELS
 from dala.backends.cpu.gathers import base_and_offset
-from dala.ir.graph import Gather, Node, in_order, walk
+from dala.ir.graph import Access, Gather, Node, in_order, walk
 from dala.ir.ops import OPS
 
 TAPS = (4, 8)
@@ -27,9 +27,12 @@ FRACTIONS = np.linspace(0.0, 1.0, 513, dtype=np.float32)
 
 
 class Axis(NamedTuple):
-    """Neighbouring pixels along one axis: the number of the first is ``base + offset``."""
+    """Neighbouring pixels along one axis: the number of the first is ``base + offset``.
 
-    base: Node
+    Without a base it is counted from the pixel's own position, in an image of twice the size.
+    """
+
+    base: Node | None
     offset: int
     weights: tuple[Node, ...]
 
@@ -50,8 +53,11 @@ class _Term(NamedTuple):
 
 
 class _Line(NamedTuple):
+    """Neighbouring pixels of one row."""
+
     source: int
-    row: Node
+    row: Node | None  # the base of its number
+    offset: int
     columns: Axis
 
 
@@ -59,9 +65,9 @@ def find_separable(values: Sequence[Node]) -> Separable | None:
     """What the channels are, if they are the mix of one block of pixels."""
     reading: set[int] = set()  # what is made of pixels
     for node in in_order(tuple(values)):
-        if node.op == "gather" or any(id(a) in reading for a in node.args):
+        if node.op in ("load", "gather") or any(id(a) in reading for a in node.args):
             reading.add(id(node))
-    if len(values) != CHANNELS or not reading:
+    if len(values) != CHANNELS:
         return None
     found = {_find_block(value, channel, reading) for channel, value in enumerate(values)}
     return found.pop() if len(found) == 1 else None
@@ -74,41 +80,41 @@ def weights_fit(found: Separable) -> bool:
 
 def _find_block(value: Node, channel: int, reading: set[int]) -> Separable | None:
     weights: dict[int, Node] = {}
-    parts: set[tuple[int, Axis] | None] = set()
-    bases: set[Node] = set()
+    alike: set[tuple[int, Node | None, Axis]] = set()
     for inner, weight in _terms(value, reading):
         line = _find_line(inner, channel, reading)
-        base, offset = base_and_offset(line.row) if line else (inner, 0)
-        parts.add((line.source, line.columns) if line else None)
-        bases.add(base)
-        if offset in weights:
+        if line is None or line.offset in weights:
             return None
-        weights[offset] = weight
-    part = parts.pop() if len(parts) == 1 else None
-    rows = _axis(bases, weights, moving=0)
-    return Separable(*part, rows) if part and rows else None
+        alike.add((line.source, line.row, line.columns))
+        weights[line.offset] = weight
+    if len(alike) != 1:
+        return None
+    source, base, columns = alike.pop()
+    rows = _axis(base, weights, moving=0)
+    return Separable(source, columns, rows) if rows else None
 
 
 def _find_line(value: Node, channel: int, reading: set[int]) -> _Line | None:
-    """Neighbouring pixels of one row."""
     weights: dict[int, Node] = {}
-    places: set[tuple[Hashable, Node]] = set()
-    bases: set[Node] = set()
+    alike: set[tuple[int, Node | None, int, Node | None]] = set()
     for pixel, weight in _terms(value, reading):
-        if pixel.op != "gather":
+        match pixel.attr:
+            case Gather(source, own):
+                row, down = base_and_offset(pixel.args[0])
+                column, across = base_and_offset(pixel.args[1])
+                alike.add((source, row, down, column))
+            case Access(source, own, across, down):
+                alike.add((source, None, down, None))
+            case _:
+                return None
+        if own != channel or across in weights:
             return None
-        places.add((pixel.attr, pixel.args[0]))
-        base, offset = base_and_offset(pixel.args[1])
-        bases.add(base)
-        if offset in weights:
-            return None
-        weights[offset] = weight
-    columns = _axis(bases, weights, moving=1)
-    if len(places) != 1 or columns is None:
+        weights[across] = weight
+    if len(alike) != 1:
         return None
-    gather, row = places.pop()
-    assert isinstance(gather, Gather)
-    return _Line(gather.source, row, columns) if gather.channel == channel else None
+    found, above, offset, base = alike.pop()
+    columns = _axis(base, weights, moving=1)
+    return _Line(found, above, offset, columns) if columns else None
 
 
 def _terms(value: Node, reading: set[int]) -> list[_Term]:
@@ -123,14 +129,12 @@ def _terms(value: Node, reading: set[int]) -> list[_Term]:
     return [_Term(first, second) if made[0] is first else _Term(second, first)]
 
 
-def _axis(bases: set[Node], weights: dict[int, Node], moving: int) -> Axis | None:
+def _axis(base: Node | None, weights: dict[int, Node], moving: int) -> Axis | None:
     """Taps side by side, if all about them changes along one axis at most."""
-    if len(bases) != 1 or len(weights) not in TAPS:
+    first = min(weights)
+    if len(weights) not in TAPS or max(weights) - first + 1 != len(weights):
         return None
-    base, first = bases.pop(), min(weights)
-    if max(weights) - first + 1 != len(weights):
-        return None
-    for node in walk([base, *weights.values()]):
+    for node in walk([*weights.values(), *([base] if base else [])]):
         if node.op in ("load", "gather") or (node.op == "coord" and node.attr != moving):
             return None
     return Axis(base, first, tuple(weights[first + k] for k in range(len(weights))))
@@ -138,11 +142,10 @@ def _axis(bases: set[Node], weights: dict[int, Node], moving: int) -> Axis | Non
 
 def _most_weight(weights: Sequence[Node]) -> float:
     """The most that the sizes of weights add up to, at any fraction; inf if they are something else."""
-    values: dict[int, np.ndarray] = {}
-    fractions = {n for n in walk(weights) if _is_fraction(n)}
-    if len(fractions) != 1:
+    fractions = {id(n) for n in walk(weights) if _is_fraction(n)}
+    if len(fractions) > 1:
         return np.inf
-    values[id(fractions.pop())] = FRACTIONS
+    values = dict.fromkeys(fractions, FRACTIONS)
     for node in walk(weights, [*values]):
         if node.op == "const":
             values[id(node)] = np.full_like(FRACTIONS, node.attr)
@@ -151,7 +154,7 @@ def _most_weight(weights: Sequence[Node]) -> float:
         if meaning is None:
             return np.inf
         values[id(node)] = meaning(*(values[id(a)] for a in node.args))
-    return float(sum(np.abs(values[id(w)]) for w in weights).max())
+    return float(np.sum([np.abs(values[id(w)]) for w in weights], axis=0).max())
 
 
 def _is_fraction(node: Node) -> bool:

@@ -14,7 +14,6 @@ from dala.backends.cpu.lanes import UNIFORM, image_rates
 from dala.backends.cpu.rows import RowBody
 from dala.backends.cpu.separable import find_separable
 from dala.backends.cpu.ways import DOT, EXTREMA, FIXED, GAIN, REPEATED, RESAMPLED, SAMPLED
-from dala.ir.graph import Access
 from dala.plan.melt import FusedPass
 
 WEIGHTS = {
@@ -22,9 +21,6 @@ WEIGHTS = {
     **dict.fromkeys(("div", "sqrt", "mod", "floordiv"), 4),
     **dict.fromkeys(("exp", "log", "sin", "cos", "tanh", "atan2", "pow"), 16),
 }  # fmt: skip
-EVERY_SECOND = (
-    5  # a load from an image of twice the size: two vectors, and what is taken out of them
-)
 STORE = 2  # per channel
 # narrower numbers: a vector holds more of them; rows that are those of the row before cost nothing
 SHARES = {**dict.fromkeys((FIXED, GAIN, DOT, EXTREMA), 0.5), SAMPLED: 0.33, REPEATED: 0.25}
@@ -32,15 +28,12 @@ TAP, TAP_OF_LINE = 5, 19  # of a resampled row, and of each line that is mixed f
 TRAFFIC = 1.25  # per byte read or written: no pass is faster than memory
 
 
-def weigh_pass(
-    work: FusedPass, computed: Sequence[RowBody], grids: Sequence[int], lanes: int
-) -> float:
-    """Vector operations per element; ``computed`` are the bodies that are more than a look-up, ``grids``
-    those of all sources."""
+def weigh_pass(work: FusedPass, computed: Sequence[RowBody], lanes: int) -> float:
+    """Vector operations per element; ``computed`` are the bodies that are more than a look-up."""
     elements = math.prod(work.shape[:2] if work.domain == "image" else work.shape)
     moved = sum(a.type.nbytes for a in (*work.reads, *work.writes)) / elements
     weights = [
-        _weigh_resampled(work, b) if b.way == RESAMPLED else _weigh_body(b, grids) for b in computed
+        _weigh_resampled(work, b) if b.way == RESAMPLED else _weigh_body(b) for b in computed
     ]
     return max(sum(weights), moved * TRAFFIC) / lanes
 
@@ -51,11 +44,13 @@ def _weigh_resampled(work: FusedPass, body: RowBody) -> float:
     found = find_separable([root.args[0] for root in values])
     assert found is not None
     taps = len(found.rows.weights)
-    lines = min(taps, work.reads[found.source].type.shape[0] / (work.shape[0] >> body.grid))
+    lines = 2.0  # of an image of twice the size
+    if found.rows.base:
+        lines = min(taps, work.reads[found.source].type.shape[0] / work.shape[0] * (1 << body.grid))
     return taps * (TAP + TAP_OF_LINE * lines) / (1 << 2 * body.grid)
 
 
-def _weigh_body(body: RowBody, grids: Sequence[int]) -> float:
+def _weigh_body(body: RowBody) -> float:
     weight = float(STORE * sum(len(s.values) for s in body.stores))
     rates = image_rates(body.roots)
     for node in body.nodes:
@@ -63,8 +58,6 @@ def _weigh_body(body: RowBody, grids: Sequence[int]) -> float:
             weight += WEIGHTS["load"]
         elif node.op == "level" and node.args[0].op in ("load", "gather"):
             pass  # a byte that only passes through
-        elif isinstance(node.attr, Access) and grids[node.attr.source] < body.grid:
-            weight += EVERY_SECOND
         elif rates[id(node)] > UNIFORM:
             weight += WEIGHTS.get(node.op, 1)
     return weight * SHARES.get(body.way, 1.0) / (1 << 2 * body.grid)
