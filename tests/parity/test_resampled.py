@@ -28,7 +28,7 @@ from dala.kernels.resize import mix_taps
 from dala.language.kernel import Kernel, make_kernel
 from dala.language.registry import find_kernel
 from dala.language.values import Image, Operand, Value, Vec
-from dala.language.vocabulary import floor, log, rgb, s32, x, y
+from dala.language.vocabulary import abs, floor, log, rgb, s32, where, x, y
 
 RNG = np.random.default_rng(11)
 WAYS = ["bicubic", "lanczos"]
@@ -91,6 +91,15 @@ def by_position(src: Image) -> Vec:
     return mix_taps(src, columns, taps(y * 0.5))
 
 
+def jumpy(src: Image) -> Vec:
+    """Weights that are large between two fractions."""
+
+    def weigh(t: Operand) -> Sequence[Operand]:
+        return [w * where(abs(t - 0.1) < 1e-4, 99.0, 1.0) for w in cubic_weights(t)]
+
+    return mix_taps(src, taps(x * 0.5, weigh), taps(y * 0.5))
+
+
 def with_a_gap(src: Image) -> Vec:
     return mix_taps(
         src, [(c + (k > 1), w) for k, (c, w) in enumerate(taps(x * 0.5))], taps(y * 0.5)
@@ -103,7 +112,8 @@ def twice(src: Image) -> Vec:
 
 
 OTHERS = [
-    make_kernel(f) for f in (sheared, swapped, brighter, too_heavy, by_position, with_a_gap, twice)
+    make_kernel(f)
+    for f in (sheared, swapped, brighter, too_heavy, by_position, jumpy, with_a_gap, twice)
 ]
 
 
@@ -168,6 +178,13 @@ def test_any_size(source: tuple[int, int], target: tuple[int, int], way: str) ->
 def test_any_position(kernel: str, source: tuple[int, int]) -> None:
     image = pixels(source)
     got, wanted = (run(d, OURS[kernel], image, (61, 47)) for d in ("cpu", "reference"))
+    assert np.abs(got - wanted).max() <= 1
+
+
+@pytest.mark.parametrize("far", [-1e3, 1e3, -3e9, 3e9, -1e30, 1e30])
+def test_positions_far_outside(far: float) -> None:
+    image = pixels((33, 40))
+    got, wanted = (run(d, OURS["turned"], image, (9, 47), far=far) for d in ("cpu", "reference"))
     assert np.abs(got - wanted).max() <= 1
 
 

@@ -23,6 +23,8 @@ TAPS = (4, 8)
 # The most that the sizes of weights along an axis may add up to: less than 2, so that levels with 6
 # binary places fit into 16 bits once they are mixed; bicubic has 1.38, lanczos 1.67.
 MOST_WEIGHT = 1.9
+# Made of these, weights do not jump: between two of so many fractions they are what they are at both.
+SMOOTH = frozenset({"add", "sub", "mul", "div", "neg", "min", "max", "sin", "cos"})
 FRACTIONS = np.linspace(0.0, 1.0, 513, dtype=np.float32)
 
 
@@ -150,7 +152,7 @@ def _most_weight(weights: Sequence[Node]) -> float:
         if node.op == "const":
             values[id(node)] = np.full_like(FRACTIONS, node.attr)
             continue
-        meaning = OPS[node.op].numpy if node.op in OPS else None
+        meaning = OPS[node.op].numpy if node.op in SMOOTH else None
         if meaning is None:
             return np.inf
         values[id(node)] = meaning(*(values[id(a)] for a in node.args))

@@ -65,8 +65,9 @@ class Stops:
             base = writer.vector(self.taps.base)
         else:
             base = code.op(f"shl {i32} {along.coord(self.axis, code, code)[0]}, {_number(1)}")
-        wanted = [
-            code.op(f"add {i32} {base}, {_number(self.taps.offset + k)}") for k in range(self.count)
+        wanted = [  # positions may lie as far outside as numbers go
+            code.intrinsic("sadd.sat", i32, [base, _number(self.taps.offset + k)])
+            for k in range(self.count)
         ]
         first = self._inside(code, wanted[0], self.count) if self.extent else wanted[0]
         noted = code.op(f"mul {i32} {first}, {_number(self.unit)}")
