@@ -43,7 +43,7 @@ def write_resampled(body: BodyEmitter) -> None:
     assert not row.margin
     values = row.held if row.ring is not None else row.stores[0].values
     assert all(root.op == "level" for root in values), "a u8 image stores levels"
-    found = find_separable([root.args[0] for root in values])
+    found = find_separable(tuple(root.args[0] for root in values))
     assert found is not None
     pixels = _Mixer(body, _Lines(body, found)).pixels()
     if row.ring is not None:
@@ -100,7 +100,7 @@ class _Lines:
         pixels, line = self._pixels(code, row), self._line(code, row)
 
         def mix(inner: Code, column: str, done: list[str]) -> list[str]:
-            groups = [self._mix_group(inner, pixels, column, n) for n in range(QUAD)]
+            groups = self._mix_groups(inner, pixels, column)
             offset = inner.op(f"mul i64 {column}, {PIXEL}")
             target = inner.op(f"getelementptr i8, ptr {line}, i64 {offset}")
             for half in range(2):
@@ -122,26 +122,44 @@ class _Lines:
         offset = code.op(f"mul i64 {inside}, {stride}")
         return code.op(f"getelementptr i8, ptr {start}, i64 {offset}")
 
-    def _mix_group(self, code: Code, pixels: str, column: str, number: int) -> str:
-        """Every fourth pixel of a vector, from ``number`` on: a channel to each 32 bits.
+    def _mix_groups(self, code: Code, pixels: str, column: str) -> list[str]:
+        """The pixels of a vector in four groups, each fourth to one: a channel to each 32 bits.
 
         Packed twice, groups in this order are pixels in order.
         """
-        total = splat(1 << (WEIGHT_PLACES - PLACES - 1), "i32")
-        for quad in range(self.columns.count // QUAD):
-            parts = []
-            for lane in range(number, self.lanes, QUAD):
-                noted = code.moved(self.columns.first(code, column), 4 * lane)
-                offset = code.op(f"zext i32 {code.op(f'load i32, ptr {noted}, align 4')} to i64")
-                place = code.op(f"getelementptr i8, ptr {pixels}, i64 {offset}")
-                place = code.moved(place, CHANNELS * QUAD * quad)
-                parts.append(code.op(f"load {Type(S32, QUAD)}, ptr {place}, align 1"))
-            block = join(code, parts, Type(S32, QUAD))
-            for pair in range(2):
-                weights = self._weights(code, column, 2 * quad + pair, number)
-                product = self._multiply(code, self._neighbours(code, block, 2 * pair), weights)
-                total = code.op(f"add {self.i32} {total}, {product}")
-        return code.op(f"ashr {self.i32} {total}, {splat(WEIGHT_PLACES - PLACES, 'i32')}")
+        half = splat(1 << (WEIGHT_PLACES - PLACES - 1), "i32")
+
+        def add(inner: Code, quad: str, totals: list[str]) -> list[str]:
+            return [self._add(inner, pixels, column, quad, n, t) for n, t in enumerate(totals)]
+
+        quads = self.columns.count // QUAD
+        if quads == 1:
+            totals = add(code, "0", [half] * QUAD)
+        else:  # spelled out, it would take long to compile
+            totals = code.repeat(quads, 1, [(str(self.i32), half)] * QUAD, add)
+        shift = splat(WEIGHT_PLACES - PLACES, "i32")
+        return [code.op(f"ashr {self.i32} {total}, {shift}") for total in totals]
+
+    def _add(self, code: Code, pixels: str, column: str, quad: str, number: int, total: str) -> str:
+        """What the taps of one quad add to a group."""
+        skipped = code.op(f"mul i64 {quad}, {CHANNELS * QUAD}")
+        start = code.op(f"getelementptr i8, ptr {pixels}, i64 {skipped}")
+        parts = []
+        for lane in range(number, self.lanes, QUAD):
+            noted = code.moved(self.columns.first(code, column), 4 * lane)
+            offset = code.op(f"zext i32 {code.op(f'load i32, ptr {noted}, align 4')} to i64")
+            place = code.op(f"getelementptr i8, ptr {start}, i64 {offset}")
+            parts.append(code.op(f"load {Type(S32, QUAD)}, ptr {place}, align 1"))
+        block = join(code, parts, Type(S32, QUAD))
+        for pair in range(QUAD // 2):
+            given = self.columns.weights(code, column, pair)
+            twice = code.op(f"mul i64 {quad}, {QUAD // 2}")
+            weights = self._weights(
+                code, code.op(f"getelementptr {self.i32}, ptr {given}, i64 {twice}"), number
+            )
+            product = self._multiply(code, self._neighbours(code, block, 2 * pair), weights)
+            total = code.op(f"add {self.i32} {total}, {product}")
+        return total
 
     def _neighbours(self, code: Code, block: str, tap: int) -> str:
         """Of every four pixels the channels of two neighbours, one beside the other, in 16 bits each."""
@@ -155,9 +173,8 @@ class _Lines:
         mask = f"<{size} x i32> <{listed}>"
         return code.op(f"shufflevector {self.bytes} {levels}, {self.bytes} zeroinitializer, {mask}")
 
-    def _weights(self, code: Code, column: str, pair: int, number: int) -> str:
+    def _weights(self, code: Code, place: str, number: int) -> str:
         """Those of two taps of every fourth pixel, for all channels."""
-        place = self.columns.weights(code, column, pair)
         all_ = code.op(f"load {self.i32}, ptr {place}, align 4")
         chosen = (lane // QUAD * QUAD + number for lane in range(self.lanes))
         mask = f"<{self.lanes} x i32> <{', '.join(f'i32 {n}' for n in chosen)}>"

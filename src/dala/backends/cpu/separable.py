@@ -9,6 +9,7 @@ a number from 0 to 1, so all that they can be is known. resampled.py computes su
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -63,16 +64,20 @@ class _Line(NamedTuple):
     columns: Axis
 
 
-def find_separable(values: Sequence[Node]) -> Separable | None:
+@functools.lru_cache(8)  # several steps ask for the same body; a node is its own key
+def find_separable(values: tuple[Node, ...]) -> Separable | None:
     """What the channels are, if they are the mix of one block of pixels."""
     reading: set[int] = set()  # what is made of pixels
-    for node in in_order(tuple(values)):
+    for node in in_order(values):
         if node.op in ("load", "gather") or any(id(a) in reading for a in node.args):
             reading.add(id(node))
     if len(values) != CHANNELS:
         return None
-    found = {_find_block(value, channel, reading) for channel, value in enumerate(values)}
-    return found.pop() if len(found) == 1 else None
+    blocks = {_find_block(value, channel, reading) for channel, value in enumerate(values)}
+    found = blocks.pop() if len(blocks) == 1 else None
+    if found is None or not _moves_along(found.rows, 0) or not _moves_along(found.columns, 1):
+        return None
+    return found
 
 
 def weights_fit(found: Separable) -> bool:
@@ -92,7 +97,7 @@ def _find_block(value: Node, channel: int, reading: set[int]) -> Separable | Non
     if len(alike) != 1:
         return None
     source, base, columns = alike.pop()
-    rows = _axis(base, weights, moving=0)
+    rows = _axis(base, weights)
     return Separable(source, columns, rows) if rows else None
 
 
@@ -115,7 +120,7 @@ def _find_line(value: Node, channel: int, reading: set[int]) -> _Line | None:
     if len(alike) != 1:
         return None
     found, above, offset, base = alike.pop()
-    columns = _axis(base, weights, moving=1)
+    columns = _axis(base, weights)
     return _Line(found, above, offset, columns) if columns else None
 
 
@@ -131,15 +136,20 @@ def _terms(value: Node, reading: set[int]) -> list[_Term]:
     return [_Term(first, second) if made[0] is first else _Term(second, first)]
 
 
-def _axis(base: Node | None, weights: dict[int, Node], moving: int) -> Axis | None:
-    """Taps side by side, if all about them changes along one axis at most."""
+def _axis(base: Node | None, weights: dict[int, Node]) -> Axis | None:
+    """Taps, if they lie side by side."""
     first = min(weights)
     if len(weights) not in TAPS or max(weights) - first + 1 != len(weights):
         return None
-    for node in walk([*weights.values(), *([base] if base else [])]):
-        if node.op in ("load", "gather") or (node.op == "coord" and node.attr != moving):
-            return None
     return Axis(base, first, tuple(weights[first + k] for k in range(len(weights))))
+
+
+def _moves_along(taps: Axis, axis: int) -> bool:
+    """Whether all about some taps changes along one axis at most."""
+    nodes = walk([*taps.weights, *([taps.base] if taps.base else [])])
+    return all(
+        n.op not in ("load", "gather") and (n.op != "coord" or n.attr == axis) for n in nodes
+    )
 
 
 def _most_weight(weights: Sequence[Node]) -> float:

@@ -41,7 +41,7 @@ def weigh_pass(work: FusedPass, computed: Sequence[RowBody], lanes: int) -> floa
 def _weigh_resampled(work: FusedPass, body: RowBody) -> float:
     """A row of the source is mixed once, if several rows need it."""
     values = body.held or body.stores[0].values
-    found = find_separable([root.args[0] for root in values])
+    found = find_separable(tuple(root.args[0] for root in values))
     assert found is not None
     taps = len(found.rows.weights)
     lines = 2.0  # of an image of twice the size
