@@ -23,6 +23,7 @@ from dala.plan.planner import Plan
 
 LIMIT_MS = 40.0
 SIZE = (96, 128)
+OTHERS = [(60, 75, 4), (SIZE[0] // 2, SIZE[1] // 2, 4), (SIZE[0] * 2, SIZE[1] * 2, 4)]
 FRAME = (SIZE[0] * 3 // 2, SIZE[1])
 MATRIX = np.array([[0.9, 0.1, 2.0], [-0.1, 0.9, 1.0]], np.float32)
 MODES = ("over", "subtract", "multiply", "overlay", "darken", "difference", "soft_light")
@@ -51,6 +52,7 @@ CASES: dict[str, list[Case]] = {
     "median": [Case({"radius": r}) for r in (1, 2, 3)],
     "blend": [Case({"mode": m}) for m in MODES],
     "resize": [Case({"interpolation": i}) for i in ("nearest", "bilinear", "bicubic", "lanczos")]
+    + [Case({"interpolation": i}, target=size) for i in ("bicubic", "lanczos") for size in OTHERS]
     + [shrunk(by) for by in (2.0, 3.3, 6.1, 9.7, 10.9, 20.0)],
     "lut": [
         Case({"lut": np.linspace(0, 1, 256, dtype=np.float32)}),

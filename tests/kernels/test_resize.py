@@ -103,8 +103,8 @@ def test_resize(
     assert got.shape == (*new, 4)
     if dtype == "f32":
         np.testing.assert_allclose(got, want, atol=2e-4 if way == "lanczos" else 2e-5)
-    else:  # bilinear: in 16 bits
-        beyond = {"lanczos": 0.05, "bilinear": 0.04}.get(way, 0.01)
+    else:  # perhaps in 16 bits
+        beyond = {"lanczos": 0.15, "bicubic": 0.06, "bilinear": 0.04}.get(way, 0.01)
         assert np.abs(got - np.clip(want, 0, 255)).max() <= 0.5 + beyond
 
 

@@ -160,6 +160,7 @@ class Program:
     stages: tuple[Stage, ...]
     parts: tuple[Part, ...] = ()  # what the sources in memory are, unless source k is input k
     planes: tuple[Plane, ...] = ()  # what the last stages write, unless it is the whole output
+    general: Program | None = None  # the same for images of any size, should a device prefer it
 
     @property
     def first_result(self) -> int:

@@ -90,17 +90,28 @@ def _resized(
     return given_size("resize", values)
 
 
-def _variant(function: Callable[..., object], input_grid: int = 0, output_grid: int = 0) -> Kernel:
+def _variant(
+    function: Callable[..., object],
+    input_grid: int = 0,
+    output_grid: int = 0,
+    general: Kernel | None = None,
+) -> Kernel:
     geometry = Geometry(input_grid=input_grid, output_grid=output_grid)
-    return make_kernel(
+    kernel = make_kernel(
         function, name="resize", domain="image", shape_rule=_resized, geometry=geometry
     )
+    kernel.general = general
+    return kernel
 
 
 _by_area = _variant(mix_by_area)
 _same = _variant(halves.same_pixels)
 _to_half = _variant(halves.shrink_to_half, output_grid=1)
 _to_double = _variant(halves.enlarge_to_double, input_grid=1)
+# of 4 x 4 pixels and more; mixed by columns and rows, any size may be as fast (see backends/cpu)
+_any_size = _variant(mix_pixels)
+_to_half_of_many = _variant(halves.shrink_to_half, output_grid=1, general=_any_size)
+_to_double_of_many = _variant(halves.enlarge_to_double, input_grid=1, general=_any_size)
 
 
 def _choose(
@@ -110,13 +121,14 @@ def _choose(
     shapes = [a.shape[:2] for a in (*inputs, output)]
     images = len(shapes) == 2 and all(len(s) == 2 for s in shapes)
     old, new = (shapes[0], shapes[1]) if images else ((1, 1), (1, 1))
+    many = values["interpolation"] in ("bicubic", "lanczos")
     if images:
         if old == new:
             return _same, {}
         if old == tuple(2 * n for n in new):
-            return _to_half, {}
+            return _to_half_of_many if many else _to_half, {}
         if new == tuple(2 * n for n in old):
-            return _to_double, {}
+            return _to_double_of_many if many else _to_double, {}
     if values["interpolation"] != "area":
         return None
     return _by_area, {"rows": count_taps(old[0], new[0]), "columns": count_taps(old[1], new[1])}

@@ -9,7 +9,7 @@ import inspect
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from dala.errors import DTypeError, KernelError, ShapeError
@@ -85,6 +85,7 @@ class Kernel:
         self.doc = doc
         self.library = library
         self.geometry = geometry
+        self.general: Kernel | None = None  # the same for images of any size, if this is for some
         self._shape_rule = shape_rule
         self._declared = {p.name: p for p in self.params}
         self._arrays = [p.name for p in self.params if p.type == "array"]
@@ -209,6 +210,10 @@ class Kernel:
             if wanted is not None and tuple(output.shape[: len(wanted)]) != wanted:
                 raise ShapeError(f"{self.name}: expected an output of {wanted}, got {output.shape}")
         program = self._program(sources, target, values, fixed)
+        if self.general is not None:
+            any_size = self.general._check(inputs, output, values, fixed)
+            assert isinstance(any_size, Program)
+            program = replace(program, general=any_size)
         self._check_axes(program, output)
         self._check_shapes(program, inputs, output, values)
         return program

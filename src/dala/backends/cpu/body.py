@@ -32,11 +32,12 @@ from dala.backends.cpu.lanes import LANE, ROW, LaneWriter, Sources
 from dala.backends.cpu.packing import can_pack, pack_pixels
 from dala.backends.cpu.places import Places
 from dala.backends.cpu.repeats import compare_rows
+from dala.backends.cpu.resampled import write_resampled
 from dala.backends.cpu.roll import roll_sums
 from dala.backends.cpu.rows import Ring, RowBody
 from dala.backends.cpu.sampled import write_sampled
 from dala.backends.cpu.tables import write_byte_map
-from dala.backends.cpu.ways import CHOICE, DOT, FIXED, GAIN, REPEATED, SAMPLED
+from dala.backends.cpu.ways import CHOICE, DOT, FIXED, GAIN, REPEATED, RESAMPLED, SAMPLED
 from dala.backends.cpu.wide import write_averages
 from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Access, Gather, Node, in_order, map_nodes
@@ -86,6 +87,9 @@ class BodyEmitter(Places, Sources):
             return
         if body.way == SAMPLED:
             write_sampled(self)
+            return
+        if body.way == RESAMPLED:
+            write_resampled(self)
             return
         if self.extrema:
             write_extrema(self, self.extrema)

@@ -79,7 +79,7 @@ class Code:
         self.lines.append(f"{name}:")
 
     def repeat(
-        self, count: int, step: int, carried: Sequence[tuple[str, str]], body: LoopBody
+        self, count: int | str, step: int, carried: Sequence[tuple[str, str]], body: LoopBody
     ) -> list[str]:
         """``for i in range(0, count, step)``: ``body`` turns the carried values (type, first value)
         into those of the next round; the last ones are returned."""

@@ -27,7 +27,10 @@ from dala.ir.graph import OUTPUT, Extent
 from dala.plan.melt import FusedPass, PassArray
 
 TAIL_BYTES = 1024  # room for one vector of the widest pixel
-NEXT_BAND, BANDS, BAND_ROWS, ROWS, COLUMNS, LAST_COLUMNS, HEADER = range(7)
+# Room along an axis is for whole vectors, and for an odd number of these blocks: rows of such room do
+# not all fall onto the same cache sets.
+ROOM_BLOCK = 64
+NEXT_BAND, BANDS, BAND_ROWS, ROWS, COLUMNS, LAST_COLUMNS, ROOM, HEADER = range(8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class NativePass:
     sweep: Sweep
     by_rows: bool  # rows are the last axis; otherwise a tensor is cut into even pieces
     tails: int
+    room_bytes: tuple[int, ...]  # of scratch, for each row and for each column
     weight: float  # vector operations per element
 
     @property
@@ -89,6 +93,7 @@ class PassEmitter:
         self.layout = self._lay_out()
         self.by_rows = self.image or any(n.op == "coord" for b in self.bodies for n in b.nodes)
         self.tails = 0
+        self.room_bytes, self.room_end = [0, 0], ""
 
     def emit(self) -> NativePass:
         bounds, rows = Code(self.names), Code(self.names)
@@ -98,7 +103,14 @@ class PassEmitter:
         computed = [b for b in self.bodies if self.byte_map(b) is None]
         weight = weigh_pass(self.work, computed, self.lanes)
         return NativePass(
-            text, self.layout, self.lanes, self.sweep, self.by_rows, self.tails, weight
+            text,
+            self.layout,
+            self.lanes,
+            self.sweep,
+            self.by_rows,
+            self.tails,
+            tuple(self.room_bytes),
+            weight,
         )
 
     # -- the frame: bands and rows ---------------------------------------------------------------
@@ -267,6 +279,12 @@ class PassEmitter:
         name = "%H1" if last else "%H"
         return f"{name}.grid{grid}" if grid else name
 
+    @staticmethod
+    def size_of(grid: int, axis: int) -> str:
+        """How many rows or columns the images of a grid have."""
+        name = "%W" if axis else "%H"
+        return f"{name}.grid{grid}" if grid else name
+
     # -- arguments and scratch -------------------------------------------------------------------
 
     def table(self, key: Hashable, size: int, fill: Callable[[Code, str], None]) -> str:
@@ -316,6 +334,20 @@ class PassEmitter:
         offset = self.tails * TAIL_BYTES
         self.tails += -(-size // TAIL_BYTES)
         return self.uniform.op(f"getelementptr i8, ptr %scratch, i64 {offset}")
+
+    def room_along(self, axis: int, size: int) -> str:
+        """Room in scratch for so many bytes per row (axis 0) or column (1)."""
+        begin = self.room_end or self.word(ROOM, "i64")
+        self.room_end = self.uniform.op(f"add i64 {begin}, {self.bytes_along(axis, size)}")
+        self.room_bytes[axis] += size
+        return self.uniform.op(f"getelementptr i8, ptr %scratch, i64 {begin}")
+
+    def bytes_along(self, axis: int, size: int) -> str:
+        """How much room so many bytes per row or column take."""
+        up = self.uniform.op(f"add i64 {'%W' if axis else '%H'}, {ROOM_BLOCK - 1}")
+        whole = self.uniform.op(f"and i64 {up}, {-ROOM_BLOCK}")
+        odd = self.uniform.op(f"or i64 {whole}, {ROOM_BLOCK}")
+        return self.uniform.op(f"mul i64 {odd}, {size}")
 
     def ring_start(self, number: int) -> str:
         """Where the held rows of a body begin."""

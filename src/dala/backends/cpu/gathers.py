@@ -214,7 +214,7 @@ def _find_pairs(roots: Sequence[Node]) -> dict[Position, tuple[Node, Node]]:
     for node in in_order(tuple(roots)):
         if node.op == "gather":
             source, row, _ = _position(node)
-            base, offset = _base_and_offset(node.args[1])
+            base, offset = base_and_offset(node.args[1])
             rows.setdefault((source, row, id(base)), {})[offset] = node
     pairs: dict[Position, tuple[Node, Node]] = {}
     for columns in rows.values():
@@ -225,11 +225,11 @@ def _find_pairs(roots: Sequence[Node]) -> dict[Position, tuple[Node, Node]]:
     return pairs
 
 
-def _base_and_offset(index: Node) -> tuple[Node, int]:
+def base_and_offset(index: Node) -> tuple[Node, int]:
     """``index`` as something plus a constant."""
     step = index.args[1].attr if index.op in ("add", "sub") else None
     if isinstance(step, int) and index.args[1].op == "const":
-        base, offset = _base_and_offset(index.args[0])
+        base, offset = base_and_offset(index.args[0])
         return base, offset + (step if index.op == "add" else -step)
     return index, 0
 

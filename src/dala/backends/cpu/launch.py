@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dala.backends.borrowed import BorrowedFrame, Rows
-from dala.backends.cpu.emit import TAIL_BYTES, NativePass, extents_of
+from dala.backends.cpu.emit import ROOM_BLOCK, TAIL_BYTES, NativePass, extents_of
 from dala.backends.cpu.jit import Compiled
 from dala.backends.cpu.ways import DOT
 from dala.backends.host import HostArray, HostMemory
@@ -104,9 +104,13 @@ class PassLauncher:
         bands = -(-rows // band_rows)
         self.threads = min(thread_count(), bands)
         self.work = rows * columns * native.weight  # in vector operations
-        rings, self.scratch_bytes = _lay_rings(native, columns)
+        rings, room = _lay_rings(native, columns)
+        self.scratch_bytes = room + sum(
+            size * (extent + 2 * ROOM_BLOCK)
+            for size, extent in zip(native.room_bytes, (rows, columns), strict=True)
+        )
         layout = native.layout
-        block = [0, bands, band_rows, rows, columns, last, *shape]
+        block = [0, bands, band_rows, rows, columns, last, room, *shape]
         for a in work.reads:
             block += (0, _stride(a.type, columns, image), *extents_of(a, image))
         for a in work.writes:
@@ -257,7 +261,7 @@ def _whole_lines(size: int) -> int:
 
 
 def _lay_rings(native: NativePass, columns: int) -> tuple[list[int], int]:
-    """For each body: offset of its held rows in scratch, row stride, channel stride; and the total."""
+    """For each body: offset of its held rows in scratch, row stride, channel stride; and where they end."""
     words: list[int] = []
     offset = native.tails * TAIL_BYTES
     lanes = native.lanes
@@ -282,4 +286,4 @@ def _lay_rings(native: NativePass, columns: int) -> tuple[list[int], int]:
         plane = left + _whole_lines(whole * ring.pixel_bytes) + right + 320
         words += (offset + left, plane * ring.planes, plane)
         offset += plane * ring.planes * ring.depth
-    return words, offset + 256
+    return words, _whole_lines(offset + 256)

@@ -79,6 +79,12 @@ class Places:
         stride = self.owner.word(word + 1, "i64")
         return self.owner.ring_start(inside), stride, ring.depth, ring.pixel_bytes
 
+    def size_of(self, source: int, axis: int) -> str:
+        """How many rows or columns a source without a margin has."""
+        if source < len(self.work.reads):
+            return self.owner.extent(Extent(source, axis))
+        return self.owner.size_of(self.owner.sweep.grids[source], axis)
+
     def row_range(self, source: int) -> tuple[int, str]:
         """The numbers of the first and of the last row that a source has."""
         grid, inside = self.owner.sweep.grids[source], source - len(self.work.reads)

@@ -5,6 +5,7 @@
 * A stage that weighs levels of u8 images is left to integer dot products (dot.py);
   one that chooses between constants by such a sum, to exact ones (choice.py).
 * A bilinear sample of an RGBA image of bytes is left to 16 bits, too (sampled.py).
+* And so is a stage that mixes a block of such pixels by weights of its columns and rows (resampled.py).
 * So is a stage of minima and maxima of several pixels of a u8 image left alone: bytes (extrema.py).
 * A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
   look-up table (tables.py), and bytes are what lies on both sides of it.
@@ -30,7 +31,17 @@ from dala.backends.cpu.dot import find_places
 from dala.backends.cpu.extrema import are_extrema
 from dala.backends.cpu.fixed import MAX_PASSES, MAX_PRODUCTS, MAX_TAPS
 from dala.backends.cpu.gain import suits_gain
-from dala.backends.cpu.ways import CHOICE, DOT, EXTREMA, FIXED, GAIN, SAMPLED, TABLE
+from dala.backends.cpu.separable import find_separable, weights_fit
+from dala.backends.cpu.ways import (
+    CHOICE,
+    DOT,
+    EXTREMA,
+    FIXED,
+    GAIN,
+    RESAMPLED,
+    SAMPLED,
+    TABLE,
+)
 from dala.backends.patterns import drop_halves, is_plain_average, on_levels, reads_levels
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
@@ -59,7 +70,7 @@ def prepare_program(
     tables: bool = False,
 ) -> Program:
     """The program in the CPU's own arithmetic for arrays of these kinds."""
-    program = drop_halves(program)
+    program = drop_halves(_choose_size(program, inputs, output))
     ways: dict[int, Way] = {}
     of_bytes: set[int] = set()  # sources that may be counted in levels
     if program.domain == "image" and output.dtype == U8:
@@ -83,6 +94,15 @@ def prepare_program(
     return replace(program, stages=tuple(stages))
 
 
+def _choose_size(program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
+    """The program, or the same for images of any size where only that is mixed by columns and rows."""
+    general = program.general
+    if general is None or output.dtype != U8 or program.domain != "image":
+        return program
+    suits = [_is_resampled(p, len(p.stages) - 1, inputs) for p in (program, general)]
+    return general if suits == [False, True] else program
+
+
 def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) -> dict[int, Way]:
     """The stages on the way to a u8 image that need no f32, and how they are computed instead."""
     ways: dict[int, Way] = {}
@@ -94,11 +114,15 @@ def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) 
         if _is_gain(program, inputs):
             ways[len(program.stages) - 1] = GAIN
     for number in range(program.first_result, len(program.stages)):
-        if number not in ways and (places := _dot_places(program, number, inputs)):
+        if number in ways:
+            continue
+        if _is_resampled(program, number, inputs):
+            ways[number] = RESAMPLED
+        elif places := _dot_places(program, number, inputs):
             ways[number] = next(way for way, p in DOT.items() if p == places)
-        elif number not in ways and _is_choice(program, number, inputs):
+        elif _is_choice(program, number, inputs):
             ways[number] = CHOICE
-        elif number not in ways and _is_sampled(program, number, inputs):
+        elif _is_sampled(program, number, inputs):
             ways[number] = SAMPLED
     return ways
 
@@ -163,10 +187,29 @@ def _reads_bytes(program: Program, body: Sequence[Node], inputs: Sequence[ArrayT
 def _is_sampled(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
     """Whether a stage is a bilinear sample of an RGBA image of bytes."""
     found = find_sample(program.stages[number].body)
-    if found is None or found.source >= program.inputs or not program.has_one_grid:
+    if found is None or not program.has_one_grid:
         return False
-    source = inputs[found.source]
-    return source.dtype == U8 and source.channels == CHANNELS
+    return _is_picture(program, found.source, inputs)
+
+
+def _is_resampled(program: Program, number: int, inputs: Sequence[ArrayType]) -> bool:
+    """Whether a stage mixes blocks of an RGBA image of bytes by their columns and rows."""
+    stage = program.stages[number]
+    found = find_separable(stage.body)
+    if found is None or stage.margin or not _is_picture(program, found.source, inputs):
+        return False
+    # gathered from an image of any size, or read from one of twice the size
+    whole = program.has_one_grid and found.rows.base and found.columns.base
+    twice = not found.rows.base and program.grid_of(found.source) == stage.grid - 1
+    return bool(whole or twice) and weights_fit(found)
+
+
+def _is_picture(program: Program, source: int, inputs: Sequence[ArrayType]) -> bool:
+    """Whether a source is an RGBA image of bytes in memory."""
+    if source >= program.inputs or program.source_part(source).plane is not None:
+        return False
+    array = inputs[program.source_part(source).array]
+    return array.dtype == U8 and array.channels == CHANNELS
 
 
 def _is_gain(program: Program, inputs: Sequence[ArrayType]) -> bool:

@@ -17,7 +17,7 @@ from typing import Literal
 from dala.backends.cpu.columns import share_columns
 from dala.backends.cpu.extrema import interleave
 from dala.backends.cpu.repeats import hold_repeated
-from dala.backends.cpu.ways import EXTREMA, FIXED, REPEATED, TABLE
+from dala.backends.cpu.ways import EXTREMA, FIXED, REPEATED, RESAMPLED, TABLE
 from dala.ir.dtypes import F32
 from dala.ir.graph import PLAIN, Access, Node, Way, accesses, in_order, make, map_nodes
 from dala.ir.rewrite import normalized_level
@@ -218,6 +218,8 @@ def _add_loaders(work: FusedPass, made: Made) -> None:
             sideways = body.margin > 0 or any(dx not in inside for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
             in_bytes = source < inputs or made.forms[source - inputs] == "u8"
+            if body.way == RESAMPLED:  # it asks for no column beyond the border
+                continue
             if body.way.alone and source < inputs and sideways:
                 targets[source] = loader(source, "u8", number)
             elif not body.way.alone and in_bytes and (several or source in averaged):

@@ -84,9 +84,9 @@ class Sums:
     def _multiply_pairs(self, pairs: str, low: Factor, high: Factor) -> str:
         """The lower half of each 32 bits times ``low`` plus the upper half times ``high``."""
         code, i32, lanes = self.code, self.i32, self.body.lanes
-        if self.body.owner.x86 and lanes in _X86_MULTIPLY_PAIRS:
+        if self.body.owner.x86 and lanes in X86_MULTIPLY_PAIRS:
             i16 = f"<{lanes * 2} x i16>"
-            name = f"llvm.x86.{_X86_MULTIPLY_PAIRS[lanes]}"
+            name = f"llvm.x86.{X86_MULTIPLY_PAIRS[lanes]}"
             halves = code.op(f"bitcast {i32} {pairs} to {i16}")
             return code.call(i32, name, i16, [halves, self._weights(low, high, i16)])
         lower = code.op(f"and {i32} {pairs}, {code.constant(i32, 0xFFFF)}")
@@ -214,4 +214,4 @@ def _pair_planes(body: BodyEmitter, forms: Sequence[LinearForm]) -> dict[int, in
     return pairs
 
 
-_X86_MULTIPLY_PAIRS = {16: "avx512.pmaddw.d.512", 8: "avx2.pmadd.wd", 4: "sse2.pmadd.wd"}
+X86_MULTIPLY_PAIRS = {16: "avx512.pmaddw.d.512", 8: "avx2.pmadd.wd", 4: "sse2.pmadd.wd"}

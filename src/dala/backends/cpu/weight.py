@@ -12,7 +12,17 @@ from collections.abc import Sequence
 from dala.backends.cpu.gathers import is_piece_of_row
 from dala.backends.cpu.lanes import UNIFORM, image_rates
 from dala.backends.cpu.rows import RowBody
-from dala.backends.cpu.ways import CHOICE, DOT, EXTREMA, FIXED, GAIN, REPEATED, SAMPLED
+from dala.backends.cpu.separable import find_separable
+from dala.backends.cpu.ways import (
+    CHOICE,
+    DOT,
+    EXTREMA,
+    FIXED,
+    GAIN,
+    REPEATED,
+    RESAMPLED,
+    SAMPLED,
+)
 from dala.plan.melt import FusedPass
 
 WEIGHTS = {
@@ -23,6 +33,7 @@ WEIGHTS = {
 STORE = 2  # per channel
 # narrower numbers: a vector holds more of them; rows that are those of the row before cost nothing
 SHARES = {**dict.fromkeys((FIXED, GAIN, *DOT, CHOICE, EXTREMA), 0.5), SAMPLED: 0.33, REPEATED: 0.25}
+TAP, TAP_OF_LINE = 5, 19  # of a resampled row, and of each line that is mixed for it
 TRAFFIC = 1.25  # per byte read or written: no pass is faster than memory
 
 
@@ -30,7 +41,22 @@ def weigh_pass(work: FusedPass, computed: Sequence[RowBody], lanes: int) -> floa
     """Vector operations per element; ``computed`` are the bodies that are more than a look-up."""
     elements = math.prod(work.shape[:2] if work.domain == "image" else work.shape)
     moved = sum(a.type.nbytes for a in (*work.reads, *work.writes)) / elements
-    return max(sum(map(_weigh_body, computed)), moved * TRAFFIC) / lanes
+    weights = [
+        _weigh_resampled(work, b) if b.way == RESAMPLED else _weigh_body(b) for b in computed
+    ]
+    return max(sum(weights), moved * TRAFFIC) / lanes
+
+
+def _weigh_resampled(work: FusedPass, body: RowBody) -> float:
+    """A row of the source is mixed once, if several rows need it."""
+    values = body.held or body.stores[0].values
+    found = find_separable(tuple(root.args[0] for root in values))
+    assert found is not None
+    taps = len(found.rows.weights)
+    lines = 2.0  # of an image of twice the size
+    if found.rows.base:
+        lines = min(taps, work.reads[found.source].type.shape[0] / work.shape[0] * (1 << body.grid))
+    return taps * (TAP + TAP_OF_LINE * lines) / (1 << 2 * body.grid)
 
 
 def _weigh_body(body: RowBody) -> float:

@@ -1,0 +1,328 @@
+"""Blocks mixed by columns and rows in 16 bits: within a level of NumPy, at any size, on any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dala
+from dala import compute
+from dala.backends.cpu import device as cpu_device
+from dala.backends.cpu import launch
+from dala.backends.cpu.device import CpuDevice
+from dala.backends.cpu.jit import Host, detect_host
+from dala.backends.cpu.prepare import prepare_program
+from dala.backends.cpu.ways import RESAMPLED
+from dala.compute import default
+from dala.compute.engine import Engine
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import F32, U8
+from dala.ir.graph import Program, Way
+from dala.kernels.halves import cubic_weights, lanczos_weights
+from dala.kernels.resize import mix_taps
+from dala.language.kernel import Kernel, make_kernel
+from dala.language.registry import find_kernel
+from dala.language.values import Image, Operand, Value, Vec
+from dala.language.vocabulary import abs, floor, log, rgb, s32, where, x, y
+
+RNG = np.random.default_rng(11)
+WAYS = ["bicubic", "lanczos"]
+SOURCES = [(1, 1), (1, 6), (6, 1), (2, 3), (3, 17), (5, 9), (33, 40), (400, 3)]
+TARGETS = [(1, 1), (7, 9), (21, 50), (3, 301)]
+COLOURS = ArrayType((64, 48, 4), U8)
+OTHER_SIZE = ArrayType((50, 31, 4), U8)
+
+Weigh = Callable[[Operand], Sequence[Operand]]
+
+
+def taps(position: Value, weigh: Weigh = cubic_weights) -> list[tuple[Value, Operand]]:
+    left = floor(position)
+    weights = weigh(position - left)
+    first = s32(left) - (len(weights) // 2 - 1)
+    return [(first + k, weight) for k, weight in enumerate(weights)]
+
+
+def turned(src: Image, k: float = 0.7, far: float = 60.0) -> Vec:
+    """Rows from the last one upwards, columns from the right, and both beyond the border."""
+    return mix_taps(src, taps(far - x * k), taps(far - y * k, lanczos_weights))
+
+
+def wild(src: Image) -> Vec:
+    """Positions that are infinite, and not numbers."""
+    return mix_taps(src, taps(1.0 / (x - 3.0)), taps(log(y - 4.0)))
+
+
+def jumping(src: Image) -> Vec:
+    """Rows in an order of their own."""
+    return mix_taps(src, taps((x * 7) % 13 + 0.3), taps((y * 5) % 11 + 0.6))
+
+
+OURS: dict[str, Kernel] = {f.__name__: make_kernel(f) for f in (turned, wild, jumping)}
+
+
+def sheared(src: Image) -> Vec:
+    return mix_taps(src, taps(x * 0.5 + y * 0.1), taps(y * 0.5))
+
+
+def swapped(src: Image) -> Vec:
+    p = mix_taps(src, taps(x * 0.5), taps(y * 0.5))
+    return rgb(p.b, p.g, p.r).with_alpha(p.a)
+
+
+def brighter(src: Image) -> Vec:
+    return mix_taps(src, taps(x * 0.5), taps(y * 0.5)) + 0.1
+
+
+def too_heavy(src: Image) -> Vec:
+    def weigh(t: Operand) -> Sequence[Operand]:
+        return [w * 2.0 for w in cubic_weights(t)]
+
+    return mix_taps(src, taps(x * 0.5, weigh), taps(y * 0.5))
+
+
+def by_position(src: Image) -> Vec:
+    """Weights that are not made of a fraction."""
+    columns = [(s32(x) + k, x * 0.01) for k in range(4)]
+    return mix_taps(src, columns, taps(y * 0.5))
+
+
+def jumpy(src: Image) -> Vec:
+    """Weights that are large between two fractions."""
+
+    def weigh(t: Operand) -> Sequence[Operand]:
+        return [w * where(abs(t - 0.1) < 1e-4, 99.0, 1.0) for w in cubic_weights(t)]
+
+    return mix_taps(src, taps(x * 0.5, weigh), taps(y * 0.5))
+
+
+def with_a_gap(src: Image) -> Vec:
+    return mix_taps(
+        src, [(c + (k > 1), w) for k, (c, w) in enumerate(taps(x * 0.5))], taps(y * 0.5)
+    )
+
+
+def twice(src: Image) -> Vec:
+    columns = taps(x * 0.5)
+    return mix_taps(src, [*columns[:3], (columns[0][0], columns[3][1])], taps(y * 0.5))
+
+
+OTHERS = [
+    make_kernel(f)
+    for f in (sheared, swapped, brighter, too_heavy, by_position, jumpy, with_a_gap, twice)
+]
+
+
+def run_here(
+    kernel: str | Kernel, image: np.ndarray, shape: tuple[int, int], **params: object
+) -> np.ndarray:
+    target = compute.buffer_zeros((*shape, 4), "u8")
+    compute.run_kernel(kernel, [compute.from_array(image)], target, params)
+    return target.read().astype(int)
+
+
+def run(
+    device: str, kernel: str | Kernel, image: np.ndarray, shape: tuple[int, int], **params: object
+) -> np.ndarray:
+    with dala.use(device):
+        return run_here(kernel, image, shape, **params)
+
+
+def pixels(shape: tuple[int, int]) -> np.ndarray:
+    """The harshest there are: mostly 0 and 255."""
+    noise = RNG.integers(0, 256, (*shape, 4), dtype=np.uint8)
+    return np.where(RNG.random(noise.shape) < 0.7, np.where(noise < 128, 0, 255), noise).astype(
+        np.uint8
+    )
+
+
+def way_of(
+    kernel: str | Kernel,
+    source: ArrayType = COLOURS,
+    target: ArrayType = OTHER_SIZE,
+    **params: object,
+) -> Way:
+    found = find_kernel(kernel) if isinstance(kernel, str) else kernel
+    special = found.specialize([source], target, found.bind(params))
+    assert isinstance(special.work, Program)
+    return prepare_program(special.work, [source], target, fma=True).stages[-1].way
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("source", SOURCES, ids=str)
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+def test_within_a_level(way: str, source: tuple[int, int], target: tuple[int, int]) -> None:
+    image = pixels(source)
+    got, wanted = (run(d, "resize", image, target, interpolation=way) for d in ("cpu", "reference"))
+    assert np.abs(got - wanted).max() <= 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.tuples(st.integers(1, 70), st.integers(1, 150)),
+    st.tuples(st.integers(1, 70), st.integers(1, 150)),
+    st.sampled_from(WAYS),
+)
+def test_any_size(source: tuple[int, int], target: tuple[int, int], way: str) -> None:
+    image = pixels(source)
+    got, wanted = (run(d, "resize", image, target, interpolation=way) for d in ("cpu", "reference"))
+    assert np.abs(got - wanted).max() <= 1
+
+
+@pytest.mark.parametrize("kernel", OURS)
+@pytest.mark.parametrize("source", SOURCES, ids=str)
+def test_any_position(kernel: str, source: tuple[int, int]) -> None:
+    image = pixels(source)
+    got, wanted = (run(d, OURS[kernel], image, (61, 47)) for d in ("cpu", "reference"))
+    assert np.abs(got - wanted).max() <= 1
+
+
+@pytest.mark.parametrize("far", [-1e3, 1e3, -3e9, 3e9, -1e30, 1e30])
+def test_positions_far_outside(far: float) -> None:
+    image = pixels((33, 40))
+    got, wanted = (run(d, OURS["turned"], image, (9, 47), far=far) for d in ("cpu", "reference"))
+    assert np.abs(got - wanted).max() <= 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_hardly_a_pixel_is_off(way: str) -> None:
+    image = RNG.integers(0, 256, (97, 131, 4), dtype=np.uint8)
+    got, wanted = (
+        run(d, "resize", image, (80, 90), interpolation=way) for d in ("cpu", "reference")
+    )
+    assert (got != wanted).mean() < 0.03
+
+
+@pytest.mark.parametrize("level", [0, 1, 127, 254, 255])
+@pytest.mark.parametrize("way", WAYS)
+def test_even_images_stay_even(way: str, level: int) -> None:
+    image = np.full((23, 37, 4), level, np.uint8)
+    for shape in ((31, 80), (9, 11), (1, 1)):
+        assert (run("cpu", "resize", image, shape, interpolation=way) == level).all()
+
+
+@pytest.mark.parametrize(
+    ("vector_bytes", "x86"), [(64, False), (32, True), (32, False), (16, True), (16, False)]
+)
+def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> None:
+    image, real = pixels((33, 40)), detect_host()
+    chosen: list[tuple[str | Kernel, dict[str, object]]] = [
+        *(("resize", {"interpolation": way}) for way in WAYS),
+        *((kernel, {}) for kernel in OURS.values()),
+    ]
+    wanted = [run("cpu", k, image, (21, 50), **p) for k, p in chosen]
+    with pytest.MonkeyPatch.context() as patch:
+        width = min(vector_bytes, real.vector_bytes)
+        host = Host(real.name, real.features, width, real.fma, x86 and real.x86)
+        patch.setattr(cpu_device, "detect_host", lambda: host)
+        patch.setattr(launch, "_band_rows", lambda *_: 5)
+        patch.setattr(launch, "thread_count", lambda: 4)
+        patch.setattr(default, "_default", [Engine(CpuDevice())])
+        got = [run_here(k, image, (21, 50), **p) for k, p in chosen]
+    for a, b in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("after", ["blur", "brightness", "grayscale", "median", "sharpen"])
+@pytest.mark.parametrize("size", [(50, 66), (90, 131), (122, 154), (30, 38)], ids=str)
+def test_fused_is_unfused(way: str, after: str, size: tuple[int, int]) -> None:
+    image = compute.from_array(pixels((61, 77)))
+    shape = (*size, 4)
+    between, apart, together = (compute.buffer_zeros(shape, "u8") for _ in range(3))
+    compute.run_kernel("resize", [image], between, {"interpolation": way})
+    compute.run_kernel(after, [between], apart)
+    scratch = compute.scratch(shape)
+    p = compute.pipeline().add(
+        {"kernel": "resize", "inputs": [image], "output": scratch, "params": {"interpolation": way}}
+    )
+    p.add({"kernel": after, "inputs": [scratch], "output": together}).run()
+    assert (apart.read() == together.read()).all()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("before", ["brightness", "blur", "grayscale", "rotate"])
+@pytest.mark.parametrize("old", [(2, 2), (2, 34), (34, 2), (6, 8), (62, 78)], ids=str)
+@pytest.mark.parametrize("by", [0.5, 2.0])
+def test_fused_with_what_comes_before(
+    way: str, before: str, old: tuple[int, int], by: float
+) -> None:
+    image = compute.from_array(pixels(old))
+    size = (*(int(n * by) for n in old), 4)
+    between = compute.buffer_zeros((*old, 4), "u8")
+    resized, apart, together = (compute.buffer_zeros(size, "u8") for _ in range(3))
+    stages: list[tuple[str, dict[str, object]]] = [
+        (before, {}),
+        ("resize", {"interpolation": way}),
+        ("sharpen", {}),
+    ]
+    for (kernel, params), source, target in zip(
+        stages, (image, between, resized), (between, resized, apart), strict=True
+    ):
+        compute.run_kernel(kernel, [source], target, params)
+    buffers = [image, compute.scratch((*old, 4)), compute.scratch(size), together]
+    p = compute.pipeline()
+    for (kernel, params), source, target in zip(stages, buffers, buffers[1:], strict=False):
+        p.add({"kernel": kernel, "inputs": [source], "output": target, "params": params})
+    p.run()
+    assert (apart.read() == together.read()).all()
+
+
+def test_half_the_size_is_one_pass_with_what_comes_before() -> None:
+    image, out = compute.from_array(pixels((40, 60))), compute.buffer_zeros((20, 30, 4), "u8")
+    scratch = compute.scratch((40, 60, 4))
+    p = compute.pipeline().add({"kernel": "brightness", "inputs": [image], "output": scratch})
+    p.add(
+        {
+            "kernel": "resize",
+            "inputs": [scratch],
+            "output": out,
+            "params": {"interpolation": "bicubic"},
+        }
+    )
+    assert "1 pass" in p.explain()
+
+
+def test_from_several_threads() -> None:
+    image = pixels((300, 411))
+    sizes = [(200 + 13 * k, 150 + 29 * k) for k in range(8)] * 3
+    wanted = {size: run_here("resize", image, size, interpolation="bicubic") for size in sizes}
+    with ThreadPoolExecutor(6) as pool:
+        got = pool.map(lambda s: run_here("resize", image, s, interpolation="bicubic"), sizes)
+        for size, result in zip(sizes, got, strict=True):
+            np.testing.assert_array_equal(result, wanted[size])
+
+
+def test_what_is_resampled() -> None:
+    for way in WAYS:
+        assert way_of("resize", interpolation=way) == RESAMPLED
+        assert way_of("resize", target=ArrayType((32, 24, 4), U8), interpolation=way) == RESAMPLED
+        assert way_of("resize", target=ArrayType((128, 96, 4), U8), interpolation=way) == RESAMPLED
+    for kernel in OURS.values():
+        assert way_of(kernel) == RESAMPLED
+    floats, greys = ArrayType((64, 48, 4), F32), ArrayType((64, 48), U8)
+    for source, target in ((floats, OTHER_SIZE), (COLOURS, floats), (greys, OTHER_SIZE)):
+        assert way_of(OURS["turned"], source, target) != RESAMPLED
+
+
+def test_half_and_double_of_floats_have_their_own_programs() -> None:
+    for shape in ((32, 24, 4), (128, 96, 4)):
+        kernel, source = find_kernel("resize"), ArrayType((64, 48, 4), F32)
+        values = kernel.bind({"interpolation": "lanczos"})
+        special = kernel.specialize([source], ArrayType(shape, F32), values)
+        assert isinstance(special.work, Program)
+        prepared = prepare_program(special.work, [source], ArrayType(shape, F32), fma=True)
+        assert not prepared.has_one_grid
+        assert kernel.specialize([source], ArrayType(shape, F32), values) is special
+
+
+@pytest.mark.parametrize("kernel", OTHERS, ids=lambda k: k.name)
+def test_what_only_looks_like_it(kernel: Kernel) -> None:
+    assert way_of(kernel) != RESAMPLED
+    image = pixels((20, 20))
+    got, wanted = (run(d, kernel, image, (20, 20)) for d in ("cpu", "reference"))
+    assert np.abs(got - wanted).max() <= 1
