@@ -31,7 +31,9 @@ MAX_ERROR = 0.4  # levels, before rounding
 MAX_WEIGHTS = 64  # levels of so many pixels are added in 16 bits before they are weighed
 Pixel = tuple[int, int, int]  # source, dx, dy
 # which channels of a pixel lie in the lower and the upper half of 32 bits
-PARTS: dict[int, tuple[tuple[int, ...], ...]] = {4: ((0, 2), (1, 3)), 2: ((0, 1),), 1: ((0,),)}
+Parts = tuple[tuple[int, ...], ...]
+PARTS: dict[int, Parts] = {4: ((0, 2), (1, 3)), 2: ((0, 1),), 1: ((0,),)}
+PLANE_PARTS: dict[int, Parts] = {4: ((0, 1), (2, 3)), 3: ((0, 1), (2,)), 2: ((0, 1),), 1: ((0,),)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,13 @@ def _places(forms: Sequence[LinearForm]) -> int:
     return 0
 
 
+def dot_places(values: Sequence[Node]) -> int:
+    """The binary places of the weights of what becomes levels."""
+    forms = linear_forms([_under_level(value) for value in values])
+    assert forms is not None
+    return _places(forms)
+
+
 def suits_dot(body: Sequence[Node]) -> bool:
     """Whether a stage may be computed so: constant weights that fit, and few pixels."""
     forms = linear_forms(body)
@@ -125,7 +134,10 @@ def write_dot(body: BodyEmitter) -> None:
     row = body.body
     held = _levels(body, row.held) if row.ring is not None else []
     stored = [_levels(body, store.values) for store in row.stores]
-    if row.ring is not None:
+    if row.ring is not None and row.ring.planar:
+        for plane, level in enumerate(held):
+            _store(body, [level], body.own_place(plane))
+    elif row.ring is not None:
         _store(body, held, body.own_place(0))
     for store, levels in zip(row.stores, stored, strict=True):
         _store(body, levels, body.store_place(store.write, len(levels)))
@@ -172,7 +184,7 @@ def _terms(body: BodyEmitter, form: LinearForm, places: int) -> Iterator[str]:
     for pixel, weights in pixels.items():
         alike.setdefault((pixel[0], tuple(weights)), []).append(pixel)
     for (source, by_channel), group in alike.items():
-        for part, channels in enumerate(PARTS[body.channels_of(source)]):
+        for part, channels in enumerate(_parts(body, source)):
             low, high = (*(by_channel[c] for c in channels), 0)[:2]
             if low or high:
                 yield _multiply_pairs(body, _sum_pixels(body, group, part), low, high)
@@ -204,8 +216,19 @@ def _sum_pixels(body: BodyEmitter, pixels: Sequence[Pixel], part: int) -> str:
     return body.lane.op(f"add {Type(S32, body.lanes)} {halves[0]}, {halves[1]}")
 
 
+def _parts(body: BodyEmitter, source: int) -> Parts:
+    return (PLANE_PARTS if body.is_planar(source) else PARTS)[body.channels_of(source)]
+
+
 def _load_part(body: BodyEmitter, access: Access, part: int, t: Type) -> str:
     code, channels = body.lane, body.channels_of(access.source)
+    if body.is_planar(access.source):
+        low, *high = (
+            _load_plane(body, access, plane, t) for plane in PLANE_PARTS[channels][part]
+        )
+        for other in high:
+            low = code.op(f"or {t} {low}, {code.op(f'shl {t} {other}, {code.constant(t, 16)}')}")
+        return low
     place = body.place_of(access)
     if channels == 4:
         pixels = code.op(f"load {t}, ptr {place}, align 1")
@@ -220,11 +243,17 @@ def _load_part(body: BodyEmitter, access: Access, part: int, t: Type) -> str:
     return code.op(f"bitcast {wide} {code.op(f'zext {small} {levels} to {wide}')} to {t}")
 
 
+def _load_plane(body: BodyEmitter, access: Access, plane: int, t: Type) -> str:
+    small = Type(U8, t.lanes)
+    levels = body.lane.op(f"load {small}, ptr {body.place_of(access, plane)}, align 1")
+    return body.lane.op(f"zext {small} {levels} to {t}")
+
+
 def _channel(body: BodyEmitter, access: Access) -> str:
     """One channel as it is."""
     code, i32 = body.lane, Type(S32, body.lanes)
     pixel = (access.source, access.dx, access.dy)
-    parts = PARTS[body.channels_of(access.source)]
+    parts = _parts(body, access.source)
     part = next(k for k, channels in enumerate(parts) if access.channel in channels)
     pair = _sum_pixels(body, [pixel], part)
     if parts[part][0] != access.channel:

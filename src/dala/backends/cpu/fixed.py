@@ -27,7 +27,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from dala.backends.cpu.code import Code, Type
-from dala.backends.cpu.rows import RowBody, average_of
+from dala.backends.cpu.planes import average_of, is_narrow
+from dala.backends.cpu.rows import RowBody
 from dala.backends.cpu.taps import share_table, tap_places
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Access, Node
@@ -61,6 +62,8 @@ class Product(NamedTuple):
 
 def vectors_at_once(body: RowBody, channels: int) -> int:
     """How many vectors of pixels the body computes in one round."""
+    if body.pairs:
+        return 1
     kinds = Counter(p.kind for p in _find_products(average_of(body.roots[0])))
     return VECTORS if _is_loop(max(kinds.values()), channels) else 1
 
@@ -88,7 +91,7 @@ def write_fixed(body: BodyEmitter) -> None:
         count = sum((body.form_of(p.kind[1]) == "u8") == from_bytes for p in products)
         bias = _splat(count // 2)  # what cutting off the lower halves lost
         parts = [_saturating(body, "uadd", part, bias) for part in parts]
-        if from_bytes and _parts(body) == 2:  # take the even bytes off the words
+        if from_bytes and _parts(body) == 2 and not _is_exact(body):  # take the even bytes off the words
             for odd in range(1, len(parts), 2):
                 even = body.lane.op(f"lshr {_vector(body)} {parts[odd - 1]}, {_splat(8)}")
                 parts[odd] = _saturating(body, "usub", parts[odd], even)
@@ -117,7 +120,7 @@ def _add_products(
 ) -> list[str]:
     """Products of one kind added to the sums of their parts."""
     vector, (each, source) = _vector(body), products[0].kind
-    if not _is_loop(len(products), body.channels):
+    if body.body.pairs or not _is_loop(len(products), body.channels):
         for number, product in enumerate(products):
             place = body.uniform.op(f"getelementptr {vector}, ptr {factors}, i64 {number}")
             factor = body.row.op(f"load {vector}, ptr {place}, align 64")
@@ -174,19 +177,25 @@ def _load_tap(body: BodyEmitter, tap: Access) -> list[str]:
     A load that crosses cache lines, as nearly all do that are moved sideways, takes two turns; with half of
     the taps made by shuffles instead, loads and arithmetic take about the same time.
     """
-    pixels, per_pixel = body.lanes, _lanes(body) // body.lanes
-    if body.form_of(tap.source) != "u16" or not 0 < tap.dx < pixels or body.vectors > 1:
+    if body.form_of(tap.source) != "u16" or body.vectors > 1:
         return _load_parts(body, body.lane, tap.source, partial(body.place_of, tap))
-    here, after = (
-        _load_parts(body, body.lane, tap.source, partial(body.place_of, tap._replace(dx=dx)))
-        for dx in (0, pixels)
-    )
-    vector, first = _vector(body), tap.dx * per_pixel
-    order = ", ".join(f"i32 {first + i}" for i in range(_lanes(body)))
-    return [
-        body.lane.op(f"shufflevector {vector} {a}, {vector} {b}, <{_lanes(body)} x i32> <{order}>")
-        for a, b in zip(here, after, strict=True)
-    ]
+    vector, lanes = _vector(body), _lanes(body)
+    parts = []
+    for part in range(_parts(body)):
+        plane, first = part, tap.dx * lanes // body.lanes
+        if body.body.pairs:  # a neighbour of an even column is an odd one
+            plane, first = (part + tap.dx) & 1, (part + tap.dx) >> 1
+        place = body.place_of(tap._replace(dx=0), plane)
+        if not 0 < first < lanes:
+            parts.append(body.lane.op(f"load {vector}, ptr {body.lane.moved(place, 2 * first)}, align 2"))
+            continue
+        here = body.lane.op(f"load {vector}, ptr {place}, align 2")
+        after = body.lane.op(f"load {vector}, ptr {body.lane.moved(place, 2 * lanes)}, align 2")
+        order = ", ".join(f"i32 {first + i}" for i in range(lanes))
+        parts.append(
+            body.lane.op(f"shufflevector {vector} {here}, {vector} {after}, <{lanes} x i32> <{order}>")
+        )
+    return parts
 
 
 def _load_parts(
@@ -205,7 +214,8 @@ def _load_parts(
             parts.append(code.op(f"zext <{lanes} x i8> {small} to {vector}"))
         else:
             words = code.op(f"load {vector}, ptr {here[0]}, align 1")
-            parts += [code.op(f"shl {vector} {words}, {_splat(8)}"), words]
+            odd = code.op(f"and {vector} {words}, {_splat(-256)}") if _is_exact(body) else words
+            parts += [code.op(f"shl {vector} {words}, {_splat(8)}"), odd]
     return parts
 
 
@@ -250,8 +260,14 @@ def _levels(body: BodyEmitter, totals: list[str]) -> str:
 
 
 def _parts(body: BodyEmitter) -> int:
-    """RGBA is split into (r, b) and (g, a): the lower and the upper byte of every 16 bits."""
-    return 2 if body.channels == 4 else 1
+    """RGBA is split into (r, b) and (g, a), pairs into even and odd columns: the lower and the upper byte
+    of every 16 bits."""
+    return 2 if body.channels == 4 or body.body.pairs else 1
+
+
+def _is_exact(body: BodyEmitter) -> bool:
+    """Whether the upper byte of 16 bits is freed of the lower one at every tap."""
+    return is_narrow(body.body.roots)
 
 
 def _planes(body: BodyEmitter, source: int) -> int:
