@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dala.backends.cpu.channels import Alike, alike_planes, roll_channels
 from dala.backends.cpu.code import Code, Type
-from dala.backends.cpu.dot import write_dot
+from dala.backends.cpu.dot import on_planes, write_dot
 from dala.backends.cpu.either import choose_rows
 from dala.backends.cpu.extrema import write_extrema
 from dala.backends.cpu.fixed import vectors_at_once, write_fixed
@@ -63,6 +63,8 @@ class BodyEmitter(Places, Sources):
             self.lanes = owner.vector_bytes // self.byte_map.channels
         elif body.way == GAIN:
             self.lanes = owner.vector_bytes // self.channels
+        elif body.way == DOT and on_planes(self):
+            self.lanes = owner.vector_bytes
         self.vectors = vectors_at_once(body, self.channels) if body.way == FIXED else 1
         if body.way == FIXED:  # of grey pixels, twice as many fit into 16-bit lanes
             self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)

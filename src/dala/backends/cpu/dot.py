@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Type
+from dala.backends.cpu.dot_planes import PlaneDots, WeighedSum, works_on_planes
 from dala.backends.cpu.formats import every, interleave_pair, repeated
+from dala.backends.cpu.halves import splat
 from dala.ir.dtypes import S32, U8
 from dala.ir.graph import Access, Node, const, walk
 from dala.ir.ops import split_average
@@ -115,9 +117,7 @@ def _places(forms: Sequence[LinearForm]) -> int:
 
 def dot_places(values: Sequence[Node]) -> int:
     """The binary places of the weights of what becomes levels."""
-    forms = linear_forms([_under_level(value) for value in values])
-    assert forms is not None
-    return _places(forms)
+    return _forms(values)[1]
 
 
 def suits_dot(body: Sequence[Node]) -> bool:
@@ -129,11 +129,19 @@ def suits_dot(body: Sequence[Node]) -> bool:
     return most <= MAX_WEIGHTS and most * 255 * 2.0 ** -(_places(forms) + 1) <= MAX_ERROR
 
 
+def on_planes(body: BodyEmitter) -> bool:
+    """Whether a body is computed as many pixels at once as a vector has bytes."""
+    results = [body.body.held, *(s.values for s in body.body.stores)]
+    weights = [_whole_weights(f, places) for forms, places in map(_forms, results) for f in forms]
+    return works_on_planes(body, weights)
+
+
 def write_dot(body: BodyEmitter) -> None:
     """Compute every channel, then hold and store them."""
     row = body.body
-    held = _levels(body, row.held) if row.ring is not None else []
-    stored = [_levels(body, store.values) for store in row.stores]
+    planes = PlaneDots(body) if body.lanes > body.owner.lanes else None
+    held = _levels(body, row.held, planes) if row.ring is not None else []
+    stored = [_levels(body, store.values, planes) for store in row.stores]
     if row.ring is not None and row.ring.planar:
         for plane, level in enumerate(held):
             _store(body, [level], body.own_place(plane))
@@ -143,12 +151,43 @@ def write_dot(body: BodyEmitter) -> None:
         _store(body, levels, body.store_place(store.write, len(levels)))
 
 
-def _levels(body: BodyEmitter, roots: Sequence[Node]) -> list[str]:
-    """The channels as i32 vectors of levels."""
+def _forms(roots: Sequence[Node]) -> tuple[list[LinearForm], int]:
+    """What becomes levels, and the binary places of its weights."""
     forms = linear_forms([_under_level(root) for root in roots])
     assert forms is not None
-    places = _places(forms)
-    return [_level(body, form, places) for form in forms]
+    return forms, _places(forms)
+
+
+def _levels(body: BodyEmitter, roots: Sequence[Node], planes: PlaneDots | None) -> list[str]:
+    """The channels as vectors of levels: bytes if they are computed on planes, else i32."""
+    forms, places = _forms(roots)
+    if planes is None:
+        return [_level(body, form, places) for form in forms]
+    sums = [
+        WeighedSum(_whole_weights(f, places), _start(f, places), places) for f in _weighed(forms)
+    ]
+    written = iter(planes.write(sums))
+    levels = []
+    for form in forms:
+        if form.passes_through:
+            levels.append(planes.level(next(iter(form.weights))))
+        else:
+            levels.append(next(written) if form.weights else splat(_constant(form, places), "i8"))
+    return levels
+
+
+def _whole_weights(form: LinearForm, places: int) -> dict[Access, int]:
+    return {a: round(w * 2**places) for a, w in form.weights.items()}
+
+
+def _start(form: LinearForm, places: int) -> int:
+    """What products are added to: the bias, and a half, so that cutting off rounds."""
+    return round(form.bias * 255 * 2**places) + (1 << places >> 1)
+
+
+def _constant(form: LinearForm, places: int) -> int:
+    """The level of a form without weights."""
+    return min(max(_start(form, places) >> places, 0), 255)
 
 
 def _under_level(root: Node) -> Node:
@@ -163,10 +202,9 @@ def _level(body: BodyEmitter, form: LinearForm, places: int) -> str:
     code, i32 = body.lane, Type(S32, body.lanes)
     if form.passes_through:
         return _channel(body, next(iter(form.weights)))
-    start = round(form.bias * 255 * 2**places) + (1 << places >> 1)
     if not form.weights:
-        return code.constant(i32, min(max(start >> places, 0), 255))
-    total = code.constant(i32, start)
+        return code.constant(i32, _constant(form, places))
+    total = code.constant(i32, _start(form, places))
     for term in _terms(body, form, places):
         total = code.op(f"add {i32} {total}, {term}")
     level = code.op(f"ashr {i32} {total}, {code.constant(i32, places)}")
@@ -177,9 +215,9 @@ def _level(body: BodyEmitter, form: LinearForm, places: int) -> str:
 def _terms(body: BodyEmitter, form: LinearForm, places: int) -> Iterator[str]:
     """Products to add up. Pixels with the same weights are added before they are weighed."""
     pixels: dict[Pixel, list[int]] = {}
-    for access, weight in form.weights.items():
+    for access, weight in _whole_weights(form, places).items():
         pixel = (access.source, access.dx, access.dy)
-        pixels.setdefault(pixel, [0] * 4)[access.channel] = round(weight * 2**places)
+        pixels.setdefault(pixel, [0] * 4)[access.channel] = weight
     alike: dict[tuple[int, tuple[int, ...]], list[Pixel]] = {}
     for pixel, weights in pixels.items():
         alike.setdefault((pixel[0], tuple(weights)), []).append(pixel)
@@ -289,6 +327,8 @@ def _store(body: BodyEmitter, levels: Sequence[str], place: str) -> None:
             pixels = code.op(f"or {i32} {pixels}, {moved}")
         code.line(f"store {i32} {pixels}, ptr {place}, align 1")
         return
-    parts = [code.op(f"trunc {i32} {level} to {small}") for level in levels]
+    parts = list(levels)
+    if body.lanes == body.owner.lanes:
+        parts = [code.op(f"trunc {i32} {level} to {small}") for level in levels]
     whole = parts[0] if len(parts) == 1 else interleave_pair(code, parts[0], parts[1], small)
     code.line(f"store {Type(U8, body.lanes * len(parts))} {whole}, ptr {place}, align 1")
