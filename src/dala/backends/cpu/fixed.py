@@ -87,16 +87,22 @@ def write_fixed(body: BodyEmitter) -> None:
         sums[from_bytes] = _add_products(body, alike, start, sums[from_bytes])
         first += len(alike)
     totals: list[str] = []
+    rounding = 0 if _holds_places(body) else 1 << (PLACES - 1)  # once, with one of the sums
     for from_bytes, parts in sums.items():
         count = sum((body.form_of(p.kind[1]) == "u8") == from_bytes for p in products)
-        bias = _splat(count // 2)  # what cutting off the lower halves lost
-        parts = [_saturating(body, "uadd", part, bias) for part in parts]
-        if from_bytes and _parts(body) == 2 and not _is_exact(body):  # take the even bytes off the words
+        bias = count // 2  # what cutting off the lower halves lost
+        in_words = from_bytes and _parts(body) == 2 and not _is_exact(body)
+        if not in_words:
+            bias, rounding = bias + rounding, 0
+        parts = [_saturating(body, "uadd", part, _splat(bias)) for part in parts]
+        if in_words:  # take the even bytes off
             for odd in range(1, len(parts), 2):
                 even = body.lane.op(f"lshr {_vector(body)} {parts[odd - 1]}, {_splat(8)}")
                 parts[odd] = _saturating(body, "usub", parts[odd], even)
         joined = [_saturating(body, "uadd", a, b) for a, b in zip(totals, parts, strict=False)]
         totals = joined or parts
+    if rounding:
+        totals = [_saturating(body, "uadd", total, _splat(rounding)) for total in totals]
     _keep(body, totals)
 
 
@@ -228,7 +234,7 @@ def _moved(body: BodyEmitter, code: Code, place: str, source: int, number: int) 
 def _keep(body: BodyEmitter, totals: list[str]) -> None:
     ring, code, parts = body.body.ring, body.lane, _parts(body)
     vectors = [totals[start : start + parts] for start in range(0, len(totals), parts)]
-    if ring is not None and ring.form == "u16":
+    if _holds_places(body):
         for plane in range(parts):
             values = [f"{_vector(body)} {v[plane]}" for v in vectors]
             _store(code, body.own_place(plane), values, 2 * _lanes(body))
@@ -248,14 +254,12 @@ def _store(code: Code, place: str, values: Sequence[str], size: int) -> None:
 
 
 def _levels(body: BodyEmitter, totals: list[str]) -> str:
-    """The totals rounded to whole levels, as they lie in memory."""
+    """The totals without their binary places, as they lie in memory."""
     code, vector, lanes = body.lane, _vector(body), _lanes(body)
-    half = _splat(1 << (PLACES - 1))
-    rounded = [_saturating(body, "uadd", total, half) for total in totals]
-    even = code.op(f"lshr {vector} {rounded[0]}, {_splat(8)}")
-    if len(rounded) == 1:
+    even = code.op(f"lshr {vector} {totals[0]}, {_splat(8)}")
+    if len(totals) == 1:
         return f"<{lanes} x i8> " + code.op(f"trunc {vector} {even} to <{lanes} x i8>")
-    odd = code.op(f"and {vector} {rounded[1]}, {_splat(-256)}")
+    odd = code.op(f"and {vector} {totals[1]}, {_splat(-256)}")
     return f"{vector} " + code.op(f"or {vector} {even}, {odd}")
 
 
@@ -263,6 +267,11 @@ def _parts(body: BodyEmitter) -> int:
     """RGBA is split into (r, b) and (g, a), pairs into even and odd columns: the lower and the upper byte
     of every 16 bits."""
     return 2 if body.channels == 4 or body.body.pairs else 1
+
+
+def _holds_places(body: BodyEmitter) -> bool:
+    """Whether what is held keeps its binary places."""
+    return body.body.ring is not None and body.body.ring.form == "u16"
 
 
 def _is_exact(body: BodyEmitter) -> bool:
