@@ -38,17 +38,37 @@ def is_narrow(roots: Sequence[Node]) -> bool:
 
 
 def choose_planar(
-    bodies: Sequence[Body], forms: Sequence[str], order: Sequence[int], inputs: int
+    bodies: Sequence[Body], forms: Sequence[str], order: Sequence[int], channels: Sequence[int]
 ) -> frozenset[int]:
-    """The bodies whose rows are held as planes."""
+    """The bodies whose rows are held as planes; ``channels`` are those of the images in memory."""
+    inputs = len(channels)
     held = {n for n, b in enumerate(bodies) if b.held and forms[n] != "f32"}
-    if not any(bodies[n].way in ALIKE for n in held):
+    between = _between_planes(bodies, held, channels)
+    if not between and not any(bodies[n].way in ALIKE for n in held):
         return frozenset()
     parts = _linked(bodies, held, inputs)
-    if not parts:
-        return frozenset()
-    used = used_channels(bodies, order, inputs, frozenset().union(*parts))
-    return frozenset().union(*(part for part in parts if _gains(bodies, part, used)))
+    parts = [p for p in parts if p <= between or any(bodies[n].way in ALIKE for n in p)]
+    planar = frozenset[int]().union(*parts)
+    while parts:  # what is not dropped after all may read what then is not dropped either
+        used = used_channels(bodies, order, inputs, planar)
+        parts = [part for part in parts if _gains(bodies, part, used)]
+        if planar == (planar := frozenset[int]().union(*parts)):
+            break
+    return planar
+
+
+def _between_planes(bodies: Sequence[Body], held: set[int], channels: Sequence[int]) -> set[int]:
+    """The dot products of planes that only dot products read."""
+    inputs = len(channels)
+    read_otherwise = {
+        a.source - inputs for b in bodies if b.way != DOT for a in accesses(b.roots)
+    }
+    return {
+        n
+        for n in held - read_otherwise
+        if bodies[n].way == DOT
+        and all(a.source < inputs and channels[a.source] < 4 for a in accesses(bodies[n].held))
+    }
 
 
 def _linked(bodies: Sequence[Body], held: set[int], inputs: int) -> list[frozenset[int]]:
@@ -80,9 +100,10 @@ def _is_copy(body: Body) -> bool:
 
 
 def _gains(bodies: Sequence[Body], part: frozenset[int], used: Sequence[Sequence[int]]) -> bool:
-    """Whether some channel is spared, and the others stay what they are."""
-    spared = any(len(used[n]) < len(bodies[n].held) for n in part)
-    return spared and all(_can_drop(bodies[n], used[n]) for n in part)
+    """Whether some channel is spared, the same of all images, and the others stay what they are."""
+    spared = all(len(used[n]) < len(bodies[n].held) for n in part)
+    same = len({tuple(used[n]) for n in part}) == 1
+    return spared and same and all(_can_drop(bodies[n], used[n]) for n in part)
 
 
 def _can_drop(body: Body, used: Sequence[int]) -> bool:

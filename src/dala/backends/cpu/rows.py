@@ -124,7 +124,8 @@ def schedule_rows(work: FusedPass) -> Sweep:
     made = Made(*_choose_forms(bodies, inputs), list(range(len(bodies))))
     _share_parts(work, made)
     _add_loaders(work, made)
-    planar = choose_planar(made.bodies, made.forms, made.order, inputs)
+    channels = [a.type.channels for a in work.reads]
+    planar = choose_planar(made.bodies, made.forms, made.order, channels)
     bodies = _drop_unused_channels(made, inputs, planar)
     finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
     shape = work.shape
