@@ -177,12 +177,12 @@ def _levels(body: BodyEmitter, roots: Sequence[Node], planes: PlaneDots | None) 
 
 
 def _whole_weights(form: LinearForm, places: int) -> dict[Access, int]:
-    return {a: round(w * 2**places) for a, w in form.weights.items()}
+    return {a: round(w * (1 << places)) for a, w in form.weights.items()}
 
 
 def _start(form: LinearForm, places: int) -> int:
     """What products are added to: the bias, and a half, so that cutting off rounds."""
-    return round(form.bias * 255 * 2**places) + (1 << places >> 1)
+    return round(form.bias * 255 * (1 << places)) + (1 << places >> 1)
 
 
 def _constant(form: LinearForm, places: int) -> int:
@@ -261,9 +261,7 @@ def _parts(body: BodyEmitter, source: int) -> Parts:
 def _load_part(body: BodyEmitter, access: Access, part: int, t: Type) -> str:
     code, channels = body.lane, body.channels_of(access.source)
     if body.is_planar(access.source):
-        low, *high = (
-            _load_plane(body, access, plane, t) for plane in PLANE_PARTS[channels][part]
-        )
+        low, *high = (_load_plane(body, access, plane, t) for plane in PLANE_PARTS[channels][part])
         for other in high:
             low = code.op(f"or {t} {low}, {code.op(f'shl {t} {other}, {code.constant(t, 16)}')}")
         return low

@@ -1,9 +1,9 @@
 """Dot products of planes: as many pixels at once as a vector has bytes.
 
-Where what is weighed lies in planes, and goes to planes, no pixel needs to be taken apart. Bytes become 16-bit
-numbers, two planes are zipped, a pair is weighed and added in one instruction, and two packing instructions clamp
-what they narrow. Unpacking and packing work within 16 bytes, so that packing undoes the order that unpacking
-made. The sums are those of dot.py, to the last bit. Needs AVX2 or AVX-512.
+Where what is weighed lies in planes, and goes to planes, no pixel has to be taken apart. Bytes become
+16-bit numbers, two planes are zipped, a pair is weighed and added in one instruction, and two packing
+instructions clamp what they narrow. Unpacking and packing work within 16 bytes, so packing undoes the order
+that unpacking made. The sums are those of dot.py, to the last bit. Needs AVX2 or AVX-512.
 """
 
 from __future__ import annotations
@@ -131,18 +131,22 @@ class PlaneDots:
         if not self.doubled:
             return packed
         eights = [*range(0, self.size, BLOCK), *range(BLOCK // 2, self.size, BLOCK)]
-        return self._shuffle(self.bytes, packed, "poison", [e + i for e in eights for i in range(8)])
+        return self._shuffle(
+            self.bytes, packed, "poison", [e + i for e in eights for i in range(8)]
+        )
 
     def _cover(self, terms: Mapping[Levels, int]) -> Iterator[tuple[Pair, int, int]]:
         """Pairs that make up a sum, with their weights; those that are there already first."""
         rest = dict(terms)
         for pair in list(self.pairs):
             if rest.keys() & set(pair) and terms.keys() >= set(pair):
-                yield pair, *(rest.pop(levels, 0) for levels in (*pair, ())[:2])
+                low, high = (rest.pop(levels, 0) for levels in (*pair, ())[:2])
+                yield pair, low, high
         left = list(rest)
         for first in range(0, len(left), 2):
             pair = tuple(left[first : first + 2])
-            yield pair, *(rest.get(levels, 0) for levels in (*pair, ())[:2])
+            low, high = (rest.get(levels, 0) for levels in (*pair, ())[:2])
+            yield pair, low, high
 
     def _zipped(self, pair: Pair) -> list[str]:
         """Levels of two planes in turn, in 16 bits; a quarter of the pixels in each vector."""
@@ -168,7 +172,9 @@ class PlaneDots:
             else:
                 halves = self._column_sums(access)
             for k, half in enumerate(halves):
-                totals[k] = self.code.op(f"add {self.i16} {totals[k]}, {half}") if totals[k] else half
+                totals[k] = (
+                    self.code.op(f"add {self.i16} {totals[k]}, {half}") if totals[k] else half
+                )
         return totals
 
     def _widened(self, found: str, half: int) -> str:

@@ -5,9 +5,13 @@ their mean (one instruction, rounded up) times twice the weight. Weights have 16
 upper half is kept: one instruction. Sums saturate, so nothing wraps. Channels stay interleaved as they
 lie in memory: every element is treated alike.
 
-RGBA bytes are read as 16-bit words, each 256 · odd byte + even byte. The even bytes are moved up by 8; for
-the odd ones the words are summed up as they are, because sums are linear: what the even bytes added is
-known at the end and taken off. That halves the work of taking bytes apart.
+Bytes are read as 16-bit words, each 256 · odd byte + even byte. The even bytes are moved up by 8; the odd
+ones are freed of the even ones by a mask, so that a level is weighed alike wherever it lies: pixels
+interleaved or in planes give the same result. Of a wide window (see planes.NARROW), the words are
+summed up as they are, because sums are linear: what the even bytes added is known at the end and taken off.
+
+A single channel goes by pairs of columns: its words are an even and an odd column, and the two are held
+apart. A tap to the side is then a whole vector of one or the other, and most are read for both.
 
 The error, in units of 2⁻⁸ levels, of ``p`` products of ``n`` taps. Each product kept loses less than 1,
 and p // 2 is given back: (p + 1) / 2. Each weight is off by at most 2⁻¹⁷ (a weight of 1 by 2⁻¹⁶), so p
@@ -193,13 +197,17 @@ def _load_tap(body: BodyEmitter, tap: Access) -> list[str]:
             plane, first = (part + tap.dx) & 1, (part + tap.dx) >> 1
         place = body.place_of(tap._replace(dx=0), plane)
         if not 0 < first < lanes:
-            parts.append(body.lane.op(f"load {vector}, ptr {body.lane.moved(place, 2 * first)}, align 2"))
+            parts.append(
+                body.lane.op(f"load {vector}, ptr {body.lane.moved(place, 2 * first)}, align 2")
+            )
             continue
         here = body.lane.op(f"load {vector}, ptr {place}, align 2")
         after = body.lane.op(f"load {vector}, ptr {body.lane.moved(place, 2 * lanes)}, align 2")
         order = ", ".join(f"i32 {first + i}" for i in range(lanes))
         parts.append(
-            body.lane.op(f"shufflevector {vector} {here}, {vector} {after}, <{lanes} x i32> <{order}>")
+            body.lane.op(
+                f"shufflevector {vector} {here}, {vector} {after}, <{lanes} x i32> <{order}>"
+            )
         )
     return parts
 

@@ -319,7 +319,10 @@ class Places:
             ]
             uneven = code.op(f"icmp ne i64 {evens}, {odds}")
             end = code.op(f"select i1 {uneven}, ptr {ends[0]}, ptr {ends[1]}")
-            edges = ((ring.pad_left, (even, odd), even), (ring.pad_right, ends, code.moved(end, -2)))
+            edges = (
+                (ring.pad_left, (even, odd), even),
+                (ring.pad_right, ends, code.moved(end, -2)),
+            )
             for pad, anchors, edge in edges:
                 color = code.op(f"load i16, ptr {edge}, align 2")
                 single = code.op(f"insertelement {vector} poison, i16 {color}, i64 0")

@@ -1,13 +1,14 @@
-"""Which held images lie plane by plane, and who computes them so: channels that nobody reads cost nothing.
+"""Which held images lie plane by plane: channels that nobody reads cost nothing.
 
-Bytes are held as they lie in memory, four channels to a pixel. That is best for what comes from memory so; but a
-frame of video comes from planes and goes to planes, and its alpha is read by nobody. A blur, a sharpening and a table
-treat channels alike: each is a function of its own channel, and all are the same one. Such images can be held as
-planes, only those that are read: their bodies are the text of one grey image, run for one plane after the other.
+Bytes are held as they lie in memory, four channels to a pixel. For what comes from memory so, that is best.
+But a frame of video comes from planes and goes to planes, and nobody reads its alpha. A blur, a
+sharpening and a table treat channels alike: each is a function of its own channel, all the same one. Such
+images can be held as planes, only those that are read; the body that computes them is the text of one
+grey image, run for one plane after the other.
 
-Images that an alike body reads and holds lie alike, so what is linked by such bodies is decided together: in
-planes, if none of them is in memory, and if somebody's channel is not read. Bodies that mix channels stand
-between: they read and hold either form.
+What an alike body reads and what it holds lie the same way, so images that such bodies link are decided
+together: in planes, if none of them is in memory and some channel is not read. Bodies that mix channels
+stand between; they read and hold either form.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from dala.plan.melt import Body
 
 ALIKE = (FIXED, GAIN, TABLE)  # the ways that treat channels alike, but for some that pass through
 MIXED = (DOT, PLAIN)
-NARROW = 16  # taps of an average that takes the bytes of a pixel apart for each of them, see fixed.py
+NARROW = (
+    16  # taps of an average that takes the bytes of a pixel apart for each of them, see fixed.py
+)
 
 
 def average_of(node: Node) -> Node:
@@ -60,9 +63,7 @@ def choose_planar(
 def _between_planes(bodies: Sequence[Body], held: set[int], channels: Sequence[int]) -> set[int]:
     """The dot products of planes that only dot products read."""
     inputs = len(channels)
-    read_otherwise = {
-        a.source - inputs for b in bodies if b.way != DOT for a in accesses(b.roots)
-    }
+    read_otherwise = {a.source - inputs for b in bodies if b.way != DOT for a in accesses(b.roots)}
     return {
         n
         for n in held - read_otherwise

@@ -133,7 +133,9 @@ def schedule_rows(work: FusedPass) -> Sweep:
         shape = next(a.type.shape for a in work.reads if a.grid == finest)
         bodies = [replace(b, grid=b.grid - finest) for b in bodies]
     grids = (*(a.grid - finest for a in work.reads), *(b.grid for b in bodies))
-    return Sweep(_lead_and_depth(bodies, made, grids, inputs, planar), tuple(made.order), grids, shape)
+    return Sweep(
+        _lead_and_depth(bodies, made, grids, inputs, planar), tuple(made.order), grids, shape
+    )
 
 
 def _choose_forms(bodies: list[Body], inputs: int) -> tuple[list[Body], list[Form]]:
@@ -368,9 +370,7 @@ def _lead_and_depth(
 def _find_pairs(bodies: Sequence[Body], planar: frozenset[int]) -> set[int]:
     """The averages of single channels that are computed by pairs of columns: all of them, or none."""
     single = {
-        n
-        for n, b in enumerate(bodies)
-        if b.way == FIXED and (n in planar or _channels(b) == 1)
+        n for n, b in enumerate(bodies) if b.way == FIXED and (n in planar or _channels(b) == 1)
     }
     return single if all(is_narrow(bodies[n].roots) for n in single) else set()
 
