@@ -185,30 +185,27 @@ def _load_tap(body: BodyEmitter, tap: Access) -> list[str]:
     """The parts of one tap; to the right of the pixel they are cut out of two whole vectors.
 
     A load that crosses cache lines, as nearly all do that are moved sideways, takes two turns; with half of
-    the taps made by shuffles instead, loads and arithmetic take about the same time.
+    the taps made by shuffles instead, loads and arithmetic take about the same time. (In pairs, most loads
+    are for an even column of one tap and an odd one of another: half as many.)
     """
     if body.form_of(tap.source) != "u16" or body.vectors > 1:
         return _load_parts(body, body.lane, tap.source, partial(body.place_of, tap))
-    vector, lanes = _vector(body), _lanes(body)
+    code, vector, lanes = body.lane, _vector(body), _lanes(body)
     parts = []
     for part in range(_parts(body)):
-        plane, first = part, tap.dx * lanes // body.lanes
         if body.body.pairs:  # a neighbour of an even column is an odd one
             plane, first = (part + tap.dx) & 1, (part + tap.dx) >> 1
+        else:
+            plane, first = part, tap.dx * lanes // body.lanes
         place = body.place_of(tap._replace(dx=0), plane)
-        if not 0 < first < lanes:
-            parts.append(
-                body.lane.op(f"load {vector}, ptr {body.lane.moved(place, 2 * first)}, align 2")
-            )
+        if body.body.pairs or not 0 < first < lanes:
+            parts.append(code.op(f"load {vector}, ptr {code.moved(place, 2 * first)}, align 2"))
             continue
-        here = body.lane.op(f"load {vector}, ptr {place}, align 2")
-        after = body.lane.op(f"load {vector}, ptr {body.lane.moved(place, 2 * lanes)}, align 2")
+        here = code.op(f"load {vector}, ptr {place}, align 2")
+        after = code.op(f"load {vector}, ptr {code.moved(place, 2 * lanes)}, align 2")
         order = ", ".join(f"i32 {first + i}" for i in range(lanes))
-        parts.append(
-            body.lane.op(
-                f"shufflevector {vector} {here}, {vector} {after}, <{lanes} x i32> <{order}>"
-            )
-        )
+        mask = f"<{lanes} x i32> <{order}>"
+        parts.append(code.op(f"shufflevector {vector} {here}, {vector} {after}, {mask}"))
     return parts
 
 
