@@ -23,7 +23,7 @@ RNG = np.random.default_rng(7)
 SIZES = [(2, 2), (4, 6), (10, 62), (16, 64), (22, 66), (30, 130), (38, 194)]
 FROM = {"yuv420p": "yuv420p_to_rgba", "nv12": "nv12_to_rgba"}
 INTO = {"yuv420p": "rgba_to_yuv420p", "nv12": "rgba_to_nv12"}
-FULL = {"matrix": "bt601", "range": "full"}
+FULL: dict[str, object] = {"matrix": "bt601", "range": "full"}
 BLUR: Call = ("blur", {"radius": 3})
 SHARPEN: Call = ("sharpen", {"amount": 1.3})
 CURVES: list[Call] = [("contrast", {"value": 0.3}), ("brightness", {"value": 0.1})]
@@ -40,6 +40,11 @@ CHAINS: dict[str, list[Call]] = {
     "a median between": [BLUR, ("median", {"radius": 1}), SHARPEN],
     "grey": [BLUR, ("grayscale", {}), SHARPEN],
     "channels differ": [BLUR, ("white_balance", {"temperature": 4000.0}), SHARPEN],
+    "alpha for what differs": [
+        SHARPEN,
+        ("saturation", {"value": 0.4}),
+        ("white_balance", {"temperature": 4000.0}),
+    ],
     "f32 stencil": [SHARPEN, ("denoise", {"strength": 0.5})],
 }
 # one channel of what comes before, and nothing else of it
@@ -226,6 +231,32 @@ def test_only_the_channel_that_is_read() -> None:
         with dala.use("cpu"):
             got, wanted = (f(source, (22, 66), calls) for f in (run, one_by_one))
         np.testing.assert_array_equal(got, wanted)
+
+
+def test_readers_of_different_channels() -> None:
+    """One reads the frame, another one only the blue of what is made of it."""
+    size = (22, 66)
+    source = frame(size)
+    shapes = [(*size, 4), (*size, 4), (size[0] * 3 // 2, size[1]), (*size, 4)]
+    results = []
+    with dala.use("cpu"):
+        for fused in (True, False):
+            make = compute.scratch if fused else compute.buffer_zeros
+            colour, soft = (make(shape, "u8") for shape in shapes[:2])
+            frame_out, blue = (compute.buffer_zeros(shape, "u8") for shape in shapes[2:])
+            wiring = [("nv12_to_rgba", compute.from_array(source), colour), ("blur", colour, soft)]
+            wiring += [("rgba_to_nv12", colour, frame_out), ("probe_blue", soft, blue)]
+            chain = compute.pipeline()
+            for kernel, read, written in wiring:
+                if not fused:
+                    chain = compute.pipeline()
+                chain.add({"kernel": kernel, "inputs": [read], "output": written})
+                if not fused:
+                    chain.run()
+            chain.run()
+            results.append((frame_out.read().copy(), blue.read().copy()))
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_results_of_one_size_share_a_loop() -> None:
