@@ -143,7 +143,7 @@ class _Melting:
         last: dict[tuple[Way, int], list[int]] = {}  # what is stored but not held, by way and grid
         for step in group.steps:
             value = step.output
-            if value not in self.held and not step.way.alone:
+            if value not in self.held and (step.way.beside or not step.way.alone):
                 rest = last.setdefault((self._way(step), self._grid(value)), [])
                 rest += [value] if value in stored else []
                 continue
@@ -214,7 +214,11 @@ class _Melting:
                 held.add(value)
                 owners = {value}
             roots[value] = owners
-        alone = [s.output for s in self.group.steps if s.output in held or s.way.alone]
+        alone = [
+            s.output
+            for s in self.group.steps
+            if s.output in held or (s.way.alone and not s.way.beside)
+        ]
         return {value: index for index, value in enumerate(alone) if value in held}
 
     def _way(self, step: Step) -> Way:

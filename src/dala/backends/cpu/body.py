@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dala.backends.cpu.channels import alike_planes, roll_channels
+from dala.backends.cpu.channels import Alike, alike_planes, roll_channels
 from dala.backends.cpu.choice import write_choice
 from dala.backends.cpu.code import Code, Type, signed
-from dala.backends.cpu.dot import write_dot
+from dala.backends.cpu.dot import on_planes, write_dot
 from dala.backends.cpu.either import choose_rows
 from dala.backends.cpu.extrema import write_extrema
 from dala.backends.cpu.fixed import vectors_at_once, write_fixed
@@ -40,7 +40,7 @@ from dala.backends.cpu.tables import write_byte_map
 from dala.backends.cpu.ways import CHOICE, DOT, FIXED, GAIN, REPEATED, RESAMPLED, SAMPLED
 from dala.backends.cpu.wide import write_averages
 from dala.ir.dtypes import F32, S32, U8, DType
-from dala.ir.graph import Access, Gather, Node, in_order, map_nodes
+from dala.ir.graph import Access, Gather, Node, accesses, in_order, map_nodes
 
 if TYPE_CHECKING:
     from dala.backends.cpu.emit import PassEmitter
@@ -51,6 +51,9 @@ class BodyEmitter(Places, Sources):
 
     def __init__(self, owner: PassEmitter, number: int, body: RowBody) -> None:
         super().__init__(owner, number, body)
+        if body.turns > 1:
+            self.planes, self.plane = self._turns(), Code(owner.names, f"b{number}.plane")
+            self.body = body = body.one_turn
         self.carried: list[tuple[str, str, str, str]] = []  # name, type, first value and next one
         self.channels = len(body.held or body.stores[0].values)
         self.extrema = owner.extrema(body)
@@ -62,11 +65,15 @@ class BodyEmitter(Places, Sources):
             self.lanes = owner.vector_bytes // self.byte_map.channels
         elif body.way == GAIN:
             self.lanes = owner.vector_bytes // self.channels
+        elif body.way in DOT and on_planes(self):
+            self.lanes = owner.vector_bytes
         self.vectors = vectors_at_once(body, self.channels) if body.way == FIXED else 1
         if body.way == FIXED:  # of grey pixels, twice as many fit into 16-bit lanes
             self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
+        if body.pairs:
+            self.lanes = owner.vector_bytes
         self.begins_even = owner.image
-        self.loaded: dict[tuple[int, int, int], list[str]] = {}
+        self.loaded: dict[tuple[int, int, int, int], list[str]] = {}
         self.gatherer = Gatherer(owner, self.lanes, body.roots, f"%b{number}.x")
         self.unchanged = "false"  # whether the row that is held is this one already
         self.write()
@@ -104,7 +111,7 @@ class BodyEmitter(Places, Sources):
         writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
         body = choose_rows(self, body if planes else self._with_loops(writer))
         # everything is computed before anything is written: an output may be an input, too
-        held = self._compute(body.held, writer, packed=self._holds_bytes) if body.ring else []
+        held = self._compute(body.held, writer, packed=self._holds_pixels) if body.ring else []
         results = []
         for store in body.stores:
             packed = self.owner.image and self.work.writes[store.write].type.dtype == U8
@@ -117,6 +124,16 @@ class BodyEmitter(Places, Sources):
             form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
             form.store(self.lane, self.store_place(store.write, form.pixel_bytes), values)
 
+    def _turns(self) -> Alike:
+        """The planes of a body that computes one after the other, and of what it reads."""
+        inputs, body = len(self.work.reads), self.body
+        sources = {a.source for a in accesses(body.roots)} | {inputs + self.number}
+        steps = {}
+        for source in sources:
+            planes = self._ring(source - inputs).planes // body.turns
+            steps.update({(source, plane): planes for plane in range(planes)})
+        return Alike([[node] for node in body.held], steps, frozenset())
+
     def _with_loops(self, writer: LaneWriter) -> RowBody:
         """The body less what is computed by loops over many terms: those are written first."""
         body = self.body
@@ -128,8 +145,9 @@ class BodyEmitter(Places, Sources):
         return body.map(lambda roots: map_nodes(roots, lambda node: node, leaves))
 
     @property
-    def _holds_bytes(self) -> bool:
-        return self.body.ring is not None and self.body.ring.form == "u8"
+    def _holds_pixels(self) -> bool:
+        ring = self.body.ring
+        return ring is not None and ring.form == "u8" and not ring.planar
 
     def _compute(self, nodes: Sequence[Node], writer: LaneWriter, *, packed: bool) -> list[str]:
         """The vectors of some channels; for packed RGBA bytes, each already in its place."""
@@ -165,6 +183,8 @@ class BodyEmitter(Places, Sources):
         assert isinstance(attr, Access | Gather)
         if attr.channel != channel or self.form_of(attr.source) != "u8":
             return None
+        if self.is_planar(attr.source):
+            return None
         if self._source_format(attr.source).channels != 4:
             return None
         if isinstance(attr, Gather):
@@ -185,9 +205,10 @@ class BodyEmitter(Places, Sources):
         inside = access.source - len(self.work.reads)
         if inside >= 0 and self.form_of(access.source) == "f32":
             return self._load_held(code, access, inside)
-        key = (access.source, access.dx, access.dy)
+        plane = access.channel if self.is_planar(access.source) else 0
+        key = (access.source, plane, access.dx, access.dy)
         if key not in self.loaded:
-            form, place = self._source_format(access.source), self.place_of(access)
+            form, place = self._source_format(access.source), self.place_of(access, plane)
             match self.step_to(access.source):
                 case 0:
                     self.loaded[key] = form.load(code, place)
@@ -195,13 +216,14 @@ class BodyEmitter(Places, Sources):
                     self.loaded[key] = form.load_every_second(code, place, access.dx & 1)
                 case smaller:
                     self.loaded[key] = form.load_repeated(code, place, 1 << -smaller)
-        return self.loaded[key][access.channel]
+        return self.loaded[key][access.channel - plane]
 
     def load_level(self, code: Code, access: Access) -> str | None:
         if self.form_of(access.source) != "u8" or self.step_to(access.source):
             return None
-        form = self._source_format(access.source)
-        return form.load_levels(code, self.place_of(access))[access.channel]
+        plane = access.channel if self.is_planar(access.source) else 0
+        form, place = self._source_format(access.source), self.place_of(access, plane)
+        return form.load_levels(code, place)[access.channel - plane]
 
     def _load_held(self, code: Code, access: Access, number: int) -> str:
         vector = Type(F32, self.lanes)
@@ -236,7 +258,7 @@ class BodyEmitter(Places, Sources):
             type_ = self.work.reads[source].type
             return self._format(type_.dtype, type_.channels if self.owner.image else 1)
         assert self._ring(inside).form == "u8"
-        return self._format(U8, self._ring(inside).channels)
+        return self._format(U8, 1 if self.is_planar(source) else self._ring(inside).channels)
 
     def _format(self, dtype: DType, channels: int) -> Format:
         return Format(dtype, channels, self.owner.image, self.lanes)
@@ -244,6 +266,10 @@ class BodyEmitter(Places, Sources):
     # -- writing ---------------------------------------------------------------------------------
 
     def _hold(self, ring: Ring, values: Sequence[str]) -> None:
+        if ring.form == "u8" and ring.planar:
+            for plane, value in enumerate(values):
+                self._format(U8, 1).store(self.lane, self.own_place(plane), [value])
+            return
         if ring.form == "u8":
             self._format(U8, ring.channels).store(self.lane, self.own_place(0), values)
             return

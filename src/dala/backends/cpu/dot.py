@@ -16,11 +16,14 @@ half of a sum is then the level, and no sum is shifted. It changes no bit of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Type
+from dala.backends.cpu.dot_planes import PlaneDots, WeighedSum, works_on_planes
 from dala.backends.cpu.formats import interleave_pair
+from dala.backends.cpu.halves import splat
 from dala.backends.cpu.linear import (
     LinearForm,
     Weight,
@@ -34,7 +37,7 @@ from dala.backends.cpu.packing import can_pack, pack_upper_halves
 from dala.backends.cpu.sums import ALPHA, SPARE, SPARE_WEIGHT, Sums
 from dala.backends.cpu.ways import DOT
 from dala.ir.dtypes import U8
-from dala.ir.graph import Node, RuntimeParam, const
+from dala.ir.graph import Access, Node, RuntimeParam, const
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
@@ -52,7 +55,7 @@ def find_places(body: Sequence[Node], params: Sequence[RuntimeParam]) -> int:
     forms = linear_forms(body)
     if forms is None:
         return 0
-    weighed = [f for f in forms if f.weights and not f.passes_through]
+    weighed = _weighed(forms)
     most = max((len(f.weights) for f in weighed), default=0)
     if not 0 < most <= MAX_WEIGHTS or not (_are_known(weighed) or _are_mixes(weighed)):
         return 0
@@ -87,16 +90,80 @@ def _places(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:
     return 0
 
 
+def on_planes(body: BodyEmitter) -> bool:
+    """Whether a body is computed as many pixels at once as a vector has bytes."""
+    results = [body.body.held, *(s.values for s in body.body.stores)]
+    forms = [form for values in results for form in _forms(values)]
+    scale = 1 << DOT[body.body.way]
+    return _are_known(forms) and works_on_planes(body, [_whole_weights(f, scale) for f in forms])
+
+
 def write_dot(body: BodyEmitter) -> None:
     """Compute every channel, then hold and store them."""
     row, code = body.body, body.lane
-    held = _Dots(body, row.held).pixels() if row.ring is not None else ""
-    stored = [_Dots(body, store.values).pixels() for store in row.stores]
-    if row.ring is not None:
-        code.line(f"store {held}, ptr {body.own_place(0)}, align 1")
-    for store, pixels in zip(row.stores, stored, strict=True):
+    write: Callable[[Sequence[Node]], list[str]] = functools.partial(_pixels_of, body)
+    if body.lanes > body.owner.lanes:
+        write = functools.partial(_planes_of, body, PlaneDots(body))
+    held = write(row.held) if row.ring is not None else []
+    stored = [write(store.values) for store in row.stores]
+    for plane, pixels in enumerate(held):
+        code.line(f"store {pixels}, ptr {body.own_place(plane)}, align 1")
+    for store, found in zip(row.stores, stored, strict=True):
         place = body.store_place(store.write, len(store.values))
-        code.line(f"store {pixels}, ptr {place}, align 1")
+        code.line(f"store {_as_one(body, found)}, ptr {place}, align 1")
+
+
+def _pixels_of(body: BodyEmitter, roots: Sequence[Node]) -> list[str]:
+    """The channels with their type: as pixels, or one by one where they are held so."""
+    dots, ring = _Dots(body, roots), body.body.ring
+    in_planes = ring is not None and ring.planar and roots is body.body.held
+    return dots.planes() if in_planes else [dots.pixels()]
+
+
+def _planes_of(body: BodyEmitter, planes: PlaneDots, roots: Sequence[Node]) -> list[str]:
+    """The channels one by one, with their type."""
+    forms, places = _forms(roots), DOT[body.body.way]
+    half, scale = 1 << places >> 1, 1 << places
+    sums = [
+        WeighedSum(
+            _whole_weights(f, scale), round(constant_of(f.bias) * 255 * scale) + half, places
+        )
+        for f in _weighed(forms)
+    ]
+    written = iter(planes.write(sums))
+    levels = []
+    for form in forms:
+        if form.passes_through:
+            levels.append(planes.level(next(iter(form.weights))))
+        elif form.weights:
+            levels.append(next(written))
+        else:
+            levels.append(splat(level_of(constant_of(form.bias)), "i8"))
+    return [f"{planes.bytes} {level}" for level in levels]
+
+
+def _as_one(body: BodyEmitter, found: Sequence[str]) -> str:
+    """What is written to memory at one place: two planes in turn."""
+    if len(found) == 1:
+        return found[0]
+    small = Type(U8, body.lanes)
+    first, second = (text.removeprefix(f"{small} ") for text in found)
+    return f"{Type(U8, 2 * body.lanes)} {interleave_pair(body.lane, first, second, small)}"
+
+
+def _forms(roots: Sequence[Node]) -> list[LinearForm]:
+    forms = linear_forms([under_level(root) for root in roots])
+    assert forms is not None
+    return forms
+
+
+def _weighed(forms: Sequence[LinearForm]) -> list[LinearForm]:
+    """Those that are more than a constant or one channel as it is."""
+    return [f for f in forms if f.weights and not f.passes_through]
+
+
+def _whole_weights(form: LinearForm, scale: int) -> dict[Access, int]:
+    return {a: round(constant_of(w) * scale) for a, w in form.weights.items()}
 
 
 def under_level(root: Node) -> Node:
@@ -112,8 +179,7 @@ class _Dots(Sums):
 
     def __init__(self, body: BodyEmitter, roots: Sequence[Node]) -> None:
         self.places = DOT[body.body.way]
-        forms = linear_forms([under_level(root) for root in roots])
-        assert forms is not None
+        forms = _forms(roots)
         super().__init__(body, forms, 2.0**self.places)
         most = max(len(form.weights) for form in forms)
         self.rise = UPPER - self.places  # by how many bits levels are moved up
@@ -137,6 +203,14 @@ class _Dots(Sums):
         whole = parts[0] if len(parts) == 1 else interleave_pair(code, parts[0], parts[1], small)
         return f"{Type(U8, self.body.lanes * len(parts))} {whole}"
 
+    def planes(self) -> list[str]:
+        """The bytes of each channel, with their type."""
+        small = Type(U8, self.body.lanes)
+        levels = [self._level(form) for form in self.forms]
+        return [
+            f"{small} {self.code.op(f'trunc {self.i32} {level} to {small}')}" for level in levels
+        ]
+
     def _packed(self) -> str:
         """Channels packed by their upper halves; bytes that stay where they are never leave it."""
         kept: dict[str, set[int]] = {}  # pixels → the channels that are taken from them
@@ -156,7 +230,7 @@ class _Dots(Sums):
             return None
         access = next(iter(form.weights))
         source = access.source
-        if access.channel != channel or self.channels_of(source) != 4 or self.body.step_to(source):
+        if access.channel != channel or not self.are_words(source) or self.body.step_to(source):
             return None
         size = self.body.lanes * 4
         return self.code.op(f"load <{size} x i8>, ptr {self.body.place_of(access)}, align 1")
@@ -199,7 +273,7 @@ class _Dots(Sums):
         constant in its place, times a weight, is that half, and adding it costs nothing."""
         summed = [f for c, f in enumerate(self.forms) if self._kept_from(f, c) is None]
         pixels = {(a.source, a.dx, a.dy) for f in summed for a in f.weights}
-        if len(pixels) != 1 or self.channels_of(next(iter(pixels))[0]) != 4:
+        if len(pixels) != 1 or not self.are_words(next(iter(pixels))[0]):
             return False
         taken = any(a.channel == ALPHA or f.passes_through for f in summed for a in f.weights)
         return not taken and not any(any(f.bias.values()) for f in summed)

@@ -100,7 +100,7 @@ class PassEmitter:
         for number, following in pairwise((*self.sweep.order, -1)):
             self._emit_body(rows, bounds, number, following)
         text = self._frame(bounds, rows)
-        computed = [b for b in self.bodies if self.byte_map(b) is None]
+        computed = [b for b in self.bodies if self.byte_map(b.one_turn) is None]
         weight = weigh_pass(self.work, computed, self.lanes)
         return NativePass(
             text,

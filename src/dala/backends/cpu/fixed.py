@@ -5,9 +5,13 @@ their mean (one instruction, rounded up) times twice the weight. Weights have 16
 upper half is kept: one instruction. Sums saturate, so nothing wraps. Channels stay interleaved as they
 lie in memory: every element is treated alike.
 
-RGBA bytes are read as 16-bit words, each 256 · odd byte + even byte. The even bytes are moved up by 8; for
-the odd ones the words are summed up as they are, because sums are linear: what the even bytes added is
-known at the end and taken off. That halves the work of taking bytes apart.
+Bytes are read as 16-bit words, each 256 · odd byte + even byte. The even bytes are moved up by 8; the odd
+ones are freed of the even ones by a mask, so that a level is weighed alike wherever it lies: pixels
+interleaved or in planes give the same result. Of a wide window (see planes.NARROW), the words are
+summed up as they are, because sums are linear: what the even bytes added is known at the end and taken off.
+
+A single channel goes by pairs of columns: its words are an even and an odd column, and the two are held
+apart. A tap to the side is then a whole vector of one or the other, and most are read for both.
 
 The error, in units of 2⁻⁸ levels, of ``p`` products of ``n`` taps. Each product kept loses less than 1,
 and p // 2 is given back: (p + 1) / 2. Each weight is off by at most 2⁻¹⁷ (a weight of 1 by 2⁻¹⁶), so p
@@ -27,7 +31,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from dala.backends.cpu.code import Code, Type
-from dala.backends.cpu.rows import RowBody, average_of
+from dala.backends.cpu.planes import average_of, is_narrow
+from dala.backends.cpu.rows import RowBody
 from dala.backends.cpu.taps import share_table, tap_places
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Access, Node
@@ -61,6 +66,8 @@ class Product(NamedTuple):
 
 def vectors_at_once(body: RowBody, channels: int) -> int:
     """How many vectors of pixels the body computes in one round."""
+    if body.pairs:
+        return 1
     kinds = Counter(p.kind for p in _find_products(average_of(body.roots[0])))
     return VECTORS if _is_loop(max(kinds.values()), channels) else 1
 
@@ -84,16 +91,22 @@ def write_fixed(body: BodyEmitter) -> None:
         sums[from_bytes] = _add_products(body, alike, start, sums[from_bytes])
         first += len(alike)
     totals: list[str] = []
+    rounding = 0 if _holds_places(body) else 1 << (PLACES - 1)  # once, with one of the sums
     for from_bytes, parts in sums.items():
         count = sum((body.form_of(p.kind[1]) == "u8") == from_bytes for p in products)
-        bias = _splat(count // 2)  # what cutting off the lower halves lost
-        parts = [_saturating(body, "uadd", part, bias) for part in parts]
-        if from_bytes and _parts(body) == 2:  # take the even bytes off the words
+        bias = count // 2  # what cutting off the lower halves lost
+        in_words = from_bytes and _parts(body) == 2 and not _is_exact(body)
+        if not in_words:
+            bias, rounding = bias + rounding, 0
+        parts = [_saturating(body, "uadd", part, _splat(bias)) for part in parts]
+        if in_words:  # take the even bytes off
             for odd in range(1, len(parts), 2):
                 even = body.lane.op(f"lshr {_vector(body)} {parts[odd - 1]}, {_splat(8)}")
                 parts[odd] = _saturating(body, "usub", parts[odd], even)
         joined = [_saturating(body, "uadd", a, b) for a, b in zip(totals, parts, strict=False)]
         totals = joined or parts
+    if rounding:
+        totals = [_saturating(body, "uadd", total, _splat(rounding)) for total in totals]
     _keep(body, totals)
 
 
@@ -117,7 +130,7 @@ def _add_products(
 ) -> list[str]:
     """Products of one kind added to the sums of their parts."""
     vector, (each, source) = _vector(body), products[0].kind
-    if not _is_loop(len(products), body.channels):
+    if body.body.pairs or not _is_loop(len(products), body.channels):
         for number, product in enumerate(products):
             place = body.uniform.op(f"getelementptr {vector}, ptr {factors}, i64 {number}")
             factor = body.row.op(f"load {vector}, ptr {place}, align 64")
@@ -172,21 +185,28 @@ def _load_tap(body: BodyEmitter, tap: Access) -> list[str]:
     """The parts of one tap; to the right of the pixel they are cut out of two whole vectors.
 
     A load that crosses cache lines, as nearly all do that are moved sideways, takes two turns; with half of
-    the taps made by shuffles instead, loads and arithmetic take about the same time.
+    the taps made by shuffles instead, loads and arithmetic take about the same time. (In pairs, most loads
+    are for an even column of one tap and an odd one of another: half as many.)
     """
-    pixels, per_pixel = body.lanes, _lanes(body) // body.lanes
-    if body.form_of(tap.source) != "u16" or not 0 < tap.dx < pixels or body.vectors > 1:
+    if body.form_of(tap.source) != "u16" or body.vectors > 1:
         return _load_parts(body, body.lane, tap.source, partial(body.place_of, tap))
-    here, after = (
-        _load_parts(body, body.lane, tap.source, partial(body.place_of, tap._replace(dx=dx)))
-        for dx in (0, pixels)
-    )
-    vector, first = _vector(body), tap.dx * per_pixel
-    order = ", ".join(f"i32 {first + i}" for i in range(_lanes(body)))
-    return [
-        body.lane.op(f"shufflevector {vector} {a}, {vector} {b}, <{_lanes(body)} x i32> <{order}>")
-        for a, b in zip(here, after, strict=True)
-    ]
+    code, vector, lanes = body.lane, _vector(body), _lanes(body)
+    parts = []
+    for part in range(_parts(body)):
+        if body.body.pairs:  # a neighbour of an even column is an odd one
+            plane, first = (part + tap.dx) & 1, (part + tap.dx) >> 1
+        else:
+            plane, first = part, tap.dx * lanes // body.lanes
+        place = body.place_of(tap._replace(dx=0), plane)
+        if body.body.pairs or not 0 < first < lanes:
+            parts.append(code.op(f"load {vector}, ptr {code.moved(place, 2 * first)}, align 2"))
+            continue
+        here = code.op(f"load {vector}, ptr {place}, align 2")
+        after = code.op(f"load {vector}, ptr {code.moved(place, 2 * lanes)}, align 2")
+        order = ", ".join(f"i32 {first + i}" for i in range(lanes))
+        mask = f"<{lanes} x i32> <{order}>"
+        parts.append(code.op(f"shufflevector {vector} {here}, {vector} {after}, {mask}"))
+    return parts
 
 
 def _load_parts(
@@ -205,7 +225,8 @@ def _load_parts(
             parts.append(code.op(f"zext <{lanes} x i8> {small} to {vector}"))
         else:
             words = code.op(f"load {vector}, ptr {here[0]}, align 1")
-            parts += [code.op(f"shl {vector} {words}, {_splat(8)}"), words]
+            odd = code.op(f"and {vector} {words}, {_splat(-256)}") if _is_exact(body) else words
+            parts += [code.op(f"shl {vector} {words}, {_splat(8)}"), odd]
     return parts
 
 
@@ -218,7 +239,7 @@ def _moved(body: BodyEmitter, code: Code, place: str, source: int, number: int) 
 def _keep(body: BodyEmitter, totals: list[str]) -> None:
     ring, code, parts = body.body.ring, body.lane, _parts(body)
     vectors = [totals[start : start + parts] for start in range(0, len(totals), parts)]
-    if ring is not None and ring.form == "u16":
+    if _holds_places(body):
         for plane in range(parts):
             values = [f"{_vector(body)} {v[plane]}" for v in vectors]
             _store(code, body.own_place(plane), values, 2 * _lanes(body))
@@ -238,20 +259,29 @@ def _store(code: Code, place: str, values: Sequence[str], size: int) -> None:
 
 
 def _levels(body: BodyEmitter, totals: list[str]) -> str:
-    """The totals rounded to whole levels, as they lie in memory."""
+    """The totals without their binary places, as they lie in memory."""
     code, vector, lanes = body.lane, _vector(body), _lanes(body)
-    half = _splat(1 << (PLACES - 1))
-    rounded = [_saturating(body, "uadd", total, half) for total in totals]
-    even = code.op(f"lshr {vector} {rounded[0]}, {_splat(8)}")
-    if len(rounded) == 1:
+    even = code.op(f"lshr {vector} {totals[0]}, {_splat(8)}")
+    if len(totals) == 1:
         return f"<{lanes} x i8> " + code.op(f"trunc {vector} {even} to <{lanes} x i8>")
-    odd = code.op(f"and {vector} {rounded[1]}, {_splat(-256)}")
+    odd = code.op(f"and {vector} {totals[1]}, {_splat(-256)}")
     return f"{vector} " + code.op(f"or {vector} {even}, {odd}")
 
 
 def _parts(body: BodyEmitter) -> int:
-    """RGBA is split into (r, b) and (g, a): the lower and the upper byte of every 16 bits."""
-    return 2 if body.channels == 4 else 1
+    """RGBA is split into (r, b) and (g, a), pairs into even and odd columns: the lower and the upper byte
+    of every 16 bits."""
+    return 2 if body.channels == 4 or body.body.pairs else 1
+
+
+def _holds_places(body: BodyEmitter) -> bool:
+    """Whether what is held keeps its binary places."""
+    return body.body.ring is not None and body.body.ring.form == "u16"
+
+
+def _is_exact(body: BodyEmitter) -> bool:
+    """Whether the upper byte of 16 bits is freed of the lower one at every tap."""
+    return is_narrow(body.body.roots)
 
 
 def _planes(body: BodyEmitter, source: int) -> int:

@@ -46,6 +46,11 @@ class Places:
         inside = source - len(self.work.reads)
         return inside >= 0 and self._ring(inside).form == "f32" and not self._ring(inside).blocked
 
+    def is_planar(self, source: int) -> bool:
+        """Whether a source is rows of bytes that lie plane by plane."""
+        inside = source - len(self.work.reads)
+        return inside >= 0 and self._ring(inside).planar
+
     def channels_of(self, source: int) -> int:
         """How many channels the pixels of a source have."""
         inside = source - len(self.work.reads)
@@ -211,6 +216,12 @@ class Places:
             step = self.lane.op(f"mul i64 %b{self.number}.x, {ring.channels * 4}")
             return self.lane.op(f"add i64 {step}, {plane * self.lanes * 4}")
         step = self.lane.op(f"mul i64 %b{self.number}.x, {self.rows_of(source)[3]}")
+        if self.planes and (source, plane) in self.planes.steps:
+            distance = self.uniform.op(
+                f"mul i64 {self.plane_stride(source)}, {self.planes.steps[source, plane]}"
+            )
+            turned = self.plane.op(f"mul i64 %b{self.number}.turn, {distance}")
+            step = self.lane.op(f"add i64 {step}, {turned}")
         if plane == 0:
             return step
         moved = self.uniform.op(f"mul i64 {self.plane_stride(source)}, {plane}")
@@ -266,6 +277,9 @@ class Places:
             self._pad(rows, ring, row)
             return
         stride = self.plane_stride(len(self.work.reads) + self.number)
+        if self.body.pairs and ring.form == "u16":
+            self._pad_pairs(rows, ring, row, stride)
+            return
 
         def pad_plane(code: Code, index: str, done: list[str]) -> list[str]:
             offset = code.op(f"mul i64 {stride}, {index}")
@@ -293,3 +307,38 @@ class Places:
                 step = k * lanes if edge else -(k + 1) * lanes
                 place = rows.moved(anchor, step, pixel)
                 rows.line(f"store {vector} {all_lanes}, ptr {place}, align 1")
+
+    def _pad_pairs(self, rows: Code, ring: Ring, row: str, stride: str) -> None:
+        """The same where even and odd columns lie apart: the edge repeats in both."""
+        lanes = self.owner.vector_bytes // 2
+        vector, columns = f"<{lanes} x i16>", f"%b{self.number}.W"
+
+        def pad_channel(code: Code, index: str, done: list[str]) -> list[str]:
+            offset = code.op(f"mul i64 {code.op(f'shl i64 {index}, 1')}, {stride}")
+            even = code.op(f"getelementptr i8, ptr {row}, i64 {offset}")
+            odd = code.op(f"getelementptr i8, ptr {even}, i64 {stride}")
+            odds = code.op(f"lshr i64 {columns}, 1")
+            evens = code.op(f"sub i64 {columns}, {odds}")
+            ends = [
+                code.op(f"getelementptr i16, ptr {start}, i64 {count}")
+                for start, count in ((even, evens), (odd, odds))
+            ]
+            uneven = code.op(f"icmp ne i64 {evens}, {odds}")
+            end = code.op(f"select i1 {uneven}, ptr {ends[0]}, ptr {ends[1]}")
+            edges = (
+                (ring.pad_left, (even, odd), even),
+                (ring.pad_right, ends, code.moved(end, -2)),
+            )
+            for pad, anchors, edge in edges:
+                color = code.op(f"load i16, ptr {edge}, align 2")
+                single = code.op(f"insertelement {vector} poison, i16 {color}, i64 0")
+                zeros = f"<{lanes} x i32> zeroinitializer"
+                spread = code.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
+                for anchor in anchors:
+                    for k in range(-(-pad // (2 * lanes))):
+                        step = k if edge != even else -(k + 1)
+                        place = code.moved(anchor, step * lanes, "i16")
+                        code.line(f"store {vector} {spread}, ptr {place}, align 2")
+            return done
+
+        rows.repeat(ring.planes // 2, 1, [], pad_channel)

@@ -10,12 +10,13 @@ are in those rows: a body of grid g computes one row in 2ᵍ steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from dala.backends.cpu.columns import share_columns
 from dala.backends.cpu.extrema import interleave
+from dala.backends.cpu.planes import ALIKE, choose_planar, is_narrow, used_channels
 from dala.backends.cpu.repeats import hold_repeated
 from dala.backends.cpu.ways import EXTREMA, FIXED, REPEATED, RESAMPLED, TABLE
 from dala.ir.dtypes import F32
@@ -34,7 +35,7 @@ class Ring:
     """The held rows of one body: how many, how wide their borders, how a row is laid out.
 
     A row is ``planes`` runs of pixels, each with its borders, so that a reader may move sideways: a plane
-    per channel of f32, per image of bytes, or per half of 16-bit pixels. Rows of
+    per channel of f32 or of a ``planar`` image, per image of bytes, or per half of 16-bit pixels. Rows of
     f32 that nobody reads sideways are ``blocked`` instead: the channels of one vector of pixels side by
     side, so that a reader of many rows needs one pointer per row.
     """
@@ -47,6 +48,7 @@ class Ring:
     blocked: bool
     planes: int
     pixel_bytes: int  # of one pixel in one plane
+    planar: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,19 @@ class RowBody:
     nodes: tuple[Node, ...]  # everything it computes, in the order of ``walk``
     grid: int = 0
     margin: int = 0  # held pixels beyond each border, see Stage
+    turns: int = 1  # planes that are computed one after the other by the text of one, see planes.py
+    pairs: bool = False  # 16-bit rows are held by even and odd columns, see fixed.py
 
     @property
     def roots(self) -> tuple[Node, ...]:
         return (*self.held, *(n for s in self.stores for n in s.values))
+
+    @property
+    def one_turn(self) -> RowBody:
+        """What is computed in one turn: the first plane."""
+        if self.turns == 1:
+            return self
+        return replace(self, held=self.held[:1], nodes=in_order(self.held[:1]), channels=1)
 
     def map(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> RowBody:
         """The body with all of its expressions rewritten together."""
@@ -113,14 +124,18 @@ def schedule_rows(work: FusedPass) -> Sweep:
     made = Made(*_choose_forms(bodies, inputs), list(range(len(bodies))))
     _share_parts(work, made)
     _add_loaders(work, made)
-    bodies = _drop_unused_channels(made.bodies, made.forms, inputs)
+    channels = [a.type.channels for a in work.reads]
+    planar = choose_planar(made.bodies, made.forms, made.order, channels)
+    bodies = _drop_unused_channels(made, inputs, planar)
     finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
     shape = work.shape
     if finest < 0:
         shape = next(a.type.shape for a in work.reads if a.grid == finest)
         bodies = [replace(b, grid=b.grid - finest) for b in bodies]
     grids = (*(a.grid - finest for a in work.reads), *(b.grid for b in bodies))
-    return Sweep(_lead_and_depth(bodies, made, grids, inputs), tuple(made.order), grids, shape)
+    return Sweep(
+        _lead_and_depth(bodies, made, grids, inputs, planar), tuple(made.order), grids, shape
+    )
 
 
 def _choose_forms(bodies: list[Body], inputs: int) -> tuple[list[Body], list[Form]]:
@@ -161,13 +176,6 @@ def _share_parts(work: FusedPass, made: Made) -> None:
             in_bytes = channels or parts[0].way == REPEATED
             made.insert(parts[0], "u8" if in_bytes else "f32", before=number)
             made.bodies[number] = parts[1]
-
-
-def average_of(node: Node) -> Node:
-    """The average under what storing or viewing a u8 image puts around it."""
-    while node.op != "average":
-        node = node.args[0]
-    return node
 
 
 def _reads(nodes: Iterable[Node]) -> set[Access]:
@@ -258,14 +266,14 @@ def _redirect(
     return lambda roots: map_nodes(roots, move)
 
 
-def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) -> list[Body]:
-    """Hold only the f32 channels somebody reads (alpha often is constant)."""
+def _drop_unused_channels(made: Made, inputs: int, planar: frozenset[int]) -> list[Body]:
+    """Hold only the channels of planes and of f32 that somebody reads (alpha often is constant)."""
+    bodies = made.bodies
     kept: list[dict[int, int]] = []
-    read = {(a.source, a.channel) for b in bodies for a in accesses(b.roots)}
-    for number, body in enumerate(bodies):
-        used = {channel for source, channel in read if source == inputs + number}
-        whole = set(range(len(body.held))) if forms[number] != "f32" else used
-        kept.append({channel: index for index, channel in enumerate(sorted(whole))})
+    for number, used in enumerate(used_channels(bodies, made.order, inputs, planar)):
+        whole = made.forms[number] != "f32" and number not in planar
+        channels = range(len(bodies[number].held)) if whole else used
+        kept.append({channel: index for index, channel in enumerate(channels)})
 
     if all(len(kept[number]) == len(body.held) for number, body in enumerate(bodies)):
         return bodies
@@ -289,9 +297,14 @@ def _drop_unused_channels(bodies: list[Body], forms: list[Form], inputs: int) ->
 
 
 def _lead_and_depth(
-    bodies: list[Body], made: Made, grids: tuple[int, ...], inputs: int
+    bodies: list[Body],
+    made: Made,
+    grids: tuple[int, ...],
+    inputs: int,
+    planar: frozenset[int],
 ) -> tuple[RowBody, ...]:
     forms = made.forms
+    pairs = _find_pairs(bodies, planar)
     lead = [0] * len(bodies)
     first = [0] * len(bodies)
     rings: list[Ring | None] = [None] * len(bodies)
@@ -322,11 +335,9 @@ def _lead_and_depth(
         right = max(0, max(a.dx + coarser[r] + around[r] for r, a in reads))
         apart = any(bodies[r].grid != grid for r, _ in reads) or bodies[number].margin > 0
         channels = len(bodies[number].held)
-        planes, pixel_bytes = {
-            "f32": (channels, 4),
-            "u8": (bodies[number].images, channels // bodies[number].images),
-            "u16": (2, 4) if channels == 4 else (1, 2 * channels),
-        }[forms[number]]
+        planes, pixel_bytes = _lay_planes(
+            bodies[number], forms[number], planar=number in planar, pairs=number in pairs
+        )
         rings[number] = Ring(
             depth=depth,
             channels=channels,
@@ -336,6 +347,7 @@ def _lead_and_depth(
             blocked=forms[number] == "f32" and left + right == 0 and not apart,
             planes=planes,
             pixel_bytes=pixel_bytes,
+            planar=number in planar,
         )
     return tuple(
         RowBody(
@@ -350,6 +362,30 @@ def _lead_and_depth(
             nodes[i],
             b.grid,
             b.margin,
+            turns=len(b.held) if i in planar and b.way in ALIKE else 1,
+            pairs=i in pairs,
         )
         for i, b in enumerate(bodies)
     )
+
+
+def _find_pairs(bodies: Sequence[Body], planar: frozenset[int]) -> set[int]:
+    """The averages of single channels that are computed by pairs of columns: all of them, or none."""
+    single = {
+        n for n, b in enumerate(bodies) if b.way == FIXED and (n in planar or _channels(b) == 1)
+    }
+    return single if all(is_narrow(bodies[n].roots) for n in single) else set()
+
+
+def _lay_planes(body: Body, form: Form, *, planar: bool, pairs: bool) -> tuple[int, int]:
+    """Planes of a held row, and bytes of a pixel in one of them."""
+    channels = len(body.held)
+    if form == "f32":
+        return channels, 4
+    if form == "u8":
+        return (channels, 1) if planar else (body.images, channels // body.images)
+    if pairs:
+        return 2 * channels, 1
+    if planar:
+        return channels, 2
+    return (2, 4) if channels == 4 else (1, 2 * channels)

@@ -23,7 +23,9 @@ Pixel = tuple[int, int, int]  # source, dx, dy
 Factor = int | str  # a weight as a whole number: known now, or the name of an i32
 ALPHA = 3
 # which channels of a pixel lie in the lower and the upper half of 32 bits
-PARTS: dict[int, tuple[tuple[int, ...], ...]] = {4: ((0, 2), (1, ALPHA)), 2: ((0, 1),), 1: ((0,),)}
+Parts = tuple[tuple[int, ...], ...]
+PARTS: dict[int, Parts] = {4: ((0, 2), (1, ALPHA)), 2: ((0, 1),), 1: ((0,),)}
+PLANE_PARTS: dict[int, Parts] = {4: ((0, 1), (2, 3)), 3: ((0, 1), (2,)), 2: ((0, 1),), 1: ((0,),)}
 SPARE, SPARE_WEIGHT = 2, 1 << 14  # a constant in the place of alpha, and its weight
 
 
@@ -74,7 +76,7 @@ class Sums:
         for pixel, weights in pixels.items():
             alike.setdefault((pixel[0], tuple(weights)), []).append(pixel)
         for (source, by_channel), group in alike.items():
-            for part, channels in enumerate(PARTS[self.channels_of(source)]):
+            for part, channels in enumerate(self.parts_of(source)):
                 low, high = (*(by_channel[c] for c in channels), 0)[:2]
                 if self.spare and ALPHA in channels:
                     high = SPARE_WEIGHT
@@ -138,8 +140,8 @@ class Sums:
 
     def _load_part(self, access: Access, part: int, t: Type) -> str:
         """Two channels of pixels, moved up."""
-        code, channels = self.code, self.channels_of(access.source)
-        if channels == 4:
+        code = self.code
+        if self.are_words(access.source):
             pixels = code.op(f"load {t}, ptr {self.body.place_of(access)}, align 1")
             by = self.rise - 8 * part
             if by:
@@ -150,39 +152,54 @@ class Sums:
                 return pair
             lower = code.op(f"and {t} {pair}, {code.constant(t, 0xFFFF)}")
             return code.op(f"or {t} {lower}, {code.constant(t, SPARE << 16)}")
-        pairs = self._load_pairs(access, t)
+        pairs = self._load_pairs(access, part, t)
         return code.op(f"shl {t} {pairs}, {code.constant(t, self.rise)}") if self.rise else pairs
 
-    def _load_pairs(self, access: Access, t: Type) -> str:
-        """Pixels of one or two channels, or those of two planes."""
+    def _load_pairs(self, access: Access, part: int, t: Type) -> str:
+        """Pixels of one or two channels, or those of one or two planes."""
         code, partner = self.code, self.paired.get(access.source)
         if partner is not None:
-            low, high = (
-                self._load_plane(access._replace(source=s), t) for s in (access.source, partner)
+            return self._join(
+                t,
+                *(self._load_plane(access._replace(source=s), t) for s in (access.source, partner)),
             )
-            moved = code.op(f"shl {t} {high}, {code.constant(t, 16)}")
-            return code.op(f"or {t} {low}, {moved}")
+        if self.body.is_planar(access.source):
+            planes = self.parts_of(access.source)[part]
+            return self._join(t, *(self._load_plane(access, t, plane) for plane in planes))
         if self.body.channels_of(access.source) == 1:
             return self._load_plane(access, t)
         small, wide = Type(U8, t.lanes * 2), f"<{t.lanes * 2} x i16>"
         levels = code.op(f"load {small}, ptr {self.body.place_of(access)}, align 1")
         return code.op(f"bitcast {wide} {code.op(f'zext {small} {levels} to {wide}')} to {t}")
 
-    def _load_plane(self, access: Access, t: Type) -> str:
+    def _join(self, t: Type, low: str, high: str | None = None) -> str:
+        if high is None:
+            return low
+        moved = self.code.op(f"shl {t} {high}, {self.code.constant(t, 16)}")
+        return self.code.op(f"or {t} {low}, {moved}")
+
+    def _load_plane(self, access: Access, t: Type, plane: int = 0) -> str:
         small = Type(U8, t.lanes)
-        levels = self.code.op(f"load {small}, ptr {self.body.place_of(access)}, align 1")
+        levels = self.code.op(f"load {small}, ptr {self.body.place_of(access, plane)}, align 1")
         return self.code.op(f"zext {small} {levels} to {t}")
 
     def channel(self, access: Access) -> str:
         """One channel as it is, moved up."""
         code, i32 = self.code, self.i32
         pixel = (access.source, access.dx, access.dy)
-        parts = PARTS[self.channels_of(access.source)]
+        parts = self.parts_of(access.source)
         part = next(k for k, channels in enumerate(parts) if access.channel in channels)
         pair = self._sum_pixels([pixel], part)
         if parts[part][0] != access.channel:
             return code.op(f"lshr {i32} {pair}, {code.constant(i32, 16)}")
         return code.op(f"and {i32} {pair}, {code.constant(i32, 0xFFFF)}")
+
+    def are_words(self, source: int) -> bool:
+        """Whether the channels of a pixel are the bytes of 32 bits."""
+        return self.channels_of(source) == 4 and not self.body.is_planar(source)
+
+    def parts_of(self, source: int) -> Parts:
+        return (PLANE_PARTS if self.body.is_planar(source) else PARTS)[self.channels_of(source)]
 
     def channels_of(self, source: int) -> int:
         return 2 if source in self.paired else self.body.channels_of(source)

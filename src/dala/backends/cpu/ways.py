@@ -8,7 +8,7 @@ TABLE = Way("table")  # bytes to bytes, one at a time: look-up tables (tables.py
 FIXED = Way("fixed", alone=True)  # averages of levels in 16 bits (fixed.py)
 GAIN = Way("gain", alone=True)  # levels plus a gain times differences, in 16 bits (gain.py)
 # weights on bytes: integer dot products (dot.py), by the binary places of the weights
-DOT = {Way(f"dot, {places} places", alone=True): places for places in (15, 14, 13, 12)}
+DOT = {Way(f"dot, {places} places", alone=True, beside=True): places for places in (15, 14, 13, 12)}
 CHOICE = Way("choice", alone=True)  # one of two constants by comparing such sums (choice.py)
 SAMPLED = Way("sampled", alone=True)  # bilinear samples of bytes in 16 bits (sampled.py)
 RESAMPLED = Way(
