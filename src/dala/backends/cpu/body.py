@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dala.backends.cpu.ahead import fetch_ahead
 from dala.backends.cpu.channels import Alike, alike_planes, roll_channels
 from dala.backends.cpu.choice import write_choice
 from dala.backends.cpu.code import Code, Type, signed
@@ -77,6 +78,7 @@ class BodyEmitter(Places, Sources):
         self.gatherer = Gatherer(owner, self.lanes, body.roots, f"%b{number}.x")
         self.unchanged = "false"  # whether the row that is held is this one already
         self.write()
+        fetch_ahead(self)
 
     def write(self) -> None:
         body = self.body

@@ -152,6 +152,12 @@ class Code:
         """An LLVM intrinsic whose operands and result have one type."""
         return self.call(t, f"llvm.{name}.{t.suffix}", t, args)
 
+    def prefetch(self, pointer: str, locality: int) -> None:
+        """Ask for the memory at a place that will be read; it may be anywhere."""
+        name = "llvm.prefetch.p0"
+        self.names.declarations[name] = f"declare void @{name}(ptr, i32, i32, i32)"
+        self.line(f"call void @{name}(ptr {pointer}, i32 0, i32 {locality}, i32 1)")
+
     def splat(self, t: Type, scalar: str) -> str:
         """A scalar repeated over the lanes of ``t``."""
         single = self.op(f"insertelement {t} poison, {t.element} {scalar}, i64 0")
