@@ -36,7 +36,7 @@ def table() -> str:
     compiling = {row["run"]: row["ms"] for row in scaling["compile"][""]}
     overhead = {row["run"]: row["us"] for row in scaling["overhead"][""]}
     what, _, *busy, when = scaling["title"].split("; ")
-    stages = scaling["stages"]["curves"][-1]
+    stages = scaling["stages"]["curves, 1920×1080"][-1]
     ratios = {row["job"]: row.get("opencv_ratio") for row in peers["rows"] if row["size"] == HD}
     rows = {
         f"{HD} RGBA, {'; '.join([what, *busy])}": when,
