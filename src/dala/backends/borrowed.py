@@ -25,9 +25,8 @@ from dala.ir.arrays import ArrayType
 from dala.ir.planes import Plane
 from dala.plan.melt import PassArray
 
-VECTOR = (
-    64  # bytes of a row that are read at once, at most; otherwise half of that, or a quarter, …
-)
+# bytes of a row that are read at once, at most; otherwise half of that, or a quarter, …
+VECTOR = 64
 
 
 class Rows(NamedTuple):

@@ -38,9 +38,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let columns = U.u2;
     let lane_x = lane % 16u;
     let lane_y = lane / 16u;
-    // an invocation's columns are two groups of four, 64 apart: neighbours read neighbouring groups
+    // an invocation's rows and columns are two groups of four, 64 apart: neighbours read neighbouring ones
     let x0 = group.x * 128u + lane_x * 4u;
-    let y0 = group.y * 128u + lane_y * 8u;
+    let y0 = group.y * 128u + lane_y * 4u;
+    let row = group.y * 128u + lane / 2u;
+    let k = (lane % 2u) * 4u;
+    let line = lane / 32u;
+    let column = group.x * 128u + (lane % 32u) * 4u;
     var s00 = vec4<f32>();
     var s01 = vec4<f32>();
     var s10 = vec4<f32>();
@@ -57,41 +61,25 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     var s61 = vec4<f32>();
     var s70 = vec4<f32>();
     var s71 = vec4<f32>();
+    var p = left_at(row, k, rows, inner);
+    var q = right_at(line, column, inner, columns);
+    {
+        let place = lane / 2u % 4u;
+        let at = k * 32u + lane / 8u;
+        left[at + 0u][place] = p.x;
+        left[at + 32u][place] = p.y;
+        left[at + 64u][place] = p.z;
+        left[at + 96u][place] = p.w;
+        right[0u + lane] = q;
+    }
+    workgroupBarrier();
     for (var start = 0u; start < inner; start += 16u) {
+        p = left_at(row, start + 8u + k, rows, inner);
+        q = right_at(start + 8u + line, column, inner, columns);
         {
-            let row = lane / 4u + 0u;
-            let k = (lane % 4u) * 4u;
-            let v = left_at(group.y * 128u + row, start + k, rows, inner);
-            let place = row % 4u;
-            let at = k * 32u + row / 4u;
-            left[at][place] = v.x;
-            left[at + 32u][place] = v.y;
-            left[at + 64u][place] = v.z;
-            left[at + 96u][place] = v.w;
-            let line = lane / 32u + 0u;
-            let column = group.x * 128u + (lane % 32u) * 4u;
-            right[line * 32u + lane % 32u] = right_at(start + line, column, inner, columns);
-        }
-        {
-            let row = lane / 4u + 64u;
-            let k = (lane % 4u) * 4u;
-            let v = left_at(group.y * 128u + row, start + k, rows, inner);
-            let place = row % 4u;
-            let at = k * 32u + row / 4u;
-            left[at][place] = v.x;
-            left[at + 32u][place] = v.y;
-            left[at + 64u][place] = v.z;
-            left[at + 96u][place] = v.w;
-            let line = lane / 32u + 8u;
-            let column = group.x * 128u + (lane % 32u) * 4u;
-            right[line * 32u + lane % 32u] = right_at(start + line, column, inner, columns);
-        }
-        workgroupBarrier();
-        let from_left = lane_y * 2u;
-        {
-            let p0 = left[from_left + 0u];
+            let p0 = left[lane_y + 0u];
             let q0 = right[lane_x + 0u];
-            let p1 = left[from_left + 1u];
+            let p1 = left[lane_y + 16u];
             let q1 = right[lane_x + 16u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -111,9 +99,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 32u];
+            let p0 = left[lane_y + 32u];
             let q0 = right[lane_x + 32u];
-            let p1 = left[from_left + 33u];
+            let p1 = left[lane_y + 48u];
             let q1 = right[lane_x + 48u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -133,9 +121,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 64u];
+            let p0 = left[lane_y + 64u];
             let q0 = right[lane_x + 64u];
-            let p1 = left[from_left + 65u];
+            let p1 = left[lane_y + 80u];
             let q1 = right[lane_x + 80u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -155,9 +143,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 96u];
+            let p0 = left[lane_y + 96u];
             let q0 = right[lane_x + 96u];
-            let p1 = left[from_left + 97u];
+            let p1 = left[lane_y + 112u];
             let q1 = right[lane_x + 112u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -177,9 +165,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 128u];
+            let p0 = left[lane_y + 128u];
             let q0 = right[lane_x + 128u];
-            let p1 = left[from_left + 129u];
+            let p1 = left[lane_y + 144u];
             let q1 = right[lane_x + 144u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -199,9 +187,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 160u];
+            let p0 = left[lane_y + 160u];
             let q0 = right[lane_x + 160u];
-            let p1 = left[from_left + 161u];
+            let p1 = left[lane_y + 176u];
             let q1 = right[lane_x + 176u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -221,9 +209,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 192u];
+            let p0 = left[lane_y + 192u];
             let q0 = right[lane_x + 192u];
-            let p1 = left[from_left + 193u];
+            let p1 = left[lane_y + 208u];
             let q1 = right[lane_x + 208u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -243,9 +231,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 224u];
+            let p0 = left[lane_y + 224u];
             let q0 = right[lane_x + 224u];
-            let p1 = left[from_left + 225u];
+            let p1 = left[lane_y + 240u];
             let q1 = right[lane_x + 240u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -264,10 +252,22 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s70 = fma(vec4<f32>(p1.w), q0, s70);
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
+    {
+        let place = lane / 2u % 4u;
+        let at = k * 32u + lane / 8u;
+        left[at + 256u][place] = p.x;
+        left[at + 288u][place] = p.y;
+        left[at + 320u][place] = p.z;
+        left[at + 352u][place] = p.w;
+        right[256u + lane] = q;
+    }
+    workgroupBarrier();
+        p = left_at(row, start + 16u + k, rows, inner);
+        q = right_at(start + 16u + line, column, inner, columns);
         {
-            let p0 = left[from_left + 256u];
+            let p0 = left[lane_y + 256u];
             let q0 = right[lane_x + 256u];
-            let p1 = left[from_left + 257u];
+            let p1 = left[lane_y + 272u];
             let q1 = right[lane_x + 272u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -287,9 +287,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 288u];
+            let p0 = left[lane_y + 288u];
             let q0 = right[lane_x + 288u];
-            let p1 = left[from_left + 289u];
+            let p1 = left[lane_y + 304u];
             let q1 = right[lane_x + 304u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -309,9 +309,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 320u];
+            let p0 = left[lane_y + 320u];
             let q0 = right[lane_x + 320u];
-            let p1 = left[from_left + 321u];
+            let p1 = left[lane_y + 336u];
             let q1 = right[lane_x + 336u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -331,9 +331,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 352u];
+            let p0 = left[lane_y + 352u];
             let q0 = right[lane_x + 352u];
-            let p1 = left[from_left + 353u];
+            let p1 = left[lane_y + 368u];
             let q1 = right[lane_x + 368u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -353,9 +353,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 384u];
+            let p0 = left[lane_y + 384u];
             let q0 = right[lane_x + 384u];
-            let p1 = left[from_left + 385u];
+            let p1 = left[lane_y + 400u];
             let q1 = right[lane_x + 400u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -375,9 +375,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 416u];
+            let p0 = left[lane_y + 416u];
             let q0 = right[lane_x + 416u];
-            let p1 = left[from_left + 417u];
+            let p1 = left[lane_y + 432u];
             let q1 = right[lane_x + 432u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -397,9 +397,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 448u];
+            let p0 = left[lane_y + 448u];
             let q0 = right[lane_x + 448u];
-            let p1 = left[from_left + 449u];
+            let p1 = left[lane_y + 464u];
             let q1 = right[lane_x + 464u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -419,9 +419,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
         {
-            let p0 = left[from_left + 480u];
+            let p0 = left[lane_y + 480u];
             let q0 = right[lane_x + 480u];
-            let p1 = left[from_left + 481u];
+            let p1 = left[lane_y + 496u];
             let q1 = right[lane_x + 496u];
             s00 = fma(vec4<f32>(p0.x), q0, s00);
             s01 = fma(vec4<f32>(p0.x), q1, s01);
@@ -440,7 +440,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             s70 = fma(vec4<f32>(p1.w), q0, s70);
             s71 = fma(vec4<f32>(p1.w), q1, s71);
         }
-        workgroupBarrier();
+    {
+        let place = lane / 2u % 4u;
+        let at = k * 32u + lane / 8u;
+        left[at + 0u][place] = p.x;
+        left[at + 32u][place] = p.y;
+        left[at + 64u][place] = p.z;
+        left[at + 96u][place] = p.w;
+        right[0u + lane] = q;
+    }
+    workgroupBarrier();
     }
     store(y0 + 0u, x0 + 0u, s00, rows, columns);
     store(y0 + 0u, x0 + 64u, s01, rows, columns);
@@ -450,12 +459,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     store(y0 + 2u, x0 + 64u, s21, rows, columns);
     store(y0 + 3u, x0 + 0u, s30, rows, columns);
     store(y0 + 3u, x0 + 64u, s31, rows, columns);
-    store(y0 + 4u, x0 + 0u, s40, rows, columns);
-    store(y0 + 4u, x0 + 64u, s41, rows, columns);
-    store(y0 + 5u, x0 + 0u, s50, rows, columns);
-    store(y0 + 5u, x0 + 64u, s51, rows, columns);
-    store(y0 + 6u, x0 + 0u, s60, rows, columns);
-    store(y0 + 6u, x0 + 64u, s61, rows, columns);
-    store(y0 + 7u, x0 + 0u, s70, rows, columns);
-    store(y0 + 7u, x0 + 64u, s71, rows, columns);
+    store(y0 + 64u, x0 + 0u, s40, rows, columns);
+    store(y0 + 64u, x0 + 64u, s41, rows, columns);
+    store(y0 + 65u, x0 + 0u, s50, rows, columns);
+    store(y0 + 65u, x0 + 64u, s51, rows, columns);
+    store(y0 + 66u, x0 + 0u, s60, rows, columns);
+    store(y0 + 66u, x0 + 64u, s61, rows, columns);
+    store(y0 + 67u, x0 + 0u, s70, rows, columns);
+    store(y0 + 67u, x0 + 64u, s71, rows, columns);
 }

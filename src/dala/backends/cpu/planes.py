@@ -22,9 +22,8 @@ from dala.plan.melt import Body
 
 ALIKE = (FIXED, GAIN, TABLE)  # the ways that treat channels alike, but for some that pass through
 MIXED = (*DOT, PLAIN)
-NARROW = (
-    16  # taps of an average that takes the bytes of a pixel apart for each of them, see fixed.py
-)
+# taps of an average that takes the bytes of a pixel apart for each of them, see fixed.py
+NARROW = 16
 
 
 def average_of(node: Node) -> Node:

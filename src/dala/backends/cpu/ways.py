@@ -11,8 +11,7 @@ GAIN = Way("gain", alone=True)  # levels plus a gain times differences, in 16 bi
 DOT = {Way(f"dot, {places} places", alone=True, beside=True): places for places in (15, 14, 13, 12)}
 CHOICE = Way("choice", alone=True)  # one of two constants by comparing such sums (choice.py)
 SAMPLED = Way("sampled", alone=True)  # bilinear samples of bytes in 16 bits (sampled.py)
-RESAMPLED = Way(
-    "resampled", alone=True
-)  # bytes mixed by columns, then rows, in 16 bits (resampled.py)
+# bytes mixed by columns, then rows, in 16 bits (resampled.py)
+RESAMPLED = Way("resampled", alone=True)
 EXTREMA = Way("extrema", alone=True)  # minima and maxima of bytes (extrema.py)
 REPEATED = Way("repeated")  # rows that may be those of the row before (repeats.py)
