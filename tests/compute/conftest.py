@@ -1,4 +1,4 @@
-"""Fixtures for what commands do."""
+"""Fixtures for what commands do, and for what is refused."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from launches import Launches
+from refusals import Things
 
 from dala import compute
 from dala.backends.host import HostExecutable
@@ -23,3 +24,11 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> Iterator[Launches]:
     yield control
     control.let_all_go()
     compute.synchronize()
+
+
+@pytest.fixture
+def things() -> Iterator[Things]:
+    made = Things()
+    before = made.content()
+    yield made
+    assert made.content() == before

@@ -24,7 +24,7 @@ from dala.errors import (
     ParameterError,
     ShapeError,
 )
-from dala.media.packing import add_alpha, drop_alpha
+from dala.media.packing import add_alpha
 
 PHOTO = np.ascontiguousarray(data.astronaut()[:50, :70])
 WEIGHTS = np.array([0.299, 0.587, 0.114])
@@ -121,24 +121,6 @@ def test_any_array_through_a_filter_that_numpy_knows(
     if channels == 4:
         wanted[..., 3] = image[..., 3]
     assert np.allclose(media.invert(image), wanted, atol=1e-6)
-
-
-@settings(max_examples=60, deadline=None)
-@given(rows=st.integers(1, 20), columns=st.integers(1, 40), is_float=st.booleans())
-def test_packing(rows: int, columns: int, is_float: bool) -> None:
-    rgb = np.random.default_rng(columns).integers(0, 256, (rows, columns, 3), dtype=np.uint8)
-    if is_float:
-        rgb = rgb.astype(np.float32)
-    packed = add_alpha(rgb)
-    assert (packed[..., :3] == rgb).all() and (packed[..., 3] == (1 if is_float else 255)).all()
-    assert (drop_alpha(packed) == rgb).all()
-
-
-def test_packing_large_pictures() -> None:
-    rgba = np.random.default_rng(0).integers(0, 256, (1081, 1923, 4), dtype=np.uint8)
-    rgb = drop_alpha(rgba)
-    assert (rgb == rgba[..., :3]).all() and rgb.flags.owndata
-    assert (add_alpha(rgb)[..., :3] == rgb).all()
 
 
 # -- bytes -------------------------------------------------------------------------------------

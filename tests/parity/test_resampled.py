@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sampling import pixels, run, run_here
 
-import dala
 from dala import compute
 from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
@@ -115,29 +115,6 @@ OTHERS = [
     make_kernel(f)
     for f in (sheared, swapped, brighter, too_heavy, by_position, jumpy, with_a_gap, twice)
 ]
-
-
-def run_here(
-    kernel: str | Kernel, image: np.ndarray, shape: tuple[int, int], **params: object
-) -> np.ndarray:
-    target = compute.buffer_zeros((*shape, 4), "u8")
-    compute.run_kernel(kernel, [compute.from_array(image)], target, params)
-    return target.read().astype(int)
-
-
-def run(
-    device: str, kernel: str | Kernel, image: np.ndarray, shape: tuple[int, int], **params: object
-) -> np.ndarray:
-    with dala.use(device):
-        return run_here(kernel, image, shape, **params)
-
-
-def pixels(shape: tuple[int, int]) -> np.ndarray:
-    """The harshest there are: mostly 0 and 255."""
-    noise = RNG.integers(0, 256, (*shape, 4), dtype=np.uint8)
-    return np.where(RNG.random(noise.shape) < 0.7, np.where(noise < 128, 0, 255), noise).astype(
-        np.uint8
-    )
 
 
 def way_of(

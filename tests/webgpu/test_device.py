@@ -41,14 +41,6 @@ pytestmark = pytest.mark.webgpu
 
 
 @pytest.fixture
-def gpu() -> Iterator[WebGpuDevice]:
-    with dala.use("webgpu") as device:
-        assert isinstance(device, WebGpuDevice)
-        yield device
-        compute.synchronize()
-
-
-@pytest.fixture
 def own() -> WebGpuDevice:
     """A device of its own, to be broken."""
     return WebGpuDevice(find_adapters()[0])

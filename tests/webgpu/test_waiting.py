@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-import dala
 from dala import compute
 from dala.backends.webgpu import waiting
 from dala.backends.webgpu.adapters import find_adapters
@@ -19,14 +17,6 @@ from dala.backends.webgpu.device import WebGpuDevice
 from dala.compute.pipelines import Pipeline
 
 pytestmark = pytest.mark.webgpu
-
-
-@pytest.fixture
-def gpu() -> Iterator[WebGpuDevice]:
-    with dala.use("webgpu") as device:
-        assert isinstance(device, WebGpuDevice)
-        yield device
-        compute.synchronize()
 
 
 def long_work() -> Pipeline:

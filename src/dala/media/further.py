@@ -23,14 +23,14 @@ class Further:
     type: ArrayType
     is_rgb: bool  # by its nature; else it has the channel order of the picture it comes with
     held: Buffer | None
-    packed: Callable[[], np.ndarray]
+    write: Callable[[np.ndarray], None]  # its pixels, as a device has them
 
     def buffer_on(self, engine: Engine) -> Buffer:
         """The image as a buffer of a device: the caller's own, or a copy as it is now."""
         if self.held is not None:
             return self.held
         storage = engine.device.allocate(self.type)
-        engine.device.upload(storage, self.packed())
+        engine.device.fill(storage, self.write)
         return Buffer(engine, self.type, storage)
 
 
@@ -43,4 +43,4 @@ def take_further(image: object, who: str) -> Further:
         image = image.astype(np.uint8) * np.uint8(255)
     picture = take_picture(image, who=who)
     held = picture.pixels if isinstance(picture.pixels, Buffer) else None
-    return Further(picture.layout.type, is_rgb, held, picture.packed)
+    return Further(picture.layout.type, is_rgb, held, picture.pack_into)

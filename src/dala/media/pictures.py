@@ -65,13 +65,6 @@ class Picture:
         else:
             add_alpha(self.pixels, room)
 
-    def packed(self) -> Array:
-        """The pixels as the device has them, contiguous."""
-        assert not isinstance(self.pixels, Buffer)
-        if not self.layout.has_alpha:
-            return add_alpha(self.pixels)
-        return np.ascontiguousarray(self.pixels).reshape(self.layout.type.shape)
-
     def give_back(self, result: Array) -> object:
         """What was made of the picture, in the caller's form; its size may be another."""
         if not self.layout.has_alpha:

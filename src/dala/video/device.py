@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.borrowed import BorrowedFrame
-from dala.backends.host import HostArray
+from dala.backends.host import HostArray, HostDevice
 from dala.compute.buffers import Buffer, Scratch, array_type
 from dala.compute.engine import Engine
 from dala.compute.pipelines import Pipeline
@@ -100,7 +100,7 @@ class FramePass:
     ) -> None:
         self.engine = engine
         self.target = target
-        self.on_host = isinstance(engine.device.allocate(array_type((1,), "u8")), HostArray)
+        self.on_host = isinstance(engine.device, HostDevice)
         self._pipeline = Pipeline(engine)
         self._inputs = [self._allocate(source.type) for source in sources]
         self._output = self._allocate(target.type)

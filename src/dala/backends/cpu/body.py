@@ -8,7 +8,7 @@ their borders with them, so nothing is clamped in the loop. (places.py has the a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ from dala.backends.cpu.tables import write_byte_map
 from dala.backends.cpu.ways import CHOICE, DOT, FIXED, GAIN, REPEATED, RESAMPLED, SAMPLED
 from dala.backends.cpu.wide import write_averages
 from dala.ir.dtypes import F32, S32, U8, DType
-from dala.ir.graph import Access, Gather, Node, accesses, in_order, map_nodes
+from dala.ir.graph import Access, Gather, Node, Way, accesses, in_order, map_nodes
 
 if TYPE_CHECKING:
     from dala.backends.cpu.emit import PassEmitter
@@ -81,31 +81,18 @@ class BodyEmitter(Places, Sources):
         fetch_ahead(self)
 
     def write(self) -> None:
-        body = self.body
-        if body.way == FIXED:
-            write_fixed(self)
-            return
-        if body.way == GAIN:
-            write_gain(self)
-            return
-        if body.way in DOT:
-            write_dot(self)
-            return
-        if body.way == CHOICE:
-            write_choice(self)
-            return
-        if body.way == SAMPLED:
-            write_sampled(self)
-            return
-        if body.way == RESAMPLED:
-            write_resampled(self)
-            return
-        if self.extrema:
+        if self.body.way in WRITERS:
+            WRITERS[self.body.way](self)
+        elif self.extrema:
             write_extrema(self, self.extrema)
-            return
-        if self.byte_map is not None:
+        elif self.byte_map is not None:
             write_byte_map(self, self.byte_map)
-            return
+        else:
+            self._write_values()
+
+    def _write_values(self) -> None:
+        """Every channel as a vector of values."""
+        body = self.body
         if planes := alike_planes(self):
             self.planes, self.plane = planes, Code(self.owner.names, f"b{self.number}.plane")
             first = tuple(planes.roots[0])
@@ -303,3 +290,14 @@ class BodyEmitter(Places, Sources):
 
     def gather(self, writer: LaneWriter, node: Node) -> str:
         return self.gatherer.value(writer, node)
+
+
+# ways with an arithmetic of their own
+WRITERS: dict[Way, Callable[[BodyEmitter], None]] = {
+    FIXED: write_fixed,
+    GAIN: write_gain,
+    CHOICE: write_choice,
+    SAMPLED: write_sampled,
+    RESAMPLED: write_resampled,
+    **dict.fromkeys(DOT, write_dot),
+}
