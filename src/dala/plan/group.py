@@ -96,14 +96,22 @@ def _why_not_in_place(group: Group, unit: Sequence[Step], values: list[Value]) -
     writes = {values[v].slot for v in group.makes.union(s.output for s in unit)}
     both = (reads & writes) - {None}
     gathered = group.gathered.union(*(gathered_sources(_body(s)) for s in unit))
-    # bodies of lone stages are in the order of the stages; the one of all others comes after them
-    alone = {s.way.alone for s in (*group.steps, *unit)}
-    stencil = group.stencil or len(alone) > 1 or any(map(_is_stencil, unit))
+    in_order = _runs_in_order((*group.steps, *unit))
+    stencil = group.stencil or not in_order or any(map(_is_stencil, unit))
     if not both or not (stencil or both & {values[v].slot for v in gathered}):
         return ""
     if values[unit[-1].output].slot in both:
         return f"{unit[-1].label} would overwrite a buffer that the pass still reads"
     return f"{group.steps[-1].label} overwrites a buffer that the pass still reads"
+
+
+def _runs_in_order(steps: Sequence[Step]) -> bool:
+    """Whether what is computed first is surely written first: all in one body, or lone stages that each
+    read the one before. Others are gathered into bodies that come last, whatever their order was.
+    """
+    alone = [s.way.alone for s in steps]
+    chained = all(a.output in b.inputs for a, b in itertools.pairwise(steps))
+    return not any(alone) or (all(alone) and chained)
 
 
 def _shift(group: Group, step: Step) -> int | None:

@@ -16,8 +16,7 @@ half of a sum is then the level, and no sum is shifted. It changes no bit of the
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dala.backends.cpu.code import Type
@@ -100,28 +99,30 @@ def on_planes(body: BodyEmitter) -> bool:
 
 def write_dot(body: BodyEmitter) -> None:
     """Compute every channel, then hold and store them."""
-    row, code = body.body, body.lane
-    write: Callable[[Sequence[Node]], list[str]] = functools.partial(_pixels_of, body)
-    if body.lanes > body.owner.lanes:
-        write = functools.partial(_planes_of, body, PlaneDots(body))
-    held = write(row.held) if row.ring is not None else []
-    stored = [write(store.values) for store in row.stores]
-    for plane, pixels in enumerate(held):
-        code.line(f"store {pixels}, ptr {body.own_place(plane)}, align 1")
-    for store, found in zip(row.stores, stored, strict=True):
+    row, code, small = body.body, body.lane, Type(U8, body.lanes)
+    wide = PlaneDots(body) if body.lanes > body.owner.lanes else None
+
+    def planes_of(values: Sequence[Node]) -> list[str]:
+        return _on_planes(body, wide, values) if wide else _Dots(body, values).planes()
+
+    def pixels_of(values: Sequence[Node]) -> str:
+        return _interleaved(body, planes_of(values)) if wide else _Dots(body, values).pixels()
+
+    held: list[str] = []
+    if row.ring is not None and row.ring.planar:
+        held = [f"{small} {levels}" for levels in planes_of(row.held)]
+    elif row.ring is not None:
+        held = [pixels_of(row.held)]
+    stored = [pixels_of(store.values) for store in row.stores]
+    for plane, vector in enumerate(held):
+        code.line(f"store {vector}, ptr {body.own_place(plane)}, align 1")
+    for store, pixels in zip(row.stores, stored, strict=True):
         place = body.store_place(store.write, len(store.values))
-        code.line(f"store {_as_one(body, found)}, ptr {place}, align 1")
+        code.line(f"store {pixels}, ptr {place}, align 1")
 
 
-def _pixels_of(body: BodyEmitter, roots: Sequence[Node]) -> list[str]:
-    """The channels with their type: as pixels, or one by one where they are held so."""
-    dots, ring = _Dots(body, roots), body.body.ring
-    in_planes = ring is not None and ring.planar and roots is body.body.held
-    return dots.planes() if in_planes else [dots.pixels()]
-
-
-def _planes_of(body: BodyEmitter, planes: PlaneDots, roots: Sequence[Node]) -> list[str]:
-    """The channels one by one, with their type."""
+def _on_planes(body: BodyEmitter, planes: PlaneDots, roots: Sequence[Node]) -> list[str]:
+    """The levels of each channel, as many as a vector has bytes."""
     forms, places = _forms(roots), DOT[body.body.way]
     half, scale = 1 << places >> 1, 1 << places
     sums = [
@@ -139,16 +140,16 @@ def _planes_of(body: BodyEmitter, planes: PlaneDots, roots: Sequence[Node]) -> l
             levels.append(next(written))
         else:
             levels.append(splat(level_of(constant_of(form.bias)), "i8"))
-    return [f"{planes.bytes} {level}" for level in levels]
+    return levels
 
 
-def _as_one(body: BodyEmitter, found: Sequence[str]) -> str:
-    """What is written to memory at one place: two planes in turn."""
-    if len(found) == 1:
-        return found[0]
+def _interleaved(body: BodyEmitter, levels: Sequence[str]) -> str:
+    """The bytes of pixels of one or two channels, with their type."""
     small = Type(U8, body.lanes)
-    first, second = (text.removeprefix(f"{small} ") for text in found)
-    return f"{Type(U8, 2 * body.lanes)} {interleave_pair(body.lane, first, second, small)}"
+    whole = levels[0]
+    if len(levels) == 2:
+        whole = interleave_pair(body.lane, levels[0], levels[1], small)
+    return f"{Type(U8, body.lanes * len(levels))} {whole}"
 
 
 def _forms(roots: Sequence[Node]) -> list[LinearForm]:
@@ -189,27 +190,21 @@ class _Dots(Sums):
 
     def pixels(self) -> str:
         """The bytes of all channels, with their type."""
-        code, i32, small = self.code, self.i32, Type(U8, self.body.lanes)
+        code, i32 = self.code, self.i32
         if self.rise:
             return self._packed()
-        levels = [self._level(form) for form in self.forms]
-        if len(levels) == 4:
-            pixels = levels[0]
-            for channel, level in enumerate(levels[1:], 1):
-                moved = code.op(f"shl {i32} {level}, {code.constant(i32, 8 * channel)}")
-                pixels = code.op(f"or {i32} {pixels}, {moved}")
-            return f"{i32} {pixels}"
-        parts = [code.op(f"trunc {i32} {level} to {small}") for level in levels]
-        whole = parts[0] if len(parts) == 1 else interleave_pair(code, parts[0], parts[1], small)
-        return f"{Type(U8, self.body.lanes * len(parts))} {whole}"
+        if len(self.forms) < 4:
+            return _interleaved(self.body, self.planes())
+        pixels, *others = [self._level(form) for form in self.forms]
+        for channel, level in enumerate(others, 1):
+            moved = code.op(f"shl {i32} {level}, {code.constant(i32, 8 * channel)}")
+            pixels = code.op(f"or {i32} {pixels}, {moved}")
+        return f"{i32} {pixels}"
 
     def planes(self) -> list[str]:
-        """The bytes of each channel, with their type."""
-        small = Type(U8, self.body.lanes)
-        levels = [self._level(form) for form in self.forms]
-        return [
-            f"{small} {self.code.op(f'trunc {self.i32} {level} to {small}')}" for level in levels
-        ]
+        """The bytes of each channel."""
+        small, levels = Type(U8, self.body.lanes), [self._level(form) for form in self.forms]
+        return [self.code.op(f"trunc {self.i32} {level} to {small}") for level in levels]
 
     def _packed(self) -> str:
         """Channels packed by their upper halves; bytes that stay where they are never leave it."""
