@@ -11,8 +11,129 @@ import atexit
 import functools
 import os
 import threading
-from collections.abc import Callable, Sequence
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from queue import SimpleQueue
+from typing import Generic, Protocol, TypeVar
+
+T = TypeVar("T")
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Renewable(Protocol):
+    """What has locks of its own."""
+
+    def renew(self) -> None:
+        """Called in a forked child: the threads that may have held the locks are gone."""
+
+
+_renewables: weakref.WeakSet[Renewable] = weakref.WeakSet()
+
+
+def renew_in_child(owner: Renewable) -> None:
+    """Let a forked child renew the locks of ``owner``, for as long as that lives."""
+    _renewables.add(owner)
+
+
+def _renew_all() -> None:
+    for owner in list(_renewables):
+        owner.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_all)
+
+
+class once(Generic[T]):
+    """A function without arguments whose result is made once, under a lock, and kept for good.
+
+    ``functools.cache`` lets several threads make it at once and frees all results but one. For machine
+    code that is fatal: a thread may already be running in the copy that is freed.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        functools.update_wrapper(self, make)
+        self._make = make
+        self._made: list[T] = []
+        self._lock = threading.RLock()
+        renew_in_child(self)
+
+    def __call__(self) -> T:
+        made = self._made
+        if made:
+            return made[0]
+        with self._lock:
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0]
+
+    def renew(self) -> None:
+        """In a forked child: whoever was making it is gone, and has left the lock locked."""
+        self._lock = threading.RLock()
+
+
+class once_per_process(once[T]):
+    """Likewise, and made anew in a forked child: threads do not survive a fork."""
+
+    def renew(self) -> None:
+        super().renew()
+        self._made = []
+
+
+class OnceByKey(Generic[Key, T]):
+    """One value per key, made once however many threads ask for it at once; the last used ones stay.
+
+    Others that want the same key wait for it; those that want another one do not.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.made = 0  # how often a value was made
+        self._values: OrderedDict[Key, T] = OrderedDict()
+        self._being_made: dict[Key, threading.RLock] = {}
+        self._lock = threading.Lock()
+        renew_in_child(self)
+
+    def peek(self, key: Key) -> T | None:
+        """The value if it is there; cheaper than ``get``, and does not count as a use."""
+        return self._values.get(key)
+
+    def get(self, key: Key, make: Callable[[], T]) -> T:
+        """The value of ``key``; if there is none, what ``make`` makes. What that raises is not kept."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+            turn = self._being_made.setdefault(key, threading.RLock())
+        with turn:
+            with self._lock:
+                if key in self._values:
+                    return self._values[key]
+            try:
+                fresh = make()
+                with self._lock:
+                    self.made += 1
+                    value = self._values.setdefault(key, fresh)
+                    while len(self._values) > self.limit:
+                        self._values.popitem(last=False)
+                    return value
+            finally:
+                with self._lock:
+                    self._being_made.pop(key, None)
+
+    def clear(self) -> None:
+        """Forget all values."""
+        with self._lock:
+            self._values.clear()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def renew(self) -> None:
+        """In a forked child: whoever was making a value is gone."""
+        self._lock = threading.Lock()
+        self._being_made = {}
 
 
 class Runners:
@@ -94,10 +215,6 @@ def share(parts: Sequence[Callable[[], None]]) -> None:
             raise error
 
 
-@functools.cache
+@once_per_process
 def _copiers() -> Runners:
     return Runners("dala-copy", COPIERS - 1)
-
-
-if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
-    os.register_at_fork(after_in_child=_copiers.cache_clear)

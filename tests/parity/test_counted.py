@@ -98,7 +98,7 @@ def test_curves_are_the_same_with_and_without_tables() -> None:
     host = Host(real.name, real.features, real.vector_bytes, real.fma, real.x86)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu_device, "detect_host", lambda: host)
-        patch.setattr(default, "_default", [Engine(CpuDevice())])
+        patch.setattr(default, "_default", Engine(CpuDevice()))
         np.testing.assert_array_equal(run("contrast", [image], value=0.37), wanted)
 
 
@@ -127,7 +127,7 @@ def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> Non
     host = Host(real.name, real.features, width, real.fma, x86 and real.x86)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu_device, "detect_host", lambda: host)
-        patch.setattr(default, "_default", [Engine(CpuDevice())])
+        patch.setattr(default, "_default", Engine(CpuDevice()))
         got = [run(k, images) for k in kernels]
     for a, b in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(a, b)

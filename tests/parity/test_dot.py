@@ -83,7 +83,7 @@ def on_host(vector_bytes: int, x86: bool, work: Callable[[], list[np.ndarray]]) 
     host = Host(real.name, real.features, width, real.fma, x86 and real.x86)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu_device, "detect_host", lambda: host)
-        patch.setattr(default, "_default", [Engine(CpuDevice())])
+        patch.setattr(default, "_default", Engine(CpuDevice()))
         return work()
 
 

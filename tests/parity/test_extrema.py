@@ -236,7 +236,7 @@ def test_chains_are_their_stages(chain: str, dtype: str, vector_bytes: int, rows
                 patch.setattr(cpu_device, "detect_host", lambda host=narrow: host)
                 patch.setattr(launch, "_band_rows", lambda *_: rows)
                 patch.setattr(launch, "thread_count", lambda: 4)
-            patch.setattr(default, "_default", [Engine(CpuDevice())])
+            patch.setattr(default, "_default", Engine(CpuDevice()))
             assert same(run_chain(stages, image, fused=True), want)
             assert same(run_chain(stages, image, fused=True, in_place=True), want)
 

@@ -137,7 +137,7 @@ def test_other_machines_give_the_same_bytes(channels: int, vector_bytes: int, x8
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 5)
         patch.setattr(launch, "thread_count", lambda: 4)
-        patch.setattr(default, "_default", [Engine(CpuDevice())])
+        patch.setattr(default, "_default", Engine(CpuDevice()))
         got = [run_here("sharpen", image, {"amount": a}) for a in AMOUNTS]
         got += [run_here(k, image, {}) for n, k in KERNELS.items() if n != "passing two"]
     for a, b in zip(got, wanted, strict=True):

@@ -100,7 +100,7 @@ def test_fused_loops_are_unfused_byte_for_byte(
     narrow = Host(real.name, real.features, vector_bytes, real.fma, real.x86)
     monkeypatch.setattr(cpu_device, "detect_host", lambda: narrow)
     monkeypatch.setattr(launch, "_band_rows", lambda *_: 7)
-    monkeypatch.setattr(default, "_default", [Engine(CpuDevice())])
+    monkeypatch.setattr(default, "_default", Engine(CpuDevice()))
     chain = compute.pipeline()
     here: compute.Buffer | compute.Scratch = compute.from_array(pixels)
     fused = compute.buffer_zeros(image.shape, dtype)

@@ -65,6 +65,6 @@ def test_bytes_are_those_of_the_policy(kernel: Kernel, vector_bytes: int, x86: b
         width = min(vector_bytes, real.vector_bytes)
         host = Host(real.name, real.features, width, real.fma, x86 and real.x86)
         patch.setattr(cpu_device, "detect_host", lambda: host)
-        patch.setattr(default, "_default", [Engine(CpuDevice())])
+        patch.setattr(default, "_default", Engine(CpuDevice()))
         got = run(kernel, source)
     np.testing.assert_array_equal(got, wanted)

@@ -139,7 +139,7 @@ def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> Non
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 6)
         patch.setattr(launch, "thread_count", lambda: 4)
-        patch.setattr(default, "_default", [Engine(CpuDevice())])
+        patch.setattr(default, "_default", Engine(CpuDevice()))
         got = [run(source, size, calls) for calls in chosen]
         everything = calls_of("all", "nv12", "nv12")
         got.append(run(source, size, everything))

@@ -198,7 +198,7 @@ def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> Non
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 5)
         patch.setattr(launch, "thread_count", lambda: 4)
-        patch.setattr(default, "_default", [Engine(CpuDevice())])
+        patch.setattr(default, "_default", Engine(CpuDevice()))
         got = [run_here(k, image, (21, 50), **p) for k, p in chosen]
     for a, b in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(a, b)

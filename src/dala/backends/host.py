@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import os
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -16,6 +16,7 @@ from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
 from dala.plan.melt import FusedPass, PassArray
 from dala.plan.planner import Plan, WholePass
+from dala.threads import once, renew_in_child
 
 Array = npt.NDArray[Any]
 Numbers = Sequence[float | int]
@@ -65,7 +66,7 @@ def _too_large(type_: ArrayType) -> OutOfMemoryError:
     )
 
 
-@functools.cache
+@once
 def physical_memory() -> int:
     """Bytes of main memory; without a way to tell, no limit of ours."""
     try:
@@ -75,34 +76,38 @@ def physical_memory() -> int:
 
 
 class SparePool:
-    """Arrays to use again, up to a budget.
-
-    Without a lock: each step is one operation on a dict or a list, and a count that is a little off does
-    no harm.
-    """
+    """Arrays to use again, up to a budget."""
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
         self.bytes = 0
         self._arrays: dict[ArrayType, list[HostArray]] = {}
+        self._lock = threading.Lock()
+        renew_in_child(self)
 
     def take(self, type_: ArrayType) -> HostArray:
         """A spare array of that type, or a new one."""
-        try:
-            array = self._arrays[type_].pop()
-        except (KeyError, IndexError):
-            return HostArray(type_)
-        self.bytes -= _cost(type_)
-        return array
+        with self._lock:
+            spare = self._arrays.get(type_)
+            if spare:
+                self.bytes -= _cost(type_)
+                return spare.pop()
+        return HostArray(type_)
 
     def give(self, array: HostArray) -> None:
         """Keep an array for the next who needs one; beyond the budget, start over."""
         cost = _cost(array.type)
-        if self.bytes + cost > self.budget:
-            self._arrays, self.bytes = {}, 0
-        if cost <= self.budget:
+        if cost > self.budget:
+            return
+        with self._lock:
+            if self.bytes + cost > self.budget:
+                self._arrays, self.bytes = {}, 0
             self._arrays.setdefault(array.type, []).append(array)
             self.bytes += cost
+
+    def renew(self) -> None:
+        """In a forked child nobody else is at work."""
+        self._lock = threading.Lock()
 
 
 def _cost(type_: ArrayType) -> int:

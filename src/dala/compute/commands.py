@@ -27,7 +27,7 @@ from typing import Any, Literal, Protocol
 
 from dala.compute.failures import detached, renewed
 from dala.errors import CommandError, CommandTimeoutError
-from dala.threads import Runners
+from dala.threads import Runners, once_per_process
 
 Status = Literal["pending", "completed", "failed"]
 REMEMBERED_FAILURES = 4096  # failed commands that can still be asked about by their number
@@ -426,7 +426,6 @@ def _begin_in_child() -> None:
     """A forked process has none of its parent's threads: new pool, nothing under way."""
     global _lock
     _lock = threading.Lock()
-    _runners.cache_clear()
     under_way = list(pending.values())
     for command in under_way:
         command._runs_on, command._dependents, command._callbacks = "caller", [], []
@@ -439,6 +438,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_in_child)
 
 
-@functools.cache
+@once_per_process
 def _runners() -> Runners:
     return Runners("dala-run", min(8, 2 + (os.cpu_count() or 1)))

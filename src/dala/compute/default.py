@@ -6,7 +6,7 @@ from dala.backends.auto import choose_auto, list_devices, open_device
 from dala.backends.base import Device
 from dala.compute.engine import Engine, engine_for
 
-_default: list[Engine] = []  # the process default, once somebody needs or sets it
+_default: Engine | None = None  # the process's own, once somebody needs or sets it
 
 
 def device(spec: str = "auto") -> Device:
@@ -32,9 +32,11 @@ def devices() -> list[str]:
 
 def default_engine() -> Engine:
     """Where buffers go and kernels run unless told otherwise."""
-    if not _default:
-        _default.append(engine_for(open_device("auto")))
-    return _default[0]
+    global _default
+    found = _default  # read once: another thread may leave a `with dala.use` meanwhile
+    if found is None:
+        found = _default = engine_for(open_device("auto"))
+    return found
 
 
 class use:
@@ -47,13 +49,15 @@ class use:
     """
 
     def __init__(self, spec: str) -> None:
+        global _default
         engine = engine_for(open_device(spec))
         self.device = engine.device
-        self._before = list(_default)  # perhaps none yet, and then none is made
-        _default[:] = [engine]
+        self._before = _default  # perhaps none yet, and then none is made
+        _default = engine
 
     def __enter__(self) -> Device:
         return self.device
 
     def __exit__(self, *exc: object) -> None:
-        _default[:] = self._before
+        global _default
+        _default = self._before

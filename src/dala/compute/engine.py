@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -24,6 +23,7 @@ from dala.ir.library import LibraryCall
 from dala.language.tables import Table
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Barrier, Call, Copy, Slot
+from dala.threads import OnceByKey
 
 CACHED_PLANS = 512
 QUIET = Guard(pending, storage="_storage", writer="writer")
@@ -103,10 +103,10 @@ class Engine:
         self.device = device
         self.default_stream = Stream(self)
         self.known: dict[Hashable, Known] = {}  # by what repeated.py recognises a call
-        self._recipes: OrderedDict[Hashable, Recipe] = OrderedDict()
-        self._prepared: OrderedDict[Hashable, Program] = OrderedDict()
+        self._recipes: OnceByKey[Hashable, Recipe] = OnceByKey(CACHED_PLANS)
+        self._prepared: OnceByKey[Hashable, Program] = OnceByKey(CACHED_PLANS)
         self._tables: weakref.WeakKeyDictionary[Table, Buffer] = weakref.WeakKeyDictionary()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the tables
 
     def prepare(self, stages: Sequence[Stage]) -> Prepared:
         """Check the stages against each other and find or make their recipe.
@@ -130,20 +130,15 @@ class Engine:
                 else:
                     kind.append(~slot)  # scratch
         key = tuple(kind)
-        recipe = self._recipes.get(key)
+        recipe = self._recipes.peek(key)
         if recipe is None:
-            fresh = self._make_recipe(stages, slot_of)
-            with self._lock:
-                recipe = self._recipes.setdefault(key, fresh)
-                while len(self._recipes) > CACHED_PLANS:
-                    self._recipes.popitem(last=False)
+            recipe = self._recipes.get(key, lambda: self._make_recipe(stages, slot_of))
         return Prepared(recipe, tuple(slot_of), numbers)
 
     def forget(self) -> None:
         """Drop every recipe, and whatever leads to one: the next run plans and compiles again."""
-        with self._lock:
-            self._recipes.clear()
-            self.known.clear()
+        self._recipes.clear()
+        self.known.clear()
 
     def arrays(self, stage: Stage) -> tuple[Buffer | Scratch, ...]:
         """What a stage reads, and then what it writes; array parameters are read after the inputs."""
@@ -233,29 +228,17 @@ class Engine:
         """The device's copy of an array parameter: made once, and gone with the Table."""
         with self._lock:
             found = self._tables.get(table)
-        if found is None:
-            storage = self.device.allocate(table.type)
-            self.device.upload(storage, table.array)
-            fresh = Buffer(self, table.type, storage)
-            with self._lock:
-                found = self._tables.setdefault(table, fresh)
+            if found is None:
+                storage = self.device.allocate(table.type)
+                self.device.upload(storage, table.array)
+                found = self._tables[table] = Buffer(self, table.type, storage)
         return found
 
     def _adapt(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
         """The device's own form of a program for arrays of these kinds, made once."""
         kinds = tuple([(t.dtype, t.channels) for t in (*inputs, output)])
-        key = (program, kinds)
-        with self._lock:
-            found = self._prepared.get(key)
-            if found is not None:
-                self._prepared.move_to_end(key)
-        if found is None:
-            found = self.device.prepare(program, inputs, output)
-            with self._lock:
-                found = self._prepared.setdefault(key, found)
-                while len(self._prepared) > CACHED_PLANS:
-                    self._prepared.popitem(last=False)
-        return found
+        prepare = functools.partial(self.device.prepare, program, inputs, output)
+        return self._prepared.get((program, kinds), prepare)
 
     def check_devices(self, buffers: Iterable[Buffer | Scratch | None]) -> None:
         """Refuse buffers of another device."""
@@ -280,11 +263,16 @@ def _with_places(error: ShaderError, stages: Sequence[Stage]) -> ShaderError:
     return ShaderError("\n  ".join([str(error), *places]))
 
 
-_engines: dict[int, Engine] = {}
+_engines: list[Engine] = []  # one for each device that is in use
 _engines_lock = threading.Lock()
 
 
 def engine_for(device: Device) -> Engine:
-    """The engine of a device; each device has one."""
+    """The engine of a device; each device has one. Those of lost devices are let go."""
     with _engines_lock:
-        return _engines.setdefault(id(device), Engine(device))
+        _engines[:] = [e for e in _engines if e.device is device or not e.device.lost]
+        for engine in _engines:
+            if engine.device is device:
+                return engine
+        _engines.append(Engine(device))
+        return _engines[-1]

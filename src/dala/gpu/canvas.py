@@ -77,7 +77,8 @@ class Canvas:
         self._scratch = np.empty(0, np.uint8)
         self._set(layout.REPLACE, int(replace))
         self._set(layout.SIZES, int(SIZES.ctypes.data))
-        self._set(layout.HALVES, int(half_widths().ctypes.data))
+        self._halves = half_widths()  # held: machine code reads it
+        self._set(layout.HALVES, int(self._halves.ctypes.data))
         self._set(layout.STALE, 1)
         self._point()
 

@@ -7,7 +7,6 @@ its proportions; what the window has beyond is black.
 from __future__ import annotations
 
 import atexit
-import functools
 import time
 import warnings
 import weakref
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dala.errors import ParameterError, UnsupportedError, suggest
 from dala.gpu.quad import Picture, fit
+from dala.threads import once
 
 if TYPE_CHECKING:
     from dala.gpu.surface import Surface
@@ -137,7 +137,7 @@ class Window:
 _open: weakref.WeakSet[Window] = weakref.WeakSet()
 
 
-@functools.cache
+@once
 def _close_at_exit() -> None:
     """Once, when there is a window: what was registered last runs first, so before GLFW ends."""
     atexit.register(_close_all)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.cpu.jit import Module
-from dala.threads import COPIERS, share
+from dala.threads import COPIERS, once, share
 
 Array = npt.NDArray[Any]
 BLOCK = 16  # pixels in a turn of the loop
@@ -81,16 +81,13 @@ class _Code:
     def __init__(self) -> None:
         pack = [c for p in range(4) for c in (3 * p, 3 * p + 1, 3 * p + 2, _ALPHA)]
         unpack = [4 * p + c for p in range(4) for c in range(3)] + [_ALPHA] * 4
-        self._module = Module(_loop("pack", 3, 4, pack) + _loop("unpack", 4, 3, unpack))
-        self.pack = self._function("pack")
-        self.unpack = self._function("unpack")
-
-    def _function(self, name: str) -> Callable[[int, int, int], None]:
-        kinds = [ctypes.c_int64] * 3
-        return ctypes.CFUNCTYPE(None, *kinds)(self._module.address(name))
+        module = Module(_loop("pack", 3, 4, pack) + _loop("unpack", 4, 3, unpack))
+        addresses = [ctypes.c_int64] * 3
+        self.pack = module.function("pack", None, *addresses)
+        self.unpack = module.function("unpack", None, *addresses)
 
 
-@functools.cache
+@once
 def _code() -> _Code:
     return _Code()
 

@@ -6,13 +6,14 @@ llvmlite is imported on first use, so that ``import dala`` stays light. Its call
 from __future__ import annotations
 
 import ctypes
-import functools
 import hashlib
 import platform
 import threading
-from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from dala.threads import OnceByKey, once
 
 CACHED_PASSES = 256  # compiled passes kept; the oldest unused one is freed beyond that
 
@@ -29,7 +30,7 @@ class Host:
     permutes_bytes: bool = False  # any byte of two vectors in one instruction (AVX-512 VBMI)
 
 
-@functools.cache
+@once
 def detect_host() -> Host:
     """The CPU's name, features and the widest vectors worth using."""
     binding = _binding()
@@ -45,7 +46,7 @@ def detect_host() -> Host:
 
 
 class Module:
-    """Machine code of LLVM text. Dropping the last reference frees it.
+    """Machine code of LLVM text. Dropping the last reference frees it; its functions hold one.
 
     ``optimise`` runs LLVM's own passes first: for text that keeps its variables in memory.
     """
@@ -66,6 +67,15 @@ class Module:
         with _compiling:
             return int(self._engine.get_function_address(name))
 
+    def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+        """A function of the module for Python to call; the GIL is released while it runs.
+
+        It holds the module: whoever calls a function has the function, and so the code that runs.
+        """
+        function = ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
+        function.module = self  # type: ignore[attr-defined]
+        return function
+
 
 def _optimise(binding: Any, module: Any) -> None:
     """Slots to registers, inlining, invariants out of loops; vectors are written by hand."""
@@ -81,42 +91,31 @@ class Compiled:
 
     def __init__(self, text: str) -> None:
         self._module = Module(text)
-        # CFUNCTYPE releases the GIL for the whole native call
-        prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
         self.address = self._module.address("dala_pass")
-        self.call = prototype(self.address)
+        self.call = self._module.function("dala_pass", None, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class CodeCache:
     """Compiled passes by the hash of their text, least recently used ones dropped."""
 
     def __init__(self, limit: int = CACHED_PASSES) -> None:
-        self.limit = limit
-        self.compiled = 0  # how many were compiled, for tests and explain()
-        self._passes: OrderedDict[bytes, Compiled] = OrderedDict()
-        self._lock = threading.Lock()
+        self._passes: OnceByKey[bytes, Compiled] = OnceByKey(limit)
+
+    @property
+    def compiled(self) -> int:
+        """How many were compiled, for tests and explain()."""
+        return self._passes.made
 
     def get(self, text: str) -> Compiled:
         """The machine code for ``text``, compiled at most once while it stays in the cache."""
         key = hashlib.sha256(text.encode()).digest()
-        with self._lock:
-            found = self._passes.get(key)
-            if found is not None:
-                self._passes.move_to_end(key)
-                return found
-        fresh = Compiled(text)
-        with self._lock:
-            self.compiled += 1
-            kept = self._passes.setdefault(key, fresh)
-            while len(self._passes) > self.limit:
-                self._passes.popitem(last=False)
-        return kept
+        return self._passes.get(key, lambda: Compiled(text))
 
 
 _compiling = threading.Lock()  # LLVM's global context is not for several threads at once
 
 
-@functools.cache
+@once
 def _binding() -> Any:
     import llvmlite.binding as binding
 
@@ -133,6 +132,6 @@ def _new_machine() -> Any:
     )
 
 
-@functools.cache
+@once
 def _machine() -> Any:
     return _new_machine()

@@ -7,7 +7,6 @@ involved once per thread, not once per band.
 
 from __future__ import annotations
 
-import functools
 import os
 import struct
 import threading
@@ -30,7 +29,7 @@ from dala.ir.dtypes import U8, DType
 from dala.ir.graph import PLAIN, accesses, gathered_sources
 from dala.ir.planes import shrink
 from dala.plan.melt import FusedPass
-from dala.threads import Runners
+from dala.threads import Runners, once_per_process
 
 Block: TypeAlias = "array[int]"  # the arguments of a native call, in 8-byte words
 PIECE = 16_384  # elements per row when a tensor is cut into even pieces
@@ -41,7 +40,7 @@ BANDS_PER_THREAD = 3
 _FORMAT = {"f32": "f4x", "f64": "d", "s32": "i4x", "s64": "q", "u32": "I4x", "u8": "B7x"}
 
 
-@functools.cache
+@once_per_process  # a child may be put onto other cores
 def thread_count() -> int:
     """How many threads a pass may use: DALA_THREADS, or the cores this process may run on."""
     wanted = os.environ.get("DALA_THREADS", "")
@@ -52,13 +51,9 @@ def thread_count() -> int:
     return os.cpu_count() or 1
 
 
-@functools.cache
+@once_per_process
 def _helpers() -> Runners:
     return Runners("dala-cpu", max(1, thread_count() - 1))
-
-
-if hasattr(os, "register_at_fork"):  # threads do not survive a fork
-    os.register_at_fork(after_in_child=_helpers.cache_clear)
 
 
 class _Own(threading.local):

@@ -14,7 +14,6 @@ that are over in some microseconds, and only where there is a GIL to keep.
 from __future__ import annotations
 
 import ctypes
-import functools
 import sys
 from array import array
 from collections.abc import Callable, Sequence
@@ -26,6 +25,7 @@ from dala.backends.cpu.launch import PassLauncher
 from dala.backends.host import HostArray, HostExecutable
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, F64, U8, DType
+from dala.threads import once
 
 BRIEF_WORK = 500_000  # vector operations, some 65 µs
 METH_FASTCALL = 0x80
@@ -184,7 +184,8 @@ class _Entry:
 
     def function(self, held: tuple[object, ...]) -> Callable[..., bool]:
         """The function that has ``held`` as its self: a frame's address, and what must live as long."""
-        return cast("Callable[..., bool]", self._new(ctypes.byref(self._definition), held, None))
+        owned = (*held, self)  # the code it runs in, too
+        return cast("Callable[..., bool]", self._new(ctypes.byref(self._definition), owned, None))
 
 
 def _with_addresses(text: str) -> str:
@@ -195,7 +196,7 @@ def _with_addresses(text: str) -> str:
     return text
 
 
-@functools.cache
+@once
 def _entry() -> _Entry | None:
     """None on a Python without a GIL, or without CPython's functions: then every run is a command."""
     gil = getattr(sys, "_is_gil_enabled", lambda: True)()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from typing import Any
 
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.shader import Shader
+from dala.threads import OnceByKey
 
 KEPT = 256
 
@@ -17,17 +16,14 @@ class PipelineCache:
 
     def __init__(self, gpu: Any) -> None:
         self.gpu = gpu
-        self._layouts: dict[tuple[str, ...], tuple[Any, Any]] = {}
-        self._pipelines: OrderedDict[str, tuple[Any, Any]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._layouts: OnceByKey[tuple[str, ...], tuple[Any, Any]] = OnceByKey(KEPT)
+        self._pipelines: OnceByKey[str, tuple[Any, Any]] = OnceByKey(KEPT)
 
     def get(self, shader: Shader) -> tuple[Any, Any]:
         """The pipeline of a shader and its bind group layout."""
-        with self._lock:
-            found = self._pipelines.get(shader.text)
-            if found is not None:
-                self._pipelines.move_to_end(shader.text)
-                return found
+        return self._pipelines.get(shader.text, lambda: self._compile(shader))
+
+    def _compile(self, shader: Shader) -> tuple[Any, Any]:
         kinds = ["storage" if b.written else "read-only-storage" for b in shader.bindings]
         if shader.uniforms.fields:
             kinds.append("uniform")
@@ -37,20 +33,15 @@ class PipelineCache:
             pipeline = self.gpu.create_compute_pipeline(
                 layout=layout, compute={"module": module, "entry_point": "main"}
             )
-        with self._lock:
-            self._pipelines[shader.text] = (pipeline, groups)
-            while len(self._pipelines) > KEPT:
-                self._pipelines.popitem(last=False)
         return pipeline, groups
 
     def _layout(self, kinds: tuple[str, ...]) -> tuple[Any, Any]:
-        with self._lock:
-            if kinds not in self._layouts:
-                entries = [
-                    {"binding": i, "visibility": "COMPUTE", "buffer": {"type": kind}}
-                    for i, kind in enumerate(kinds)
-                ]
-                groups = self.gpu.create_bind_group_layout(entries=entries)
-                layout = self.gpu.create_pipeline_layout(bind_group_layouts=[groups])
-                self._layouts[kinds] = (groups, layout)
-            return self._layouts[kinds]
+        return self._layouts.get(kinds, lambda: self._make_layout(kinds))
+
+    def _make_layout(self, kinds: tuple[str, ...]) -> tuple[Any, Any]:
+        entries = [
+            {"binding": i, "visibility": "COMPUTE", "buffer": {"type": kind}}
+            for i, kind in enumerate(kinds)
+        ]
+        groups = self.gpu.create_bind_group_layout(entries=entries)
+        return groups, self.gpu.create_pipeline_layout(bind_group_layouts=[groups])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -16,6 +15,7 @@ from dala.gpu.raster import protocol
 from dala.gpu.raster.language import compile_functions
 from dala.gpu.raster.layout import SMALL
 from dala.gpu.raster.shapes import compute_half_width
+from dala.threads import once
 
 ENTRIES: tuple[FunctionType, ...] = (protocol.check, protocol.run, protocol.apply_clip)  # type: ignore[assignment]
 
@@ -24,19 +24,17 @@ class Code:
     """The three functions that Python calls, on addresses and numbers; the GIL is released."""
 
     def __init__(self) -> None:
-        module = Module(compile_functions(ENTRIES), optimise=True)
-        self._module = module  # frees the machine code with its last reference
+        self._module = Module(compile_functions(ENTRIES), optimise=True)
         self.check = self._function(protocol.check, 7)
         self.run = self._function(protocol.run, 4)
         self.apply_clip = self._function(protocol.apply_clip, 1)
 
     def _function(self, function: Callable[..., Any], arguments: int) -> Callable[..., int]:
         kinds = [ctypes.c_int64] * (arguments + 1)
-        prototype = ctypes.CFUNCTYPE(*kinds)
-        return prototype(self._module.address(function.__name__))
+        return self._module.function(function.__name__, *kinds)
 
 
-@functools.cache
+@once
 def half_widths() -> npt.NDArray[np.uint8]:
     """Half widths of the rows of small discs, [radius, row]."""
     table = np.zeros((SMALL, SMALL), np.uint8)
@@ -46,7 +44,7 @@ def half_widths() -> npt.NDArray[np.uint8]:
     return table
 
 
-@functools.cache
+@once
 def code() -> Code:
     """The compiled rasteriser."""
     return Code()
