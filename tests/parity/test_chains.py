@@ -256,7 +256,7 @@ def test_bands_and_vector_widths_change_nothing(rows: int, vector_bytes: int, ca
         patch.setattr(launch, "_band_rows", lambda *given: -(-rows // given[-1]) * given[-1])
         patch.setattr(launch, "thread_count", lambda: 4)
         engine = Engine(CpuDevice())  # its own plans: these bands must not leak into other tests
-        patch.setattr(default, "_default", [engine])
+        patch.setattr(default, "_default", engine)
         fused, plan = run_fused(case, source)
     for index, result in fused.items():
         assert same_bytes(result, apart[index]), f"stage {index} differs\n{plan}"

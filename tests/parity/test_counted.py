@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
+from machines import machine_with
 
 import dala
 from dala import compute
 from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu.counted import count_in_levels
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import Host, detect_host
+from dala.backends.cpu.jit import detect_host
 from dala.backends.cpu.prepare import prepare_program
 from dala.compute import default
 from dala.compute.engine import Engine
@@ -94,8 +97,7 @@ def test_extremes_stay_bytes(text: str) -> None:
 def test_curves_are_the_same_with_and_without_tables() -> None:
     image = pictures((9, 67))[0]
     wanted = run("contrast", [image], value=0.37)
-    real = detect_host()
-    host = Host(real.name, real.features, real.vector_bytes, real.fma, real.x86)
+    host = dataclasses.replace(detect_host(), permutes_bytes=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(default, "_default", Engine(CpuDevice()))
@@ -122,9 +124,7 @@ def test_what_is_not_bytes_is_left_alone() -> None:
 def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> None:
     kernels, images = [probe(text) for text in SMOOTH.values()], pictures((9, 67))
     wanted = [run(k, images) for k in kernels]
-    real = detect_host()
-    width = min(vector_bytes, real.vector_bytes)
-    host = Host(real.name, real.features, width, real.fma, x86 and real.x86)
+    host = machine_with(vector_bytes, x86)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(default, "_default", Engine(CpuDevice()))

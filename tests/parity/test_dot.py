@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from machines import machine_with
 
 import dala
 from dala import compute
 from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import Host, detect_host
 from dala.backends.cpu.prepare import prepare_program
 from dala.backends.cpu.ways import CHOICE, DOT
 from dala.compute import default
@@ -78,9 +78,7 @@ def pictures() -> list[np.ndarray]:
 
 def on_host(vector_bytes: int, x86: bool, work: Callable[[], list[np.ndarray]]) -> list[np.ndarray]:
     """What a machine with other vectors computes."""
-    real = detect_host()
-    width = min(vector_bytes, real.vector_bytes)
-    host = Host(real.name, real.features, width, real.fma, x86 and real.x86)
+    host = machine_with(vector_bytes, x86)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(default, "_default", Engine(CpuDevice()))

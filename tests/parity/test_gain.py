@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from machines import machine_with
 
 import dala
 from dala import compute
@@ -13,7 +14,7 @@ from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.emit import emit_pass
-from dala.backends.cpu.jit import Host, detect_host
+from dala.backends.cpu.jit import Host
 from dala.backends.cpu.prepare import prepare_program
 from dala.compute import default
 from dala.compute.engine import Engine
@@ -125,15 +126,8 @@ def test_other_machines_give_the_same_bytes(channels: int, vector_bytes: int, x8
     image = image if channels == 4 else image[..., 0].copy()
     wanted = [run("sharpen", image, "cpu", {"amount": a}) for a in AMOUNTS]
     wanted += [run(k, image, "cpu", {}) for n, k in KERNELS.items() if n != "passing two"]
-    real = detect_host()
     with pytest.MonkeyPatch.context() as patch:
-        host = Host(
-            real.name,
-            real.features,
-            min(vector_bytes, real.vector_bytes),
-            real.fma,
-            x86 and real.x86,
-        )
+        host = machine_with(vector_bytes, x86)
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 5)
         patch.setattr(launch, "thread_count", lambda: 4)

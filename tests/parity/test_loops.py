@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from machines import machine_with
 
 import dala
 from dala import compute
@@ -13,7 +14,7 @@ from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.emit import emit_pass
-from dala.backends.cpu.jit import Host, detect_host
+from dala.backends.cpu.jit import detect_host
 from dala.compute import default
 from dala.compute.engine import Engine
 from dala.language.kernel import Kernel, make_kernel
@@ -96,8 +97,7 @@ def test_fused_loops_are_unfused_byte_for_byte(
         out = compute.buffer_zeros(image.shape, dtype)
         compute.run_kernel(kernel, [apart], out, params)
         apart = out
-    real = detect_host()
-    narrow = Host(real.name, real.features, vector_bytes, real.fma, real.x86)
+    narrow = machine_with(vector_bytes)
     monkeypatch.setattr(cpu_device, "detect_host", lambda: narrow)
     monkeypatch.setattr(launch, "_band_rows", lambda *_: 7)
     monkeypatch.setattr(default, "_default", Engine(CpuDevice()))

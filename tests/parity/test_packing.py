@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from machines import machine_with
 
 import dala
 from dala import compute
 from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import Host, detect_host
 from dala.compute import default
 from dala.compute.engine import Engine
 from dala.language.kernel import Kernel, make_kernel
@@ -58,12 +58,11 @@ def run(kernel: Kernel, source: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
 @pytest.mark.parametrize(("vector_bytes", "x86"), HOSTS)
 def test_bytes_are_those_of_the_policy(kernel: Kernel, vector_bytes: int, x86: bool) -> None:
-    source, real = image(), detect_host()
+    source = image()
     with dala.use("reference"):
         wanted = run(kernel, source)
     with pytest.MonkeyPatch.context() as patch:
-        width = min(vector_bytes, real.vector_bytes)
-        host = Host(real.name, real.features, width, real.fma, x86 and real.x86)
+        host = machine_with(vector_bytes, x86)
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(default, "_default", Engine(CpuDevice()))
         got = run(kernel, source)

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
+from machines import machine_with
 
 import dala
 from dala import compute
 from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import Host, detect_host
+from dala.backends.cpu.jit import detect_host
 from dala.backends.cpu.rows import Sweep, schedule_rows
 from dala.compute import default
 from dala.compute.engine import Engine
@@ -125,7 +126,7 @@ def test_fused_is_unfused(name: str, target: str) -> None:
     ("vector_bytes", "x86"), [(64, False), (32, True), (32, False), (16, True)]
 )
 def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> None:
-    size, real = (38, 194), detect_host()
+    size = (38, 194)
     names = ["nothing", "blur", "largest", "sharpen", "grey"]  # in integers, on all machines
     chosen = [
         calls_of(n, s, t) for n in names for s, t in (("nv12", "yuv420p"), ("yuv420p", "nv12"))
@@ -134,8 +135,7 @@ def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> Non
     with dala.use("cpu"):
         wanted = [run(source, size, calls) for calls in chosen]
     with pytest.MonkeyPatch.context() as patch:
-        width = min(vector_bytes, real.vector_bytes)
-        host = Host(real.name, real.features, width, real.fma, x86 and real.x86)
+        host = machine_with(vector_bytes, x86)
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 6)
         patch.setattr(launch, "thread_count", lambda: 4)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from machines import machine_with
 from sampling import pixels, run, run_here
 
 from dala import compute
 from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import Host, detect_host
 from dala.backends.cpu.prepare import prepare_program
 from dala.backends.cpu.ways import RESAMPLED
 from dala.compute import default
@@ -186,15 +186,14 @@ def test_even_images_stay_even(way: str, level: int) -> None:
     ("vector_bytes", "x86"), [(64, False), (32, True), (32, False), (16, True), (16, False)]
 )
 def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> None:
-    image, real = pixels((33, 40)), detect_host()
+    image = pixels((33, 40))
     chosen: list[tuple[str | Kernel, dict[str, object]]] = [
         *(("resize", {"interpolation": way}) for way in WAYS),
         *((kernel, {}) for kernel in OURS.values()),
     ]
     wanted = [run("cpu", k, image, (21, 50), **p) for k, p in chosen]
     with pytest.MonkeyPatch.context() as patch:
-        width = min(vector_bytes, real.vector_bytes)
-        host = Host(real.name, real.features, width, real.fma, x86 and real.x86)
+        host = machine_with(vector_bytes, x86)
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 5)
         patch.setattr(launch, "thread_count", lambda: 4)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from machines import machine_with
 from sampling import pixels, run, run_here
 
 from dala import compute
 from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import Host, detect_host
 from dala.backends.cpu.prepare import prepare_program
 from dala.backends.cpu.ways import SAMPLED
 from dala.compute import default
@@ -133,12 +133,11 @@ def test_whole_positions_are_exact() -> None:
     ("vector_bytes", "x86"), [(64, False), (32, True), (32, False), (16, True)]
 )
 def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> None:
-    image, real = pixels((33, 40)), detect_host()
+    image = pixels((33, 40))
     chosen = cases((33, 40), (21, 50))
     wanted = [run("cpu", k, image, (21, 50), **p) for k, p in chosen]
     with pytest.MonkeyPatch.context() as patch:
-        width = min(vector_bytes, real.vector_bytes)
-        host = Host(real.name, real.features, width, real.fma, x86 and real.x86)
+        host = machine_with(vector_bytes, x86)
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 5)
         patch.setattr(launch, "thread_count", lambda: 4)
