@@ -26,4 +26,5 @@ def in_threads(count: int, work: Callable[[int], None]) -> None:
     for thread in threads:
         thread.join(PATIENCE_S)
     assert not any(thread.is_alive() for thread in threads)
-    assert errors == []
+    if errors:
+        raise errors[0]
