@@ -77,7 +77,7 @@ def unknown_format(name: str) -> VideoError:
         )
     return VideoError(
         f"{name}: expected a file that holds its video itself (mp4, mkv, avi, ts, gif, png …); another "
-        "format is read if you trust the file: Reader(…, options={'format_whitelist': 'FFmpeg's name of it'})"
+        "format is read if you trust the file: Reader(…, options={'format_whitelist': 'its name'})"
     )
 
 
@@ -85,7 +85,8 @@ def forbidden_protocol(name: str) -> VideoError:
     """A URL, or what is found there, asks for something that is no network."""
     return VideoError(
         f"{name}: expected a stream (http, https, rtsp, rtmp, srt, tcp, udp …) that refers to nothing but "
-        "the network; another protocol is used if you trust it: Reader(…, options={'protocol_whitelist': '…'})"
+        "the network; another protocol is used if you trust it: "
+        "Reader(…, options={'protocol_whitelist': '…'})"
     )
 
 
