@@ -15,7 +15,7 @@
     ├── DeviceError           (RuntimeError)  a device cannot be found, made or used
     │   ├── UnsupportedError                  the device lacks a feature or an element type
     │   ├── DeviceLostError                   the driver gave up; a new device can be opened
-    │   └── ShaderError                       the driver refuses a kernel's code
+    │   └── ShaderError                       the driver refuses a shader's code, or dala before it does
     ├── ProtocolError         (ValueError)    bytes are no drawing commands; names opcode and offset
     ├── ColorError            (ValueError)    a colour is unknown or out of range
     ├── SurfaceError          (RuntimeError)  a surface cannot do what a command asks for
@@ -105,7 +105,7 @@ class DeviceLostError(DeviceError):
 
 
 class ShaderError(DeviceError):
-    """The driver refuses the code made of a kernel. The message names the kernel and quotes the line."""
+    """The driver refuses a shader, or it is too deep for one. The message names it and the line."""
 
 
 class ProtocolError(DalaError, ValueError):

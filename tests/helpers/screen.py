@@ -47,7 +47,6 @@ def virtual_screen(tmp_path: Path) -> Iterator[dict[str, str]]:
     yield {
         **os.environ,
         "DISPLAY": f":{number}",
-        "XDG_RUNTIME_DIR": str(tmp_path),
         "SCREEN_FILE": str(tmp_path / "Xvfb_screen0"),
     }
     server.terminate()

@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType
@@ -33,7 +32,6 @@ def run(arguments: Sequence[str]) -> int:
     """Run ``dala`` with these arguments."""
     from dala.cli.app import app
 
-    _quieten_mesa()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # an old code page has no arrows
             stream.reconfigure(errors="replace")
@@ -115,12 +113,6 @@ def explain_os_error(error: OSError) -> str:
     """``holiday.jpg: Permission denied``."""
     reason = error.strerror or str(error) or type(error).__name__
     return f"{error.filename}: {reason}" if error.filename is not None else reason
-
-
-def _quieten_mesa() -> None:
-    """Without XDG_RUNTIME_DIR Mesa writes errors to stderr that mean nothing to anybody."""
-    if sys.platform.startswith("linux"):
-        os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from dala.backends.webgpu.memory import GpuArray
+from dala.backends.webgpu.runtime_dir import some_runtime_dir
 from dala.errors import UnsupportedError
 from dala.gpu.frame import Frame
 
@@ -64,9 +65,10 @@ class Picture:
         self._lock: AbstractContextManager[Any] = nullcontext() if device is None else device.lock
         gpu: Any = None if device is None else device.gpu
         if gpu is None:
-            adapter = wgpu.gpu.request_adapter_sync(
-                canvas=canvas, power_preference="high-performance"
-            )
+            with some_runtime_dir():
+                adapter = wgpu.gpu.request_adapter_sync(
+                    canvas=canvas, power_preference="high-performance"
+                )
             if adapter is None:
                 raise UnsupportedError("show: no GPU driver can draw into a window here")
             gpu = adapter.request_device_sync()

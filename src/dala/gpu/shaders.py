@@ -1,4 +1,4 @@
-"""Compute shaders on a surface's pixels.
+"""Compute shaders on a surface's pixels. Their text may be a stranger's: it is measured first (wgsl.py).
 
 A shader is WGSL with one ``@compute`` function. What it is given, it finds by name, in group 0, under
 whatever binding numbers it likes:
@@ -23,18 +23,20 @@ from typing import TYPE_CHECKING, Any
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray
 from dala.errors import ShaderError, SurfaceError
+from dala.gpu.wgsl import STACK, check_wgsl, without_comments
+from dala.threads import call_with_stack
 
 if TYPE_CHECKING:
     from dala.backends.webgpu.device import WebGpuDevice
 
 KEPT = 64  # compiled shaders
-_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _VARIABLE = re.compile(
-    r"((?:@(?:group|binding)\s*\(\s*\d+\s*\)\s*){2})"
+    r"((?:@(?:group|binding)\s*\(\s*\d{1,10}\s*\)\s*){2})"
     r"var\s*<\s*(uniform|storage)\s*(?:,\s*(\w+)\s*)?>\s*(\w+)\s*:"
 )
 _NUMBER = re.compile(r"@(group|binding)\s*\(\s*(\d+)")
-_ENTRY = re.compile(r"@compute\b[^{;]*?\bfn\s+(\w+)")
+_COMPUTE = re.compile(r"@compute\b([^{;]*)")
+_FUNCTION = re.compile(r"\bfn\s+(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,11 @@ class Shader:
 def find_variables(text: str) -> dict[str, tuple[int, str]]:
     """The variables of group 0 that a shader declares, with binding number and kind."""
     found: dict[str, tuple[int, str]] = {}
-    for numbers, space, access, name in _VARIABLE.findall(_COMMENTS.sub("", text)):
+    for numbers, space, access, name in _VARIABLE.findall(without_comments(text)):
         place = {key: int(value) for key, value in _NUMBER.findall(numbers)}
-        if place.get("group") != 0:
+        if place.get("group") != 0 or "binding" not in place:
             raise ShaderError(
-                f"shader: {name!r} is in group {place.get('group')}; expected group 0"
+                f"shader: {name!r} is in group {place.get('group')}; expected group 0 and a binding"
             )
         written = access in ("read_write", "write")
         storage = "storage" if written else "read-only-storage"
@@ -64,7 +66,8 @@ def find_variables(text: str) -> dict[str, tuple[int, str]]:
 
 def find_entry(text: str) -> str:
     """The name of a shader's compute function; ``main`` if there are several."""
-    names = _ENTRY.findall(_COMMENTS.sub("", text))
+    heads = _COMPUTE.findall(without_comments(text))
+    names = [found[1] for head in heads if (found := _FUNCTION.search(head))]
     if not names:
         raise ShaderError(
             f"no @compute function in {text[:60]!r}, and no shader of that name is loaded"
@@ -149,22 +152,27 @@ class ShaderSet:
         if found is not None:
             self._compiled.move_to_end(text)
             return found
-        wants, entry, gpu = find_variables(text), find_entry(text), self.device.gpu
+        check_wgsl(text)
         with mapped("shader", text, self.device):
-            entries = [
-                {"binding": binding, "visibility": "COMPUTE", "buffer": {"type": kind}}
-                for binding, kind in wants.values()
-            ]
-            layout = gpu.create_bind_group_layout(entries=entries)
-            module = gpu.create_shader_module(code=text)
-            pipeline = gpu.create_compute_pipeline(
-                layout=gpu.create_pipeline_layout(bind_group_layouts=[layout]),
-                compute={"module": module, "entry_point": entry},
-            )
-        self._compiled[text] = shader = Shader(text, pipeline, layout, wants)
+            shader = call_with_stack(STACK, lambda: self._create(text))
+        self._compiled[text] = shader
         while len(self._compiled) > KEPT:
             self._compiled.popitem(last=False)
         return shader
+
+    def _create(self, text: str) -> Shader:
+        wants, entry, gpu = find_variables(text), find_entry(text), self.device.gpu
+        entries = [
+            {"binding": binding, "visibility": "COMPUTE", "buffer": {"type": kind}}
+            for binding, kind in wants.values()
+        ]
+        layout = gpu.create_bind_group_layout(entries=entries)
+        module = gpu.create_shader_module(code=text)
+        pipeline = gpu.create_compute_pipeline(
+            layout=gpu.create_pipeline_layout(bind_group_layouts=[layout]),
+            compute={"module": module, "entry_point": entry},
+        )
+        return Shader(text, pipeline, layout, wants)
 
     # -- all or nothing ----------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from dala.errors import (
     VideoError,
     VideoFileError,
 )
+from dala.video import allowed
 from dala.video.library import ffmpeg_errors, load_av
 
 Spec: TypeAlias = "str | os.PathLike[str] | int"
@@ -69,6 +70,7 @@ def place_of(spec: Spec, options: Mapping[str, str] | None = None) -> Place:
         if text.startswith("/dev/video"):
             return Place("camera", text, text, "v4l2", given)
         if text == "testsrc" or text.startswith(("testsrc=", "testsrc2=")):
+            allowed.check_pattern(text)
             return Place("pattern", text, _PATTERN if text == "testsrc" else text, "lavfi", given)
         if _URL.match(text) and not text.startswith("file://"):
             return Place("stream", text, text, None, _patient(text, given))
@@ -271,12 +273,33 @@ def _flags(stream: Any) -> str:
 def _open(place: Place, timeout_s: float) -> Any:
     av = load_av()
     if place.where == "file":
-        _check_file(place.name, Path(place.url.removeprefix("file:")))
+        _check_file(place.name, _path_of(place))
     elif place.format is not None and place.format not in av.formats_available:
         raise VideoError(f"{place.name}: this build of FFmpeg has no {place.format}")
     timeout = timeout_s if place.where == "stream" else None
+    options = {**allowed.OPTIONS.get(place.where, {}), **place.options}
     with ffmpeg_errors(place.name, "opening"):
-        return av.open(place.url, format=place.format, options=dict(place.options), timeout=timeout)
+        try:
+            return av.open(place.url, format=place.format, options=options, timeout=timeout)
+        except (av.error.ArgumentError, av.error.InvalidDataError) as error:
+            raise _why_refused(place, error) from error
+
+
+def _why_refused(place: Place, error: Exception) -> Exception:
+    """The error to raise: what FFmpeg may not open, it calls an invalid argument."""
+    av = load_av()
+    if place.where == "file":
+        found = allowed.refusal(_path_of(place), place.name)
+        if found is not None:
+            return found
+    if not isinstance(error, av.error.ArgumentError):
+        return error
+    reasons = {"file": allowed.unknown_format, "stream": allowed.forbidden_protocol}
+    return reasons[place.where](place.name) if place.where in reasons else error
+
+
+def _path_of(place: Place) -> Path:
+    return Path(place.url.removeprefix("file:"))
 
 
 def _check_file(name: str, path: Path) -> None:

@@ -12,6 +12,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
+from dala.backends.webgpu.runtime_dir import some_runtime_dir
 from dala.errors import DeviceError
 
 INSTALL = "pip install 'dala-gpu[webgpu]'"
@@ -57,8 +58,10 @@ def find_adapters() -> list[Adapter]:
 def _enumerate() -> list[Adapter]:
     import wgpu
 
+    with some_runtime_dir():
+        handles = wgpu.gpu.enumerate_adapters_sync()
     adapters = []
-    for handle in wgpu.gpu.enumerate_adapters_sync():
+    for handle in handles:
         info = handle.info
         name = info.get("device") or info.get("vendor") or "unknown GPU"
         adapters.append(
