@@ -192,3 +192,17 @@ def test_area_cannot_be_part_of_another_kernel() -> None:
         @dala.kernel
         def half(src):  # type: ignore[no-untyped-def]
             return resize_kernel(src, interpolation="area")
+
+
+LARGE = [(65_536, 40_000), (40_000, 65_535), (65_535, 65_536), (4093, 16_384), (65_536, 3)]
+
+
+@pytest.mark.parametrize(("old", "new"), LARGE, ids=str)
+def test_nearest_is_exact_at_any_size(device: str, old: int, new: int) -> None:
+    """By whole numbers, whatever a device's division and f32 make of it."""
+    row = np.random.default_rng(old).integers(0, 256, (1, old, 4), dtype=np.uint8)
+    columns = (2 * np.arange(new) + 1) * old // (2 * new)
+    assert np.array_equal(resize(row, (1, new), "nearest"), row[:, columns])
+    assert np.array_equal(
+        resize(row.swapaxes(0, 1).copy(), (new, 1), "nearest"), row[:, columns].swapaxes(0, 1)
+    )
