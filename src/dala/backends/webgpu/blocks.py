@@ -178,7 +178,8 @@ class BodyWriter:
 
     def _byte(self, node: Node, place: int, dx: int, dy: int) -> tuple[str, bool]:
         """A level moved to its place in a word, and whether the bits of 2²³ are still in it."""
-        if node.op == "level" and id(node.args[0]) not in self.uniform:
+        halved = node.op == "level" and node.args[0].op == "half"  # rounded there
+        if node.op == "level" and not halved and id(node.args[0]) not in self.uniform:
             (value,) = self.values([node.args[0]], dx, dy)
             # Bounded between the product and the sum, and before: no compiler rounds two of them at
             # once (NVIDIA's would contract, Mesa's would fold constants).

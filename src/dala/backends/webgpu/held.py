@@ -126,5 +126,5 @@ class HeldTile(Source):
         if self.packed:
             return [writer.packed(nodes, dx, dy)]
         if self.half:
-            return writer.half.planes(nodes[0], dx, dy)
+            return writer.half.planes(nodes, dx, dy)
         return writer.values(nodes, dx, dy)
