@@ -146,6 +146,15 @@ def test_a_large_image_is_sampled_by_area(device: str) -> None:
     assert np.abs(error.mean()) < 0.5
 
 
+@pytest.mark.parametrize(("old", "new"), [(1000, 41), (4000, 77), (4096, 100), (1920, 64)], ids=str)
+def test_which_pixels_are_sampled_is_exact(device: str, old: int, new: int) -> None:
+    """Also where a sample falls between two pixels: the second, on every device."""
+    row = np.random.default_rng(new).integers(0, 256, (1, old, 4), dtype=np.uint8)
+    middles = 2 * MOST_TAPS * np.arange(new)[:, None] + 2 * np.arange(MOST_TAPS) + 1
+    read = row[0, middles * old // (2 * MOST_TAPS * new)]
+    assert np.abs(resize(row, (1, new), "area")[0] - read.mean(axis=1)).max() <= 0.51
+
+
 @pytest.mark.parametrize(
     ("old", "new", "taps"),
     [(8, 8, 1), (4, 9, 2), (8, 4, 2), (9, 6, 2), (10, 6, 3), (7, 5, 3), (1000, 999, 2), (7, 2, 4)],
