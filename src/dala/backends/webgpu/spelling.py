@@ -37,6 +37,12 @@ EXCEPTIONS_F64 = 1e-12
 # What lies closer to zero than this a driver may take for zero: operands, results, and what is cast.
 FLUSHED = {F32: 2.0**-126, F64: 2.0**-1022}
 EITHER_ZERO = frozenset({"min", "max"})  # of 0.0 and -0.0 a driver may choose either
+# How far from the exact value, in levels, a stage on u8 images may be before it is rounded: in f32, and
+# where it is computed in f16 (half.py). There half a level, so that what is stored is at most one off.
+# What a blur needs of it: around 128 a rounding to f16 is 1/16 at most. A pass rounds the weights (1/16 in
+# all) and every partial sum (1/16 times the weight in it), the second one also sums of two pixels (1/16):
+# 0.45 for radius 3, were all roundings to go one way. Noise needs 0.04, flat bright images 0.25.
+LEVELS = {"full": 2e-3, "half": 0.5}
 FARTHEST_ANGLE = (
     1e4,
     4e-7,
