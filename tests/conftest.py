@@ -77,6 +77,13 @@ def device(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
+def on_cpu() -> Iterator[None]:
+    """For tests of the CPU alone, whatever this machine's default device is."""
+    with dala.use("cpu"):
+        yield
+
+
+@pytest.fixture
 def registry() -> Iterator[None]:
     """Kernels that a test registers are gone when it is over."""
     before = set(compute.kernels())

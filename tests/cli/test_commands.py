@@ -168,14 +168,15 @@ def test_one_picture(run: Run) -> None:
     assert (read("out.png") == 255 - pixels).all()
 
 
-def test_the_chain_is_what_the_library_makes(run: Run) -> None:
+@pytest.mark.parametrize("device", ["cpu", "webgpu"])
+def test_the_chain_is_what_the_library_makes(run: Run, device: str) -> None:
     picture("in.png")
-    run("filter", "in.png", "out.png", "--sharpen", "0.7", "--blur", "radius=2", "--look", "noir")
+    filters = ["--sharpen", "0.7", "--blur", "radius=2", "--look", "noir"]
+    run("filter", "in.png", "out.png", *filters, "--device", device)
     from dala import media
 
     chain = [("sharpen", {"amount": 0.7}), ("blur", {"radius": 2}), "noir"]
-    with dala.use("cpu"):
-        expected = media.apply_filters(read("in.png"), chain)
+    expected = media.apply_filters(read("in.png"), chain, device=device)
     assert (read("out.png") == expected).all()
 
 
@@ -285,7 +286,8 @@ def test_bench(run: Run) -> None:
     assert text.startswith("160×90 RGBA on ")
     mine = run("bench", "--size", "64x64", "--seconds", "0.01", "--look", "noir", "--json").data
     assert [row["name"] for row in mine["rows"]] == ["fused", "stage by stage"]
-    assert "→ 1 pass on cpu" in run("bench", "--size", "64x64", "--look", "noir").out
+    words = ("bench", "--size", "64x64", "--seconds", "0.01", "--look", "noir")
+    assert "→ 1 pass on cpu" in run(*words, "--device", "cpu").out
     assert run("bench", "--size", "big").code == 2
 
 

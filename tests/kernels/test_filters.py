@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pictures import apply, picture, unit
+from precision import is_halved, levels_off
 
 from dala import compute
 from dala.errors import ParameterError
@@ -18,11 +19,14 @@ LUMA = np.array([0.299, 0.587, 0.114])
 PHOTO = Path(__file__).parents[2] / "examples" / "assets" / "astronaut.jpg"
 
 
-def assert_close(got: np.ndarray, want: np.ndarray, tolerance: float = 2e-5) -> None:
+def assert_close(
+    got: np.ndarray, want: np.ndarray, tolerance: float = 2e-5, levels: float = 0.0
+) -> None:
     if got.dtype == np.float32:
         np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
     else:  # a value on the edge between two levels may fall to either side
-        assert np.abs(got - np.clip(want * 255, 0, 255)).max() <= 0.5 + 255 * tolerance
+        allowed = max(255 * tolerance, levels)
+        assert np.abs(got - np.clip(want * 255, 0, 255)).max() <= 0.5 + allowed
 
 
 def moved(values: np.ndarray, dx: int, dy: int) -> np.ndarray:
@@ -163,7 +167,9 @@ def test_denoise_is_a_bilateral_filter(
 ) -> None:
     image = picture(shape, dtype)
     image[..., :3] = image[..., :3] // 3 if dtype == "u8" else image[..., :3] / 3
-    assert_close(apply("denoise", image, strength=strength), bilateral(unit(image), strength))
+    levels = levels_off(device, "denoise", image, strength=strength)
+    got = apply("denoise", image, strength=strength)
+    assert_close(got, bilateral(unit(image), strength), levels=levels)
 
 
 def test_denoise_of_strength_0_changes_nothing(device: str) -> None:
@@ -272,4 +278,5 @@ def gaussian(values: np.ndarray, radius: int = 5) -> np.ndarray:
 def test_grey_images_stay_grey(device: str, kernel: str) -> None:
     grey = picture((11, 19), "u8")[..., 0].copy()
     color = np.dstack([grey] * 3 + [np.full_like(grey, 255)])
-    np.testing.assert_array_equal(apply(kernel, grey), apply(kernel, color)[..., 0])
+    off = np.abs(apply(kernel, grey).astype(int) - apply(kernel, color)[..., 0])
+    assert off.max() <= is_halved(device, kernel, color)  # each within a level of what is exact

@@ -118,3 +118,13 @@ def test_pattern_of_any_size(device: str, shape: tuple[int, int]) -> None:
     image = generate("test_pattern", shape)
     assert (image[..., 3] == 255).all()
     np.testing.assert_allclose(generate("test_pattern", shape, "f32"), image / 255, atol=0.51 / 255)
+
+
+@pytest.mark.parametrize("rows", [2, 6, 10, 18, 1080])
+def test_pattern_begins_its_bands_on_the_same_rows_everywhere(device: str, rows: int) -> None:
+    """Where a row's centre is a twelfth of the height, no device's division decides."""
+    image = generate("test_pattern", (rows, 7))
+    twelfths = 12 * np.arange(rows) + 6
+    bars = twelfths < 8 * rows  # the last one: blue, then white
+    wanted = np.where(twelfths[bars] < 7 * rows, 0, 191)
+    np.testing.assert_array_equal(image[bars, 6, 0], wanted)

@@ -146,6 +146,15 @@ def test_a_large_image_is_sampled_by_area(device: str) -> None:
     assert np.abs(error.mean()) < 0.5
 
 
+@pytest.mark.parametrize(("old", "new"), [(1000, 41), (4000, 77), (4096, 100), (1920, 64)], ids=str)
+def test_which_pixels_are_sampled_is_exact(device: str, old: int, new: int) -> None:
+    """Also where a sample falls between two pixels: the second, on every device."""
+    row = np.random.default_rng(new).integers(0, 256, (1, old, 4), dtype=np.uint8)
+    middles = 2 * MOST_TAPS * np.arange(new)[:, None] + 2 * np.arange(MOST_TAPS) + 1
+    read = row[0, middles * old // (2 * MOST_TAPS * new)]
+    assert np.abs(resize(row, (1, new), "area")[0] - read.mean(axis=1)).max() <= 0.51
+
+
 @pytest.mark.parametrize(
     ("old", "new", "taps"),
     [(8, 8, 1), (4, 9, 2), (8, 4, 2), (9, 6, 2), (10, 6, 3), (7, 5, 3), (1000, 999, 2), (7, 2, 4)],
@@ -192,3 +201,17 @@ def test_area_cannot_be_part_of_another_kernel() -> None:
         @dala.kernel
         def half(src):  # type: ignore[no-untyped-def]
             return resize_kernel(src, interpolation="area")
+
+
+LARGE = [(65_536, 40_000), (40_000, 65_535), (65_535, 65_536), (4093, 16_384), (65_536, 3)]
+
+
+@pytest.mark.parametrize(("old", "new"), LARGE, ids=str)
+def test_nearest_is_exact_at_any_size(device: str, old: int, new: int) -> None:
+    """By whole numbers, whatever a device's division and f32 make of it."""
+    row = np.random.default_rng(old).integers(0, 256, (1, old, 4), dtype=np.uint8)
+    columns = (2 * np.arange(new) + 1) * old // (2 * new)
+    assert np.array_equal(resize(row, (1, new), "nearest"), row[:, columns])
+    assert np.array_equal(
+        resize(row.swapaxes(0, 1).copy(), (new, 1), "nearest"), row[:, columns].swapaxes(0, 1)
+    )

@@ -23,6 +23,8 @@ from dala.ir.graph import Program, walk
 from dala.ir.rewrite import INVERSE_255, is_whole_level
 from dala.language.kernel import Kernel, make_kernel
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 SMOOTH = {
     "a product": "p * q",
     "a product of three": "p * q * p",

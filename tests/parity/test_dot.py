@@ -21,6 +21,8 @@ from dala.ir.dtypes import U8
 from dala.ir.graph import PLAIN, Program, Way
 from dala.language.kernel import Kernel, make_kernel
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 HOSTS = [(64, True), (64, False), (32, True), (32, False), (16, True)]
 GAIN = dala.Param("gain", "float", 0.5, min=-2, max=2)
 MIXES = {

@@ -22,6 +22,8 @@ from dala.language.values import Image, Value, intermediate
 from dala.language.vocabulary import average, exp
 from dala.plan.melt import FusedPass
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 REACH = range(-15, 16)
 RNG = np.random.default_rng(4)
 

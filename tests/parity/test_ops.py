@@ -20,7 +20,13 @@ from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.jit import Host, detect_host
 from dala.backends.reference.device import ReferenceDevice
 from dala.backends.webgpu import spelling as webgpu_spelling
-from dala.backends.webgpu.spelling import EXCEPTIONS, EXCEPTIONS_F64, FARTHEST_ANGLE
+from dala.backends.webgpu.spelling import (
+    EITHER_ZERO,
+    EXCEPTIONS,
+    EXCEPTIONS_F64,
+    FARTHEST_ANGLE,
+    FLUSHED,
+)
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import BOOL, BUFFER_DTYPES, F32, F64, S32, U8, DType
 from dala.ir.graph import Access, Node, Program, RuntimeParam, Stage
@@ -106,9 +112,10 @@ def without_subnormals(
     """A GPU may take numbers below the smallest normal one for zero."""
     if device.name != "webgpu" or results[0].dtype.kind != "f":
         return results
-    tiny = float(np.finfo(results[0].dtype).tiny)
+    floats = [a for a in (*inputs, *results) if a.dtype.kind == "f"]
+    smallest = {d.numpy: number for d, number in FLUSHED.items()}
     with np.errstate(all="ignore"):
-        odd = [(np.abs(a) < tiny * 2**24) & (a != 0) for a in (*inputs, *results)]
+        odd = [(np.abs(a) < smallest[a.dtype] * 2**24) & (a != 0) for a in floats]
     usable = ~np.logical_or.reduce(odd)
     assert usable.sum() > usable.size // 2
     return tuple(r[usable] for r in results)
@@ -139,7 +146,9 @@ def op_program(name: str, operand: DType) -> tuple[Program, DType, int] | None:
     return tensor_program(body, arity), operand, arity
 
 
-def assert_close(name: str, got: np.ndarray, want: np.ndarray, tolerance: float) -> None:
+def assert_close(
+    name: str, got: np.ndarray, want: np.ndarray, tolerance: float, *, either_zero: bool = False
+) -> None:
     if got.dtype.kind != "f":
         np.testing.assert_array_equal(got, want, err_msg=name)
         return
@@ -150,6 +159,8 @@ def assert_close(name: str, got: np.ndarray, want: np.ndarray, tolerance: float)
     rest = ~nan & ~endless
     if tolerance == 0.0:
         np.testing.assert_array_equal(got[rest], want[rest], err_msg=name)
+        if either_zero:
+            return
         np.testing.assert_array_equal(
             np.signbit(got[rest]), np.signbit(want[rest]), err_msg=f"{name}: sign of zero"
         )
@@ -188,7 +199,58 @@ def test_op_agrees_with_its_meaning(compiled: Device, name: str, dtype: DType) -
         inputs = [a[usable] for a in inputs]
         got, want = got[usable], want[usable]
     got, want = without_subnormals(compiled, inputs, got, want)
-    assert_close(name, got, want, tolerance)
+    either_zero = compiled.name == "webgpu" and name in EITHER_ZERO
+    assert_close(name, got, want, tolerance, either_zero=either_zero)
+
+
+QUOTIENTS = ("any bits", "multiples", "beside multiples", "ordinary")
+
+
+def quotients(kind: str, dtype: DType) -> tuple[np.ndarray, np.ndarray]:
+    """Dividends and divisors, many of them where the last place of a quotient decides."""
+    rng = np.random.default_rng(QUOTIENTS.index(kind))
+    count, bits = 20_000, np.dtype(f"u{dtype.bytes}")
+    if kind == "any bits":
+        drawn = rng.integers(0, np.iinfo(bits).max, (2, count), bits, endpoint=True)
+        a, b = drawn.view(dtype.numpy)
+        return a, b
+    b = (rng.normal(size=count) * 10.0 ** rng.integers(-5, 5, count)).astype(dtype.numpy)
+    if kind == "ordinary":
+        return (rng.normal(size=count) * 10.0 ** rng.integers(-3, 9, count)).astype(dtype.numpy), b
+    a = b * rng.integers(-5000, 5000, count).astype(dtype.numpy)
+    towards = rng.choice(np.array([-np.inf, np.inf], dtype.numpy), count)
+    return (np.nextafter(a, towards), b) if kind != "multiples" else (a, b)
+
+
+@pytest.mark.parametrize("kind", QUOTIENTS)
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize("name", ["floordiv", "mod"])
+def test_whole_quotients_are_exact(compiled: Device, name: str, dtype: DType, kind: str) -> None:
+    """However a device divides, and whether it contracts products and sums."""
+    built = op_program(name, dtype)
+    assert built is not None
+    inputs = [np.ascontiguousarray(v) for v in quotients(kind, dtype)]
+    want = run_program(ReferenceDevice(), built[0], inputs, dtype)
+    got = run_program(compiled, built[0], inputs, dtype)
+    got, want = without_subnormals(compiled, inputs, got, want)
+    assert_close(name, got, want, 0.0)
+
+
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize("test", ["lt", "le", "gt", "ge"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_choice_of_what_is_compared_keeps_nan(
+    compiled: Device, test: str, swapped: bool, dtype: DType
+) -> None:
+    """What compilers take for min or max: ``a if a < b else b``, spelled as a choice."""
+    a, b = (Node("load", dtype, (), Access(i)) for i in range(2))
+    choices = (b, a) if swapped else (a, b)
+    program = tensor_program(Node("select", dtype, (Node(test, BOOL, (a, b)), *choices)), 2)
+    inputs = pairs(dtype, 2)
+    want = run_program(ReferenceDevice(), program, inputs, dtype)
+    got = run_program(compiled, program, inputs, dtype)
+    got, want = without_subnormals(compiled, inputs, got, want)
+    assert_close(test, got, want, 0.0, either_zero=compiled.name == "webgpu")
 
 
 @pytest.mark.parametrize("backend", [cpu_spelling, webgpu_spelling], ids=["cpu", "webgpu"])
@@ -206,7 +268,7 @@ def test_cast_policy(compiled: Device, source: DType, target: DType) -> None:
     want = run_program(ReferenceDevice(), program, [values], target)
     got = run_program(compiled, program, [values], target)
     if target.is_float:
-        got, want = without_subnormals(compiled, [], got, want)
+        got, want = without_subnormals(compiled, [values], got, want)
     assert_close(f"{source}→{target}", got, want, 0.0)
 
 

@@ -19,10 +19,16 @@ from dala.backends.auto import open_device
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.half import PAIRS, PIXEL
 from dala.backends.webgpu.prepare import prepare_program
+from dala.compute import Buffer, Pipeline
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Program, walk
+from dala.media.apply import upload_to
+from dala.media.chain import Chain
+from dala.media.pictures import take_picture
+from dala.media.program import Program as MediaProgram
+from dala.media.program import new_buffer, output_type, read_result
 
 KERNELS: dict[str, Stages] = {
     "blur 1": [("blur", {"radius": 1})],
@@ -207,3 +213,66 @@ def test_half_is_the_value_itself(device: str) -> None:
     finally:
         compute.unregister("kept")
         compute.unregister("plain")
+
+
+# -- channels that trade places behind it ------------------------------------------------------
+
+
+def apply_on(engine: Engine, image: np.ndarray, chain: Any, channels: str) -> np.ndarray:
+    """``media.apply_filters`` on an engine of the test's own."""
+    filters = Chain.of(chain)
+    picture = take_picture(image, channels=channels, who="test")
+    output = new_buffer(engine, output_type(filters, picture.layout))
+    source = upload_to(picture, engine)
+    MediaProgram(engine, filters, picture.layout, source, output).pipeline.run()
+    result = picture.give_back(read_result(output))
+    assert isinstance(result, np.ndarray)
+    return result
+
+
+@pytest.mark.webgpu
+@pytest.mark.parametrize("size", [(1, 1), (5, 7), (12, 40)], ids=str)
+@pytest.mark.parametrize("kernel", ["blur 1", "median 1", "sharpen", "denoise"])
+def test_bgr_is_rgb_swapped(halves: Engine, kernel: str, size: tuple[int, int]) -> None:
+    data = picture((*size, 4), "noise")
+    for channels in ("bgra", "bgr"):
+        image = np.ascontiguousarray(data[..., : len(channels)])
+        swapped = image[..., [2, 1, 0, 3][: len(channels)]]
+        got = apply_on(halves, image, KERNELS[kernel], channels)
+        want = apply_on(halves, swapped, KERNELS[kernel], channels.replace("bgr", "rgb"))
+        assert np.array_equal(got[..., [2, 1, 0, 3][: len(channels)]], want), channels
+
+
+BEHIND = {
+    "one channel of it": "src[0, 0].b",
+    "channels in another order": "rgba(src[0, 0].a, src[0, 0].b, src[0, 0].r, src[0, 0].g)",
+    "one channel twice": "rgba(src[0, 0].g, src[0, 0].g, src[0, 0].r, 1.0)",
+    "channels mixed": "rgba(src[0, 0].r * 0.5 + src[0, 0].b * 0.5, src[0, 0].g, 0.0, src[0, 0].a)",
+}
+
+
+@pytest.mark.webgpu
+@pytest.mark.parametrize("width", [9, 40])
+@pytest.mark.parametrize("before", ["blur", "sharpen", "median", "denoise"])
+@pytest.mark.parametrize("what", BEHIND)
+def test_behind_it_channels_may_go_anywhere(
+    halves: Engine, registry: None, what: str, before: str, width: int
+) -> None:
+    """Fused with a kernel that moves channels, as in two steps: rounded in half precision once."""
+    compute.register("mover", f"def mover(src):\n    return {BEHIND[what]}\n")
+    data = picture((11, width, 4), "noise")
+    grey = what == "one channel of it"
+    types = [ArrayType(s, U8) for s in (data.shape, data.shape, data.shape[: 2 if grey else 3])]
+    source, between, out = (Buffer(halves, t, halves.device.allocate(t)) for t in types)
+    source.write(data)
+    results = []
+    for middle in (compute.scratch(data.shape, "u8"), between):
+        steps = Pipeline(halves)
+        steps.add({"kernel": before, "inputs": [source], "output": middle})
+        if middle is between:
+            steps.run()
+            steps = Pipeline(halves)
+        steps.add({"kernel": "mover", "inputs": [middle], "output": out})
+        steps.run()
+        results.append(out.read().copy())
+    assert np.array_equal(*results)

@@ -54,14 +54,15 @@ def scramble(bits: Value) -> Value:
 @builtin("image")
 def test_pattern() -> Vec:
     """Colour bars (75 %) over the same in reverse, a grey ramp over grey steps, a grid; opaque."""
-    across, down = (x + 0.5) / width, (y + 0.5) / height
+    across = (x + 0.5) / width  # times 7 or 11 it is no whole number, so no rounding decides
+    down = 12 * y + 6  # in twelfths of the height, by whole numbers: the same rows on every device
     bar = floor(across * BARS)
-    ramp = where(down < 9 / 12, x / max(width - 1, 1), _steps(across))
+    ramp = where(down < 9 * height, x / max(width - 1, 1), _steps(across))
     line = where((x % GRID == 0) | (y % GRID == 0), 1.0, 0.0)
-    grey = where(down < 10 / 12, ramp, line)
+    grey = where(down < 10 * height, ramp, line)
     reverse = where(bar % 2 == 0, bar + 1.0, 0.0)  # blue, black, magenta, black, cyan, black, white
-    colors = where(down < 7 / 12, _bar_color(BARS - bar), _bar_color(reverse))
-    pixel = where(down < 8 / 12, colors, rgb(grey, grey, grey))
+    colors = where(down < 7 * height, _bar_color(BARS - bar), _bar_color(reverse))
+    pixel = where(down < 8 * height, colors, rgb(grey, grey, grey))
     assert isinstance(pixel, Vec)
     return pixel.with_alpha(1.0)
 

@@ -29,11 +29,13 @@ from dala.language.parameter import ParamValue, static
 from dala.language.values import Image, Operand, Scalar, Value, Vec
 from dala.language.vocabulary import (
     clamp,
+    f32,
     floor,
     max,
     min,
     s32,
     sum,
+    where,
     x,
     y,
 )
@@ -44,6 +46,7 @@ MOST_TAPS = 12  # per axis (144 pixels); images shrunk further are sampled at so
 SAMPLED = 0  # the number of taps that says so
 # Where a box should begin exactly on a pixel, rounding must not let it begin on the one before.
 _ROUNDING = 1 / 1024
+_GUESS = 1 / 64
 
 
 def mix_pixels(
@@ -57,10 +60,9 @@ def mix_pixels(
     ),
 ) -> Vec:
     """The image scaled to the output's size; pixel centres keep their place."""
-    if interpolation == "nearest":  # divided last: a centre between two pixels is met exactly
-        column = (x + 0.5) * src.width / vocabulary.width
-        row = (y + 0.5) * src.height / vocabulary.height
-        return src.at(floor(column), floor(row))
+    if interpolation == "nearest":
+        column = _pixel_under(x, src.width, vocabulary.width)
+        return src.at(column, _pixel_under(y, src.height, vocabulary.height))
     u = (x + 0.5) * (src.width / vocabulary.width) - 0.5
     v = (y + 0.5) * (src.height / vocabulary.height) - 0.5
     if interpolation == "bilinear":
@@ -79,8 +81,8 @@ def mix_by_area(
     rows: int = static(min=SAMPLED, max=MOST_TAPS),
 ) -> Vec:
     """Resize by area, once it is known how many columns and rows a new pixel touches."""
-    across = _taps_under(x, src.width / vocabulary.width, columns)
-    down = _taps_under(y, src.height / vocabulary.height, rows)
+    across = _taps_under(x, src.width, vocabulary.width, columns)
+    down = _taps_under(y, src.height, vocabulary.height, rows)
     return mix_taps(src, across, down)
 
 
@@ -158,6 +160,25 @@ def mix_taps(src: Image, columns: Taps, rows: Taps) -> Vec:
     return total
 
 
+def _pixel_under(position: Scalar, source: Scalar, target: Scalar) -> Value:
+    """The pixel under a new one's centre; between two pixels the second of them."""
+    return _whole_part(2 * position + 1, source, 2 * target)
+
+
+def _whole_part(number: Scalar, source: Scalar, parts: Scalar) -> Value:
+    """floor(number · source / parts), exactly and on every device.
+
+    A quotient in f32 would not do: a GPU's is off by up to 2.5 ulp, and what lies between two pixels
+    then falls to the wrong one. So f32 only guesses, and whole numbers decide. The result is below 2¹⁶
+    and the number below 2²⁴: three roundings are 2⁻⁶ at most in all, so the guess, less that, is the
+    result or one less. What is left over is below 2 · parts, and right although both products may have
+    wrapped.
+    """
+    guess = s32(f32(number) * (source / parts) - _GUESS)
+    left_over = number * source - guess * parts
+    return guess + where(left_over >= parts, 1, 0)
+
+
 def _taps_around(position: Value, weigh: Callable[[Operand], Sequence[Operand]]) -> Taps:
     """Pixels on both sides of a position, with weights by the fraction between the middle ones."""
     left = floor(position)
@@ -166,16 +187,18 @@ def _taps_around(position: Value, weigh: Callable[[Operand], Sequence[Operand]])
     return [(first + k, weight) for k, weight in enumerate(weights)]
 
 
-def _taps_under(position: Scalar, scale: Value, count: int) -> Taps:
+def _taps_under(position: Scalar, source: Scalar, target: Scalar, count: int) -> Taps:
     """The pixels under a new one, with the share of it that each fills.
 
     A new pixel is a box ``scale`` wide. Enlarging it is one pixel wide and lies over two: bilinear.
     """
+    if count == SAMPLED:  # in the middles of equal parts
+        parts = 2 * MOST_TAPS
+        middles = [parts * position + (2 * k + 1) for k in range(MOST_TAPS)]
+        return [(_whole_part(m, source, parts * target), 1 / MOST_TAPS) for m in middles]
+    scale = source / target
     extent = max(scale, 1.0)
     begin = (position + 0.5) * scale - extent * 0.5
-    if count == SAMPLED:
-        step = extent / MOST_TAPS
-        return [(s32(begin + (k + 0.5) * step), 1 / MOST_TAPS) for k in range(MOST_TAPS)]
     first = floor(begin + _ROUNDING)
     end, number = begin + extent, s32(first)
     taps: Taps = []

@@ -7,13 +7,22 @@ memory (arrays.py) or a tile of held values in workgroup memory (held.py).
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dala.backends.webgpu.code import Code
 from dala.backends.webgpu.half import HalfWriter
-from dala.backends.webgpu.spelling import constant, spell
+from dala.backends.webgpu.ranges import ANYTHING, UNIT, Range, find_ranges
+from dala.backends.webgpu.spelling import (
+    constant,
+    is_power_of_two,
+    spell,
+    spell_by_power_of_two,
+    spell_is_nan,
+    spell_with_nan,
+)
 from dala.backends.webgpu.uniforms import UniformBlock, uniform_nodes
 from dala.ir.graph import Access, Gather, Node, walk
 
@@ -41,6 +50,10 @@ class Source(ABC):
         """All channels of a pixel at an offset, in half precision (half.py)."""
         assert self.packed, "other sources have a way of their own"
         return block.code.let(f"half_pixel({self.word(block, dx, dy)}, {block.half_one()})")
+
+    def range(self, channel: int) -> Range:
+        """What a channel's values can be."""
+        return UNIT if self.bytes else ANYTHING
 
     def gather(self, block: Block, channel: int, place: Sequence[str]) -> str:
         """The value at a computed position, slowest axis first."""
@@ -109,8 +122,14 @@ class BodyWriter:
         self.sources = sources
         self.uniform = uniform_nodes(roots)
         self.half = HalfWriter(self)
+        self.roots = roots
         self._halved = _only_below_halves(roots)
         self._done: dict[tuple[int, int], dict[int, str]] = {}
+
+    @functools.cached_property
+    def ranges(self) -> dict[int, Range]:
+        """What every value can be, by the node's id."""
+        return find_ranges(self.roots, lambda source, channel: self.sources[source].range(channel))
 
     def values(self, nodes: Sequence[Node], dx: int, dy: int) -> list[str]:
         """The names of some nodes at one pixel."""
@@ -146,7 +165,24 @@ class BodyWriter:
             return self.code.let(f"exp({args[0]})")
         if node.op == "pow" and self._is_level(node.args[0]):
             return self.code.let(f"unit_pow({', '.join(args)})")
-        return self.code.let(spell(node.op, node.dtype, node.args[0].dtype, args))
+        return self.code.let(self._spelled(node, args))
+
+    def _spelled(self, node: Node, args: list[str]) -> str:
+        """An op of the table, with what its corners take where they can be met."""
+        text = spell(node.op, node.dtype, node.args[0].dtype, args)
+        if not node.dtype.is_float:
+            return text
+        if node.op in ("min", "max") and self.ranges[id(node.args[1])].nan:
+            return spell_with_nan(node.op, node.dtype, args)
+        if node.op == "select" and _is_extreme(node):  # what NaN chooses is the last operand
+            choices = zip(node.args[1:], args[1:], strict=True)
+            tests = [spell_is_nan(n.dtype, a) for n, a in choices if self.ranges[id(n)].nan]
+            return f"select({text}, {args[2]}, {' || '.join(tests)})" if tests else text
+        if node.op in ("floordiv", "mod") and node.args[1].op == "const":
+            divisor = node.args[1].attr
+            if isinstance(divisor, float) and is_power_of_two(divisor):
+                return spell_by_power_of_two(node.op, node.dtype, args, divisor)
+        return text
 
     def _is_level(self, node: Node) -> bool:
         """Whether a value is surely within 0..1: read from bytes, or held as levels."""
@@ -178,7 +214,8 @@ class BodyWriter:
 
     def _byte(self, node: Node, place: int, dx: int, dy: int) -> tuple[str, bool]:
         """A level moved to its place in a word, and whether the bits of 2²³ are still in it."""
-        if node.op == "level" and id(node.args[0]) not in self.uniform:
+        halved = node.op == "level" and node.args[0].op == "half"  # rounded there
+        if node.op == "level" and not halved and id(node.args[0]) not in self.uniform:
             (value,) = self.values([node.args[0]], dx, dy)
             # Bounded between the product and the sum, and before: no compiler rounds two of them at
             # once (NVIDIA's would contract, Mesa's would fold constants).
@@ -216,6 +253,13 @@ def _only_below_halves(roots: Sequence[Node]) -> set[int]:
         half = node.op == "half" or (node.op == "level" and node.args[0].op == "half")
         (below if half else elsewhere).update(map(id, node.args))
     return below - elsewhere
+
+
+def _is_extreme(node: Node) -> bool:
+    """Whether a choice is between the two values compared: compilers take it for their own min or max."""
+    condition, *choices = node.args
+    compared = condition.op in ("lt", "le", "gt", "ge")
+    return compared and {id(a) for a in condition.args} == {id(c) for c in choices}
 
 
 def _moved(bits: str, place: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from dala.backends.webgpu.division import DIVISION
 from dala.backends.webgpu.functions16 import FUNCTIONS16
 from dala.backends.webgpu.functions64 import FUNCTIONS64
 
@@ -90,6 +91,15 @@ fn is_inf(v: f32) -> bool { return (bitcast<u32>(v) & 0x7fffffffu) == 0x7f800000
 var<private> NAN_BITS: u32 = 0x7fc00000u;
 var<private> INF_BITS: u32 = 0x7f800000u;
 """,
+    "f32_min f32_max": """\
+fn f32_min(a: f32, b: f32) -> f32 { return select(select(b, a, a < b), b, is_nan(b)); }
+fn f32_max(a: f32, b: f32) -> f32 { return select(select(b, a, a > b), b, is_nan(b)); }
+""",
+    "f64_min f64_max": """\
+fn f64_min(a: f64, b: f64) -> f64 { return select(select(b, a, a < b), b, !(b == b)); }
+fn f64_max(a: f64, b: f64) -> f64 { return select(select(b, a, a > b), b, !(b == b)); }
+""",
+    **DIVISION,
     "safe_exp": """\
 fn safe_exp(v: f32) -> f32 {
     if (is_nan(v)) { return v; }

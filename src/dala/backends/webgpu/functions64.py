@@ -34,6 +34,15 @@ fn f64_power_of_two(n: i32) -> f64 {
     return result;
 }
 """,
+    "f64_round": """\
+fn f64_round(v: f64) -> f64 {  // some drivers take halves down
+    let down = floor(abs(v));
+    let part = abs(v) - down;
+    let odd = down * 0.5lf != floor(down * 0.5lf);
+    let size = down + select(0.0lf, 1.0lf, part > 0.5lf || (part == 0.5lf && odd));
+    return select(select(size, -size, v < 0.0lf), v, v == 0.0lf);
+}
+""",
     "f64_special": """\
 fn f64_nan() -> f64 { return zero64() / zero64(); }
 fn f64_inf() -> f64 { return 1.0lf / zero64(); }

@@ -84,19 +84,23 @@ class HalfWriter:
     def word(self, node: Node, channel: int, dx: int, dy: int) -> str:
         """A word that holds the level of a ``half`` node in the byte of ``channel``."""
         if node.attr == PIXEL:
-            assert own_channel(node) == channel, "each channel is a function of its own"
             levels = self._levels(node, dx, dy)
-            return self.code.let(f"({levels}.x | ({levels}.y << 8u))")
+            whole = self.code.let(f"({levels}.x | ({levels}.y << 8u))")
+            return self._shifted(whole, channel - own_channel(node))
         vector, place = self._pair(node, dx, dy)
-        shift = 8 * channel - (16 if place == "y" else 0)
         levels = self.code.let(f"pair_levels({vector})")
-        if shift == 0:
-            return levels
-        return self.code.let(f"({levels} {'<<' if shift > 0 else '>>'} {abs(shift)}u)")
+        return self._shifted(levels, channel - (2 if place == "y" else 0))
 
-    def planes(self, node: Node, dx: int, dy: int) -> list[str]:
+    def _shifted(self, word: str, places: int) -> str:
+        """A word moved up by so many bytes: channels may trade places behind a stage (BGR)."""
+        if places == 0:
+            return word
+        return self.code.let(f"({word} {'<<' if places > 0 else '>>'} {8 * abs(places)}u)")
+
+    def planes(self, nodes: Sequence[Node], dx: int, dy: int) -> list[str]:
         """A pixel as the two words that a tile holds."""
-        vector = self.pixel(node, dx, dy)
+        assert [own_channel(n) for n in nodes] == [0, 1, 2, 3], "a tile holds channels in order"
+        vector = self.pixel(nodes[0], dx, dy)
         return [self.code.let(f"half_bits({vector}.{part})") for part in ("xy", "zw")]
 
     def _levels(self, node: Node, dx: int, dy: int) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from dala.backends.webgpu.arrays import edge_select, unpack
 from dala.backends.webgpu.blocks import Block, BodyWriter, Source
+from dala.backends.webgpu.ranges import UNIT, Range
 from dala.backends.webgpu.tiles import Tile, TiledBody
 from dala.ir.graph import Node
 
@@ -33,12 +34,16 @@ class HeldTile(Source):
         margins = body.margins
         self.groups = (tile.width + margins.left + margins.right) // 4  # in a row
         self.rows = tile.height + margins.top + margins.bottom
+        self._kept_by: BodyWriter  # who knows what the values can be
 
     def declare(self) -> str:
         plane = f"array<vec4<{self.element}>, {self.groups * self.rows}>"
         return f"var<workgroup> {self.name}: array<{plane}, {self.planes}>;\n"
 
     # -- reading -------------------------------------------------------------------------------
+
+    def range(self, channel: int) -> Range:
+        return UNIT if self.bytes else self._kept_by.ranges[id(self.body.body.held[channel])]
 
     def fetch(self, block: Block, channel: int, dx: int, dy: int) -> str:
         if self.packed:
@@ -94,6 +99,7 @@ class HeldTile(Source):
     def keep(self, writer: BodyWriter, nodes: Sequence[Node]) -> None:
         """Write the values of every pixel of a block."""
         block = writer.block
+        self._kept_by = writer
         for dy in range(block.rows):
             if block.columns == 1:
                 self._keep_pixel(writer, nodes, dy)
@@ -126,5 +132,5 @@ class HeldTile(Source):
         if self.packed:
             return [writer.packed(nodes, dx, dy)]
         if self.half:
-            return writer.half.planes(nodes[0], dx, dy)
+            return writer.half.planes(nodes, dx, dy)
         return writer.values(nodes, dx, dy)

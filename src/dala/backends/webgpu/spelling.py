@@ -19,11 +19,9 @@ WGSL_TYPES = {F32: "f32", F64: "f64", S32: "i32", S64: "i64", U32: "u32", U8: "u
 NEEDS = {F64: "shader-f64", S64: "shader-int64"}  # element types that an adapter may lack
 
 # Where a driver may differ from the op table, and by how much (relative, f32): WGSL's own accuracy
-# for what is not correctly rounded, and the freedom to flush numbers below 1.2e-38 to zero.
+# for what is not correctly rounded.
 EXCEPTIONS: dict[str, float] = {
     "div": 4e-7,  # 2.5 ulp
-    "floordiv": 4e-7,
-    "mod": 4e-7,
     "sqrt": 4e-7,
     "exp": 2e-5,  # 3 + 2|x| ulp
     "log": 4e-6,
@@ -36,6 +34,15 @@ EXCEPTIONS: dict[str, float] = {
     "average": 1e-6,
 }
 EXCEPTIONS_F64 = 1e-12
+# What lies closer to zero than this a driver may take for zero: operands, results, and what is cast.
+FLUSHED = {F32: 2.0**-126, F64: 2.0**-1022}
+EITHER_ZERO = frozenset({"min", "max"})  # of 0.0 and -0.0 a driver may choose either
+# How far from the exact value, in levels, a stage on u8 images may be before it is rounded: in f32, and
+# where it is computed in f16 (half.py). There half a level, so that what is stored is at most one off.
+# What a blur needs of it: around 128 a rounding to f16 is 1/16 at most. A pass rounds the weights (1/16 in
+# all) and every partial sum (1/16 times the weight in it), the second one also sums of two pixels (1/16):
+# 0.45 for radius 3, were all roundings to go one way. Noise needs 0.04, flat bright images 0.25.
+LEVELS = {"full": 2e-3, "half": 0.5}
 FARTHEST_ANGLE = (
     1e4,
     4e-7,
@@ -140,20 +147,34 @@ def _extreme(symbol: str) -> Spelling:
     return lambda t, a: f"select({a[1]}, {a[0]}, {a[0]} {symbol} {a[1]})"
 
 
-def _floordiv(t: DType, a: list[str]) -> str:
-    if t.is_float:
-        return f"floor({a[0]} / {a[1]})"
-    return f"{_suffix(t)}_floordiv({a[0]}, {a[1]})"
+def _of_type(name: str) -> Spelling:
+    """A function of ours for each type."""
+    return lambda t, a: f"{type_name(t)}_{name}({', '.join(a)})"
 
 
-def _mod(t: DType, a: list[str]) -> str:
-    if t.is_float:
-        return f"({a[0]} - {a[1]} * floor({a[0]} / {a[1]}))"
-    return f"{_suffix(t)}_mod({a[0]}, {a[1]})"
+def spell_with_nan(op: str, dtype: DType, args: list[str]) -> str:
+    """``min`` or ``max`` of floats whose second operand may be NaN."""
+    return f"{type_name(dtype)}_{op}({', '.join(args)})"
 
 
-def _suffix(t: DType) -> str:
-    return type_name(t)
+def spell_is_nan(dtype: DType, name: str) -> str:
+    """Whether a float is NaN: by its bits, since WGSL lets a driver assume that there is none."""
+    return f"is_nan({name})" if dtype == F32 else f"!({name} == {name})"
+
+
+def spell_by_power_of_two(op: str, dtype: DType, args: list[str], divisor: float) -> str:
+    """``floordiv`` or ``mod`` by a power of two: every step is exact, contracted or not."""
+    quotient = f"floor({args[0]} * {constant(dtype, 1 / divisor)})"
+    return quotient if op == "floordiv" else f"({args[0]} - {args[1]} * {quotient})"
+
+
+def is_power_of_two(number: object) -> bool:
+    """Whether a number and its inverse are powers of two that f32 has."""
+    return (
+        isinstance(number, float)
+        and math.frexp(number)[0] in (0.5, -0.5)
+        and abs(math.frexp(number)[1]) < 100
+    )
 
 
 def _shift(left: bool) -> Spelling:
@@ -171,6 +192,12 @@ def _shift(left: bool) -> Spelling:
         return f"select({zero}, {a[0]} >> {count}, {inside})"
 
     return emit
+
+
+def _trunc(t: DType, a: list[str]) -> str:
+    if t == F64:  # some drivers drop the sign of zero
+        return f"select(floor({a[0]}), ceil({a[0]}), {a[0]} < 0.0lf)"
+    return f"trunc({a[0]})"
 
 
 def _select(t: DType, a: list[str]) -> str:
@@ -196,8 +223,8 @@ SPELLINGS: dict[str, Spelling] = {
     "sub": _infix("-"),
     "mul": _infix("*"),
     "div": _infix("/"),
-    "floordiv": _floordiv,
-    "mod": _mod,
+    "floordiv": _of_type("floordiv"),
+    "mod": _of_type("mod"),
     "neg": _neg,
     "abs": _abs,
     "min": _extreme("<"),
@@ -212,8 +239,8 @@ SPELLINGS: dict[str, Spelling] = {
     "select": _select,
     "floor": _function("floor"),
     "ceil": _function("ceil"),
-    "trunc": _function("trunc"),
-    "round": _function("round"),
+    "trunc": _trunc,
+    "round": lambda t, a: f"f64_round({a[0]})" if t == F64 else f"round({a[0]})",
     "level": lambda t, a: f"round(saturate({a[0]}) * 255.0f)",
     "sqrt": _function("sqrt"),
     **{name: _mathematics(name) for name in ("exp", "log", "sin", "cos", "tanh", "atan2", "pow")},
