@@ -46,7 +46,9 @@ class Turn:
 
 def turn_of(picture: Any) -> Turn:
     """What a picture's display matrix asks for; turns by other than quarters are ignored."""
-    matrix = next((d for d in picture.side_data if d.type.name == "DISPLAYMATRIX"), None)
+    matrix = picture.side_data.get(
+        "DISPLAYMATRIX"
+    )  # iterating gives keys from PyAV 19 on, values before
     if matrix is None:
         return Turn()
     a, b, _, c, d, *_ = np.frombuffer(matrix, np.int32).tolist()
