@@ -26,7 +26,8 @@ SMALL = (62, 36)
 LARGE = (1920, 1080)  # enough for several threads of every kind
 # A picture's values may differ by a level between devices; a jump may move one value in 200 further.
 LEVELS, MOST_BEYOND = 1, 1 / 200
-VIDEO_LEVELS = 4  # of RGB, for one level of Y, U and V
+SEVERAL_LEVELS = 4  # after several stages, or in RGB for one level of Y, U and V
+SEVERAL = {"video", "merged_video", "pipeline", "bgr_chain", "frames", "looks"}
 
 
 @functools.cache  # made before the threads begin: they should meet in dala, not here
@@ -300,7 +301,7 @@ def try_first(name: str, device: str, large: tuple[int, int] = LARGE) -> None:
             f"{sizes[first]}: the first use differs from later ones"
         )
     with dala.use("reference"):
-        check_close(got[1], use(*SMALL), VIDEO_LEVELS if "video" in name else LEVELS)
+        check_close(got[1], use(*SMALL), SEVERAL_LEVELS if name in SEVERAL else LEVELS)
 
 
 def check_close(got: Array, wanted: Array, levels: int) -> None:

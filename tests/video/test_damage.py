@@ -15,12 +15,11 @@ from typing import Any
 import av
 import pytest
 from clips import Sound, encode_sine, real_clip, write_clip
+from subprocesses import environment
 
-import dala
 from dala import video
 from dala.errors import DalaError, DamagedVideoError, VideoError, VideoFileError
 
-SRC = Path(dala.__file__).parents[1]
 CHAIN = [("blur", {"radius": 1})]
 
 
@@ -158,7 +157,7 @@ def test_no_permission() -> None:
         places = [secret, free, folder / "o.mp4", folder / "closed" / "p.mp4"]
         done = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(NO_PERMISSION), *map(str, places)],
-            env={**os.environ, "PYTHONPATH": str(SRC), "DALA_DEVICE": "cpu"},
+            env=environment(DALA_DEVICE="cpu"),
             capture_output=True,
             text=True,
             timeout=60,

@@ -62,8 +62,11 @@ def test_without_filters_nothing_changes(tmp_path: Path) -> None:
         assert all(np.array_equal(x.planar, y.planar) for x, y in zip(a, b, strict=True))
 
 
+STAGES = len(CHAIN) + 2  # from YUV and back to it
+
+
 def test_devices_give_the_same_planes(tmp_path: Path) -> None:
-    """CPU against reference within a level per stage; on a real clip, lossless."""
+    """Within a level per stage of the reference; on a real clip, lossless."""
     results = {}
     for device in ("reference", "cpu", "webgpu"):
         path = tmp_path / f"{device}.mkv"
@@ -76,7 +79,7 @@ def test_devices_give_the_same_planes(tmp_path: Path) -> None:
             results[device] = np.stack([f.planar for f, _ in zip(reader, range(20), strict=False)])
     for device, planes in results.items():
         apart = np.abs(planes.astype(int) - results["reference"])
-        assert apart.max() <= 3 and (apart > 1).mean() < 0.01, device
+        assert apart.max() <= STAGES and (apart > 1).mean() < 0.01, device
 
 
 def test_a_chain_is_taken_as_it_is(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 from clips import real_clip
+from subprocesses import environment
 
 import dala
 from dala import video
 
-SRC = Path(dala.__file__).parents[1]
 LONG = """
     import sys, time
     from dala import video
@@ -51,7 +51,7 @@ def interrupt(way: str, after_s: float, folder: Path) -> float:
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(LONG), way,
          str(real_clip("bigbuckbunny.mp4")), str(folder / "out.mp4")],
-        env={**os.environ, "PYTHONPATH": str(SRC), "DALA_DEVICE": "cpu"},
+        env=environment(DALA_DEVICE="cpu"),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None
@@ -130,7 +130,7 @@ def test_memory_does_not_grow(tmp_path: Path) -> None:
     """Two thousand frames take as much memory as five hundred. (bench/video.py: ten thousand.)"""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(MEMORY), str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": str(SRC), "DALA_DEVICE": "cpu"},
+        env=environment(DALA_DEVICE="cpu"),
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     notes = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]

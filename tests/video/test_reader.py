@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import socket
 import socketserver
 import subprocess
@@ -20,8 +19,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from clips import frame_times, real_clip, write_clip
+from subprocesses import environment
 
-import dala
 from dala import video
 from dala.errors import ArgumentError, ParameterError, VideoError
 
@@ -219,7 +218,7 @@ WITHOUT_AV = """
 def test_without_pyav_the_command_is_named() -> None:
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(WITHOUT_AV)],
-        env={**os.environ, "PYTHONPATH": str(Path(dala.__file__).parents[1])},
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=60,

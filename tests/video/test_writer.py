@@ -15,12 +15,10 @@ import av
 import numpy as np
 import pytest
 from clips import frame_times, picture, real_clip
+from subprocesses import environment
 
-import dala
 from dala import compute, video
 from dala.errors import ParameterError, ShapeError, VideoError, VideoFileError
-
-SRC = Path(dala.__file__).parents[1]
 
 
 def write(path: Path, count: int = 5, size: tuple[int, int] = (96, 64), **options: Any) -> Path:
@@ -244,7 +242,7 @@ def test_no_room_left(way: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(FULL_DISK), way,
          str(real_clip("bigbuckbunny.mp4")), str(tmp_path / "out.mp4")],
-        env={**os.environ, "PYTHONPATH": str(SRC), "DALA_DEVICE": "cpu"},
+        env=environment(DALA_DEVICE="cpu"),
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 3, done.stderr

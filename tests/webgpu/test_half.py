@@ -247,7 +247,7 @@ BEHIND = {
     "one channel of it": "src[0, 0].b",
     "channels in another order": "rgba(src[0, 0].a, src[0, 0].b, src[0, 0].r, src[0, 0].g)",
     "one channel twice": "rgba(src[0, 0].g, src[0, 0].g, src[0, 0].r, 1.0)",
-    "channels mixed": "rgba(src[0, 0].r * 0.5 + src[0, 0].b * 0.5, src[0, 0].g, 0.0, src[0, 0].a)",
+    "channels mixed": "rgba(src[0, 0].r * 0.4 + src[0, 0].b * 0.6, src[0, 0].g, 0.0, src[0, 0].a)",
 }
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from dala.video.color import Color, Matrix, Range, color_of
-from dala.video.library import load_av
+from dala.video.library import as_fraction, load_av
 from dala.video.pictures import Turn, turn_of
 from dala.video.source import Source, Spec, place_of
 
@@ -117,13 +117,13 @@ def info_of(source: Source, turn: Turn, color: Color) -> Info:
 
 def _duration(stream: Any, container: Any) -> Fraction | None:
     if stream.duration:
-        return Fraction(stream.duration * stream.time_base)
+        return int(stream.duration) * as_fraction(stream.time_base)
     return Fraction(container.duration, load_av().time_base) if container.duration else None
 
 
 def _track(stream: Any) -> Track:
     context = stream.codec_context
-    length = stream.duration * stream.time_base if stream.duration else None
+    length = int(stream.duration) * as_fraction(stream.time_base) if stream.duration else None
     sound = stream.type == "audio" and context is not None
     return Track(
         index=stream.index,

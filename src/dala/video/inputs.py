@@ -12,6 +12,7 @@ from dala.video.clock import Clock, usual_duration
 from dala.video.codecs import container_for
 from dala.video.color import Matrix, Range, color_of
 from dala.video.device import Format
+from dala.video.library import as_fraction
 from dala.video.pictures import Decoded, kind_of, turn_of
 from dala.video.sound import Audio
 from dala.video.source import Item, OnDamage, Place, Source, Spec, place_of
@@ -75,8 +76,10 @@ class Input:
     @property
     def aspect(self) -> Fraction | None:
         """How wide an upright pixel is, where the source says so."""
-        aspect: Fraction | None = self.source.context.sample_aspect_ratio
-        return 1 / aspect if aspect and self.turn.quarters % 2 else aspect or None
+        said = self.source.context.sample_aspect_ratio
+        if not said:
+            return None
+        return 1 / as_fraction(said) if self.turn.quarters % 2 else as_fraction(said)
 
     def items(self) -> Iterator[Item]:
         """Everything from the first frame on; at its end the source is closed."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import errno
-import functools
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
 from dala.errors import DalaError, UnsupportedError, VideoError, VideoFileError
+from dala.threads import once
 
 
-@functools.cache
+@once
 def load_av() -> Any:
     """The module ``av``, or an error that names the command that installs it."""
     try:
@@ -21,6 +22,11 @@ def load_av() -> Any:
         raise UnsupportedError(
             f"video needs PyAV ({error}); install it with: pip install 'dala-gpu[video]'"
         ) from error
+
+
+def as_fraction(rational: Any) -> Fraction:
+    """A rate or a time base; from PyAV 19 on they have a type of their own."""
+    return Fraction(rational.numerator, rational.denominator)
 
 
 _SYSTEM = {

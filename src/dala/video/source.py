@@ -26,7 +26,7 @@ from dala.errors import (
     VideoFileError,
 )
 from dala.video import allowed
-from dala.video.library import ffmpeg_errors, load_av
+from dala.video.library import as_fraction, ffmpeg_errors, load_av
 
 Spec: TypeAlias = "str | os.PathLike[str] | int"
 OnDamage = Literal["error", "conceal"]
@@ -134,8 +134,9 @@ class Source:
             raise
         stream = self.stream  # its facts are kept: FFmpeg frees it with the container
         self.index: int = stream.index
-        self.time_base: Fraction = stream.time_base
-        self.rate: Fraction | None = stream.average_rate or stream.guessed_rate or None
+        self.time_base = as_fraction(stream.time_base)
+        rate = stream.average_rate or stream.guessed_rate
+        self.rate = as_fraction(rate) if rate else None
         self.begin = Fraction(stream.start_time or 0) * self.time_base
         self.context = context = stream.codec_context
         context.thread_type = "AUTO"
@@ -167,6 +168,16 @@ class Source:
 
     def items(self, others: Sequence[Any] = ()) -> Iterator[Item]:
         """Pictures in the order they are shown; ``others`` are streams to pass on undecoded."""
+        try:
+            yield from self._undamaged(others)
+        except DamagedVideoError as error:
+            for picture in self._whole_ones():
+                self.frames += 1
+                yield Item(picture, [])
+            error.frames = self.frames
+            raise
+
+    def _undamaged(self, others: Sequence[Any]) -> Iterator[Item]:
         wanted = {s.index for s in others}
         held: list[Any] = []
         for packet in self._demux():
@@ -185,6 +196,16 @@ class Source:
             self._check_end()
         if held:
             yield Item(None, held)
+
+    def _whole_ones(self) -> Iterator[Any]:
+        """The pictures before the damage that a decoder still has: one for each of its threads.
+
+        How many frames came before an error must not depend on how many cores there are.
+        """
+        try:
+            yield from self.context.decode(None)
+        except (load_av().error.FFmpegError, EOFError):
+            return  # the damage itself, which is being reported already
 
     def _demux(self) -> Iterator[Any]:
         packets = self.container.demux()
@@ -210,7 +231,7 @@ class Source:
         if packet.stream_index == self.index and packet.size:
             self._packets += 1
         if packet.pts is not None:
-            end = (packet.pts + (packet.duration or 0)) * packet.time_base
+            end = (packet.pts + (packet.duration or 0)) * as_fraction(packet.time_base)
             self._end = max(self._end, end)
 
     def _decode(self, packet: Any) -> Iterator[Any]:

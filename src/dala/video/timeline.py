@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from dala.video.inputs import Input
+from dala.video.library import as_fraction
 from dala.video.production import Moment
 
 Until = Literal["first", "shortest", "longest"]
@@ -108,12 +109,14 @@ def _spoken(voice: _Follower | None, lead: _Follower, end: Fraction | None) -> l
     shift = lead.source.begin - voice.source.begin
     kept, later = [], []
     for packet in voice.packets:
-        time = (packet.pts if packet.pts is not None else packet.dts) * packet.time_base
+        time = (packet.pts if packet.pts is not None else packet.dts) * as_fraction(
+            packet.time_base
+        )
         if end is not None and time - voice.source.begin >= end:
             later.append(packet)
             continue
         if shift:
-            ticks = round(shift / packet.time_base)
+            ticks = round(shift / as_fraction(packet.time_base))
             packet.pts = None if packet.pts is None else packet.pts + ticks
             packet.dts += ticks
         kept.append(packet)

@@ -1,0 +1,16 @@
+"""Processes that find the same dala and the same packages as this one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import dala
+
+SRC = Path(dala.__file__).parents[1]
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """This process's environment with dala's source first on the path."""
+    paths = [str(SRC), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **changes}
