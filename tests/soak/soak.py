@@ -1,0 +1,344 @@
+"""Everything at once, for minutes: ``python soak.py [MINUTES]`` (``make soak``). Not part of ``make test``.
+
+Threads filter pictures, run pipelines, draw on surfaces and transcode clips, on every device there is. On
+the main thread signals interrupt work between any two lines; GPUs are destroyed on purpose; surfaces,
+readers and transcodes end half-way; the process is forked, and its children compute. Work may fail only
+with the errors that were provoked, and what succeeds must be right.
+
+The time is cut into rounds. After each one all threads end, and memory, threads and open files are counted:
+they must not grow from round to round.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import dala
+from dala import compute, gpu, media, video
+from dala.backends.auto import open_device
+from dala.errors import DeviceLostError
+
+Array = npt.NDArray[Any]
+ROUNDS = 6
+WARM_ROUNDS = 2  # caches fill, pools find their size
+MIB = 1 << 20
+SLACK_MIB = 24  # beside the noise between the rounds themselves
+GPU = ["webgpu"] if "webgpu" in dala.devices() else []
+FILTERS = [
+    ("blur", {"radius": 2}), ("sharpen", {"amount": 0.5}), ("grayscale", {}), ("invert", {}),
+    ("median", {"radius": 1}), ("contrast", {"value": 0.2}), ("sepia", {"intensity": 0.5}),
+    ("vignette", {}), ("hue", {"degrees": 20}),
+]  # fmt: skip
+
+
+class Provoked(Exception):
+    """Raised on purpose, to end work half-way."""
+
+
+class Soak:
+    """Jobs on threads until told to stop; what failed, and how often each job was done."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.stopping = threading.Event()
+        self.done: Counter[str] = Counter()
+        self.failures: list[str] = []
+
+    def run(self, jobs: list[Callable[[random.Random], None]], seconds: float) -> None:
+        """One round: every job in a thread of its own, again and again."""
+        self.stopping.clear()
+        threads = [
+            threading.Thread(target=self._repeat, args=(job, number))
+            for number, job in enumerate(jobs)
+        ]
+        for thread in threads:
+            thread.start()
+        self._disturb(seconds)
+        self.stopping.set()
+        for thread in threads:
+            thread.join(120)
+            if thread.is_alive():
+                self.failures.append(f"{thread.name} hangs")
+        self.seed += 1
+
+    def _repeat(self, job: Callable[[random.Random], None], number: int) -> None:
+        dice = random.Random(self.seed * 1000 + number)
+        while not self.stopping.is_set():
+            try:
+                job(dice)
+            except (Provoked, DeviceLostError):
+                self.done[f"{job.__name__}, ended on purpose"] += 1
+            except BaseException:
+                self.failures.append(f"{job.__name__}:\n{traceback.format_exc()}")
+                return
+            else:
+                self.done[job.__name__] += 1
+
+    def _disturb(self, seconds: float) -> None:
+        """The main thread: interrupted work, forks, lost devices."""
+        dice = random.Random(self.seed)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            interrupted(dice)
+            self.done["interrupted"] += 1
+            if dice.random() < 0.2:
+                self._fork()
+            if GPU and dice.random() < 0.1:
+                lose_the_gpu()
+                self.done["GPU destroyed"] += 1
+
+    def _fork(self) -> None:
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if works_after_fork() else 1)
+        _, status = os.waitpid(child, 0)
+        self.done["forked"] += 1
+        if status:
+            self.failures.append(f"a forked child ended with {os.waitstatus_to_exitcode(status)}")
+
+
+# -- jobs ------------------------------------------------------------------------------------------------
+
+
+def picture(dice: random.Random, channels: int = 3) -> Array:
+    rows, columns = dice.choice([(33, 47), (240, 320), (481, 641)])
+    row = np.arange(columns * channels, dtype=np.uint8).reshape(1, columns, channels)
+    return np.repeat(row, rows, 0) + np.uint8(dice.randrange(256))
+
+
+def chosen_device(dice: random.Random) -> str:
+    return dice.choice(["cpu", *GPU])
+
+
+def filter_pictures(dice: random.Random) -> None:
+    """A chain twice: the same result, and the picture unchanged."""
+    image, device = picture(dice), chosen_device(dice)
+    before = image.copy()
+    chain = dice.sample(FILTERS, dice.randint(1, 4))
+    results = [np.asarray(media.apply_filters(image, chain, device=device)) for _ in range(2)]
+    assert np.array_equal(*results) and np.array_equal(image, before), chain
+
+
+def run_pipelines(dice: random.Random) -> None:
+    """Commands under way while their buffers are freed; what is read is right."""
+    image = picture(dice, 4)
+    engine_name = chosen_device(dice)
+    with compute_on(engine_name) as device:
+        source = device.upload(image)
+        out = device.zeros(image.shape)
+        commands = [device.invert(source, out) for _ in range(dice.randint(1, 5))]
+        if dice.random() < 0.3:
+            source.free()
+        if dice.random() < 0.5:
+            commands[-1].wait(60)
+        result = out.read()
+    assert np.array_equal(result[..., :3], 255 - image[..., :3])
+
+
+class compute_on:
+    """The calls of ``compute`` on one device, whatever the process's default is meanwhile."""
+
+    def __init__(self, name: str) -> None:
+        from dala.compute.engine import engine_for
+
+        self.engine = engine_for(open_device(name))
+        self.buffers: list[compute.Buffer] = []
+
+    def __enter__(self) -> compute_on:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for buffer in self.buffers:
+            if not buffer.freed:
+                buffer.free()
+
+    def zeros(self, shape: tuple[int, ...]) -> compute.Buffer:
+        from dala.ir.arrays import ArrayType
+        from dala.ir.dtypes import U8
+
+        type_ = ArrayType(shape, U8)
+        self.buffers.append(compute.Buffer(self.engine, type_, self.engine.device.allocate(type_)))
+        return self.buffers[-1]
+
+    def upload(self, image: Array) -> compute.Buffer:
+        buffer = self.zeros(image.shape)
+        buffer.write(image)
+        return buffer
+
+    def invert(self, source: compute.Buffer, out: compute.Buffer) -> compute.Command:
+        pipeline = compute.Pipeline(self.engine)
+        pipeline.add({"kernel": "invert", "inputs": [source], "output": out})
+        return pipeline.submit()
+
+
+def draw(dice: random.Random) -> None:
+    """Surfaces of changing size; some are destroyed with work in their queue."""
+    surface = gpu.create_surface(dice.randint(1, 300), dice.randint(1, 200))
+    for _ in range(dice.randint(1, 4)):
+        gpu.clear(surface, "navy")
+        for k in range(40):
+            gpu.fill_circle(surface, dice.randrange(300), k * 5, dice.randrange(20), "red")
+        gpu.load_sprite(surface, 1, bytes(range(256)) * 4, 16, 16)
+        gpu.blit(surface, 1, 3, 3)
+        gpu.present(surface)
+        if dice.random() < 0.5:
+            gpu.resize_surface(surface, dice.randint(1, 300), dice.randint(1, 200))
+    if dice.random() < 0.5:
+        gpu.fill_rect(surface, 0, 0, 400, 300, "white")
+        gpu.present(surface).wait(60)
+        assert set(gpu.get_pixels(surface)) == {255}
+    gpu.destroy_surface(surface)
+
+
+def filter_frames(dice: random.Random) -> None:
+    """A frame pipeline that is stopped, now and then with frames under way."""
+    image = picture(dice)
+    rows, columns = image.shape[:2]
+    frames = media.FramePipeline(columns, rows, device=chosen_device(dice))
+    try:
+        handles = [frames.submit(image, ["invert"]) for _ in range(dice.randint(1, 4))]
+        if dice.random() < 0.7:
+            assert np.array_equal(np.asarray(handles[0].wait(60)), 255 - image)
+    finally:
+        frames.stop()
+
+
+def transcode(dice: random.Random) -> None:
+    """A clip there and back; some end half-way, and leave nothing behind."""
+    with tempfile.TemporaryDirectory() as folder:
+        clip, copy = Path(folder, "a.mkv"), Path(folder, "b.mkv")
+        with video.Writer(clip, fps=25, codec="ffv1") as writer:
+            for number in range(8):
+                writer.write(np.full((48, 64, 3), 20 * number, np.uint8))
+        stop_at = dice.randint(1, 16)
+
+        def note(progress: video.Progress) -> None:
+            if progress.frames >= stop_at:
+                raise Provoked
+
+        try:
+            video.transcode(clip, copy, ["blur"], codec="ffv1", progress=note)
+        except Provoked:
+            assert sorted(os.listdir(folder)) == ["a.mkv"]
+            raise
+        with video.Reader(copy) as reader:
+            for number, _ in zip(range(dice.randint(1, 12)), reader, strict=False):
+                assert number < 8
+
+
+def compile_kernels(dice: random.Random) -> None:
+    """Kernels that nobody has seen before."""
+    name = f"soaked_{threading.get_ident()}"
+    factor = dice.random()
+    compute.register(name, f"def {name}(src): return src[0, 0] * {factor!r} + src[1, 0] * 0.1")
+    try:
+        image = picture(dice)
+        media.apply_filter(image, name, device="cpu")
+    finally:
+        compute.unregister(name)
+
+
+# -- disturbances ----------------------------------------------------------------------------------------
+
+
+def interrupted(dice: random.Random) -> None:
+    """Work on the main thread, ended by a signal handler's exception at any moment."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise Provoked
+
+    image = picture(dice)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, dice.uniform(0.0005, 0.03))
+        while True:
+            media.apply_filters(image, dice.sample(FILTERS, 2), device=chosen_device(dice))
+    except (Provoked, DeviceLostError):
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def lose_the_gpu() -> None:
+    """Destroy the device that everybody uses; the next who needs one opens another."""
+    device: Any = open_device("webgpu")
+    device.gpu.destroy()
+
+
+def works_after_fork() -> bool:
+    image = np.full((64, 64, 3), 7, np.uint8)
+    result = np.asarray(media.apply_filters(image, ["invert", "grayscale"], device="cpu"))
+    return bool((result == 248).all())
+
+
+# -- rounds ----------------------------------------------------------------------------------------------
+
+
+def measure() -> tuple[float, int, int]:
+    """Resident MiB, threads, open files."""
+    compute.synchronize()
+    for _ in range(3):
+        gc.collect()
+        time.sleep(0.2)
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return (
+        pages * resource.getpagesize() / MIB,
+        threading.active_count(),
+        len(os.listdir("/proc/self/fd")),
+    )
+
+
+def grown(seen: list[tuple[float, int, int]]) -> list[str]:
+    """What grew from the warm rounds to the last one, beyond their own noise."""
+    warm = seen[WARM_ROUNDS - 1 :]
+    found = []
+    memory = [m for m, _, _ in warm]
+    noise = max(abs(b - a) for a, b in itertools.pairwise(memory[:-1]))
+    if memory[-1] > max(memory[:-1]) + noise + SLACK_MIB:
+        found.append(f"memory: {', '.join(f'{m:.0f}' for m in memory)} MiB")
+    for name, counts in (("threads", [t for _, t, _ in warm]), ("files", [f for _, _, f in warm])):
+        if counts[-1] > max(counts[:-1]):
+            found.append(f"{name}: {counts}")
+    return found
+
+
+def main() -> int:
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0
+    seed = int(os.environ.get("DALA_SOAK_SEED", time.time_ns() % 1_000_000))
+    print(f"{minutes:g} minutes, seed {seed}, devices {['cpu', *GPU]}", flush=True)
+    jobs = [filter_pictures, filter_pictures, run_pipelines, draw, draw, filter_frames,
+            transcode, compile_kernels]  # fmt: skip
+    soak, seen = Soak(seed), []
+    for number in range(ROUNDS):
+        soak.run(jobs, minutes * 60 / ROUNDS)
+        seen.append(measure())
+        print(f"round {number + 1}: {seen[-1][0]:.0f} MiB, {seen[-1][1]} threads, {seen[-1][2]} files",
+              flush=True)  # fmt: skip
+        if soak.failures:
+            break
+    print(", ".join(f"{name} {count}" for name, count in sorted(soak.done.items())))
+    wrong = soak.failures or grown(seen)
+    print("\n".join(wrong) if wrong else "nothing failed, nothing grew")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
