@@ -2,14 +2,20 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUN ?= # a Python that has the package's needs and pytest already, instead of the one in $(VENV)
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-gpu lint bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/dala demo examples/assets/astronaut.jpg
 
 test: $(VENV)/.dev lint
 	$(BIN)/python -m pytest
+
+# The whole suite with a real GPU as the default device; without one it fails. Every skip is listed.
+# Where nothing can be installed: make test-gpu RUN=python3
+test-gpu: $(if $(RUN),,$(VENV)/.dev)
+	DALA_DEVICE=webgpu DALA_REQUIRE_GPU=1 PYTHONPATH=src $(or $(RUN),$(BIN)/python) -m pytest
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -12,13 +13,16 @@ from dala import compute
 from dala.backends.webgpu.adapters import find_adapters, why_none
 
 DEVICES = ("reference", "cpu", "webgpu")
-REQUIRED = os.environ.get("DALA_REQUIRE_WEBGPU") == "1"
+GPU_REQUIRED = os.environ.get("DALA_REQUIRE_GPU") == "1"  # `make test-gpu`
+REQUIRED = GPU_REQUIRED or os.environ.get("DALA_REQUIRE_WEBGPU") == "1"
 
 
 def pytest_sessionstart() -> None:
     """Where the WebGPU cases are required, having no adapter is an error and no reason to skip."""
     if REQUIRED and not find_adapters():
         raise pytest.UsageError(f"DALA_REQUIRE_WEBGPU=1, but {why_none()}")
+    if GPU_REQUIRED and (best := find_adapters()[0]).is_software:
+        raise pytest.UsageError(f"DALA_REQUIRE_GPU=1, but the best adapter here is {best}: no GPU")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -29,10 +33,33 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if REQUIRED and _skipped:
         listed = ", ".join(_skipped[:5])
         terminalreporter.write_line(f"{len(_skipped)} of them skipped without leave: {listed}")
+    if GPU_REQUIRED:
+        for line in _account(terminalreporter.stats):
+            terminalreporter.write_line(line)
+
+
+def _account(stats: dict[str, list[Any]]) -> list[str]:
+    """What ran on the GPU, and every case that did not, with its reason."""
+    best = find_adapters()[0]
+    counts = {word: len(stats.get(word, ())) for word in ("passed", "failed", "error", "skipped")}
+    skipped: dict[str, list[str]] = {}
+    for report in stats.get("skipped", ()):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "no reason given"
+        skipped.setdefault(reason.removeprefix("Skipped: "), []).append(report.nodeid)
+    lines = [
+        f"adapter: {best}, driver {best.driver or 'unknown'}",
+        ", ".join(f"{count} {word}" for word, count in counts.items()),
+    ]
+    for reason, nodes in sorted(skipped.items()):
+        lines += [f"skipped, {reason}:", *(f"    {node}" for node in nodes)]
+    return lines
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Without an adapter, the cases of that device are skipped, each of them counted."""
+    odd = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if odd:  # another in every process: several processes could not share the work
+        raise pytest.UsageError(f"a case is named by an address; give it ids=: {odd[0]}")
     if find_adapters():
         return
     skip = pytest.mark.skip(reason=f"no WebGPU adapter: {why_none()}")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from names import named
 from pictures import apply, picture, unit
 
 from dala.errors import ParameterError
@@ -111,7 +112,7 @@ NEUTRAL: list[tuple[str, dict[str, float]]] = [
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", ["u8", "f32"])
-@pytest.mark.parametrize(("kernel", "params", "meaning"), CASES, ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(("kernel", "params", "meaning"), CASES, ids=named)
 def test_it_computes_its_definition(
     kernel: str, params: dict[str, float], meaning: Meaning, dtype: str, shape: tuple[int, int]
 ) -> None:

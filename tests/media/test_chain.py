@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from PIL import Image
+from precision import assert_fused_is_unfused
 from skimage import data
 
 import dala
@@ -283,7 +284,7 @@ def check_one_by_one(chain: list[Any], size: tuple[int, int], bgr: bool, is_floa
             item = ("blend", {**item[1], "top": item[1]["top"][..., ::-1]})
         wanted = media.apply_filters(wanted, [item])
     result = media.apply_filters(image, chain, channels="bgra" if bgr else None)
-    assert np.array_equal(result[..., order], wanted, equal_nan=is_float)
+    assert_fused_is_unfused(result[..., order], wanted, len(chain))
 
 
 # -- further images ----------------------------------------------------------------------------

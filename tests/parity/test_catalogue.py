@@ -6,17 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from names import named
 from pictures import unit
 from precision import is_halved, levels_off
 
 import dala
 from dala import compute
-
-
-def named(value: object) -> str:
-    """A part of a test's name; a function has none (its repr is an address, another in every process)."""
-    return "" if callable(value) else str(value)[:40]
-
 
 SHAPES = [(1, 1), (1, 9), (9, 1), (13, 17), (40, 61)]
 

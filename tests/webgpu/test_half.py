@@ -5,6 +5,7 @@ Forced here: on software adapters it is off, because it is slower there.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -16,16 +17,18 @@ from engines import Stages, run_stages
 import dala
 from dala import compute
 from dala.backends.auto import open_device
+from dala.backends.webgpu import device as device_module
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.half import PAIRS, PIXEL
 from dala.backends.webgpu.prepare import prepare_program
+from dala.backends.webgpu.shader import Shader
 from dala.compute import Buffer, Pipeline
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Program, walk
 from dala.media.apply import upload_to
-from dala.media.chain import Chain
+from dala.media.chain import Chain, filter_names, find_filter, further_inputs
 from dala.media.pictures import take_picture
 from dala.media.program import Program as MediaProgram
 from dala.media.program import new_buffer, output_type, read_result
@@ -276,3 +279,60 @@ def test_behind_it_channels_may_go_anywhere(
         steps.run()
         results.append(out.read().copy())
     assert np.array_equal(*results)
+
+
+FURTHER = {"mask": np.eye(9, dtype=bool), "lut": np.linspace([1.0] * 3, [0.0] * 3, 4)}
+VALUES: dict[str, dict[str, Any]] = {
+    "crop": {"width": 1, "height": 1},
+    "resize": {"width": 11, "height": 5},
+    "rotate": {"degrees": 30},
+    "lut": {"lut": FURTHER["lut"]},
+    "warp_affine": {"matrix": (1, 0, 2, 0, 1, 0.5)},
+    "warp_perspective": {"matrix": (1, 0, 2, 0, 1, 0.5, 0, 0.01, 1)},
+}
+
+
+def random_chain(rng: random.Random, channels: str) -> list[Any]:
+    names = [n for n in filter_names() if n != "lut" or channels != "grey"]
+    chain = []
+    for _ in range(rng.randint(1, 5)):
+        halved = rng.random() < 0.5
+        name = rng.choice(["blur", "median", "sharpen", "denoise"] if halved else names)
+        images = {i: FURTHER.get(i, np.zeros((5, 4, 3), np.uint8)) for i in inputs_of(name)}
+        chain.append((name, {**VALUES.get(name, {}), **images}))
+    return chain
+
+
+def inputs_of(name: str) -> tuple[str, ...]:
+    return further_inputs(find_filter(name))
+
+
+@pytest.mark.webgpu
+@pytest.mark.parametrize("channels", ["rgb", "bgr", "rgba", "bgra", "grey"])
+@pytest.mark.parametrize("dtype", ["u8", "f32"])
+def test_any_chain_compiles(
+    halves: Engine, monkeypatch: pytest.MonkeyPatch, dtype: str, channels: str
+) -> None:
+    """Shaders are written and checked, not run: a software adapter takes minutes to build some."""
+    device = halves.device
+    assert isinstance(device, WebGpuDevice)
+    checked: set[str] = set()
+
+    def check(_: WebGpuDevice, shader: Shader) -> None:
+        if shader.text not in checked:
+            checked.add(shader.text)
+            device.gpu.create_shader_module(code=shader.text)
+
+    monkeypatch.setattr(device_module, "Dispatch", check)
+    monkeypatch.setattr(device_module, "GpuExecutable", lambda *_: None)
+    rng = random.Random(f"{dtype} {channels}")
+    for _ in range(6):
+        size = rng.choice([(1, 1), (1, 9), (9, 1), (5, 7), (12, 40), (33, 70)])
+        shape = size if channels == "grey" else (*size, len(channels))
+        image = np.zeros(shape, np.uint8 if dtype == "u8" else np.float32)
+        filters = Chain.of(random_chain(rng, channels))
+        taken = take_picture(image, channels=channels, who="test")
+        output = new_buffer(halves, output_type(filters, taken.layout))
+        source = upload_to(taken, halves)
+        MediaProgram(halves, filters, taken.layout, source, output).pipeline._prepared({})
+    assert checked
