@@ -2,14 +2,22 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+WORKERS ?= 2 # processes that run tests; more need more memory, as each uses all cores
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test fuzz lint bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/dala demo examples/assets/astronaut.jpg
 
+# In random order, whose seed is printed: `make test SEED=N` takes that order again.
 test: $(VENV)/.dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
+
+# Random searches, free and far: other cases each time. What they find is kept as an @example.
+# DALA_FUZZ_EXAMPLES=N sets how many cases each of them tries.
+fuzz: $(VENV)/.dev
+	DALA_FUZZ=1 $(BIN)/python -m pytest -m 'hypothesis or fuzz'
+	DALA_FUZZ=1 $(BIN)/python -m pytest tests/gpu/test_fuzz.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searching import examples
 
 from dala.errors import KernelError, KernelSyntaxError
 from dala.ir.dtypes import F32, S32
@@ -744,14 +745,14 @@ def test_the_fuzzed_kernel_is_right() -> None:
     assert isinstance(call(VALID), Vec)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.text())
 def test_fuzz_text(source: str) -> None:
     survives(source)
     survives(f"def f(src): return {source}")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.tuples(st.integers(0, len(TOKENS) - 1), st.sampled_from(WORDS), st.booleans()),
@@ -765,7 +766,7 @@ def test_fuzz_mutations(changes: list[tuple[int, str, bool]]) -> None:
     survives("".join(tokens))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.sampled_from([w for w in WORDS if "\n" not in w] + ["src", "(", ")", ",", "0"]),

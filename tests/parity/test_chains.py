@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from searching import examples
 
 import dala
 from dala import compute
@@ -230,7 +231,7 @@ def test_only_nans_are_alike(dtype: str) -> None:
         assert not same_bytes(a, b)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150))
 @given(case=image_pipelines())
 def test_fused_is_unfused_byte_for_byte_on_the_cpu(case: dict) -> None:
     source = source_image(case)
@@ -242,7 +243,7 @@ def test_fused_is_unfused_byte_for_byte_on_the_cpu(case: dict) -> None:
 
 
 @pytest.mark.parametrize(("rows", "vector_bytes"), [(1, 64), (3, 32), (8, 16)])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60))
 @given(case=image_pipelines())
 def test_bands_and_vector_widths_change_nothing(rows: int, vector_bytes: int, case: dict) -> None:
     """Many small bands on several threads, on narrower vectors: the same bytes."""
@@ -262,7 +263,7 @@ def test_bands_and_vector_widths_change_nothing(rows: int, vector_bytes: int, ca
         assert same_bytes(result, apart[index]), f"stage {index} differs\n{plan}"
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100))
 @given(case=image_pipelines())
 def test_fused_is_unfused_byte_for_byte_on_the_reference(case: dict) -> None:
     source = source_image(case)
@@ -273,7 +274,7 @@ def test_fused_is_unfused_byte_for_byte_on_the_reference(case: dict) -> None:
         assert same_bytes(result, apart[index]), f"stage {index} differs\n{plan}"
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150))
 @given(case=image_pipelines())
 def test_cpu_agrees_with_the_reference(case: dict) -> None:
     check_against_reference(case, "cpu")
@@ -355,7 +356,7 @@ NANS_OF_BOTH_SIGNS = {
 }
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150))
 @example(case=NANS_OF_BOTH_SIGNS)
 @given(case=tensor_pipelines())
 def test_fused_tensors_are_unfused_byte_for_byte(case: dict) -> None:
@@ -401,7 +402,7 @@ def tangled_pipelines(draw: st.DrawFn) -> dict[str, object]:
     }
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200))
 @given(case=tangled_pipelines())
 def test_any_wiring_over_few_buffers(case: dict) -> None:
     """The pipeline leaves in every buffer what running its stages one by one leaves there."""
@@ -460,7 +461,7 @@ def assert_near(fused: np.ndarray, apart: np.ndarray, plan: str) -> None:
 
 
 @pytest.mark.webgpu
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100))
 @given(case=image_pipelines())
 def test_fused_is_unfused_within_a_level_on_the_gpu(case: dict) -> None:
     source = source_image(case)
@@ -472,14 +473,14 @@ def test_fused_is_unfused_within_a_level_on_the_gpu(case: dict) -> None:
 
 
 @pytest.mark.webgpu
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100))
 @given(case=image_pipelines())
 def test_the_gpu_agrees_with_the_reference(case: dict) -> None:
     check_against_reference(case, "webgpu")
 
 
 @pytest.mark.webgpu
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100))
 @given(case=tangled_pipelines())
 def test_any_wiring_over_few_buffers_on_the_gpu(case: dict) -> None:
     for fused, apart, plan in run_tangled(case, "webgpu"):

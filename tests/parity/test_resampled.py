@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling import pixels, run, run_here
+from searching import examples
 
 from dala import compute
 from dala.backends.cpu import device as cpu_device
@@ -138,7 +139,7 @@ def test_within_a_level(way: str, source: tuple[int, int], target: tuple[int, in
     assert np.abs(got - wanted).max() <= 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     st.tuples(st.integers(1, 70), st.integers(1, 150)),
     st.tuples(st.integers(1, 70), st.integers(1, 150)),
