@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 
@@ -9,7 +10,19 @@ PATIENCE_S = 120.0  # far more than anything takes
 
 
 def in_threads(count: int, work: Callable[[int], None]) -> None:
-    """``work`` with 0 … count-1, each in a thread, all begun together; what one raises is a failure."""
+    """``work`` with 0 … count-1, each in a thread, all begun together; what one raises is a failure.
+
+    Python changes threads as often as it can meanwhile, so that a race has its chance.
+    """
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        _run_together(count, work)
+    finally:
+        sys.setswitchinterval(usual)
+
+
+def _run_together(count: int, work: Callable[[int], None]) -> None:
     errors: list[BaseException] = []
     gate = threading.Barrier(count)
 
