@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 PATIENCE_S = 120.0  # far more than anything takes
@@ -40,3 +41,11 @@ def _run_together(count: int, work: Callable[[int], None]) -> None:
         thread.join(PATIENCE_S)
     assert not any(thread.is_alive() for thread in threads)
     assert errors == []
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Come back when it is so; that it never is is a failure."""
+    limit = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < limit, "it never came to that"
+        time.sleep(0.002)

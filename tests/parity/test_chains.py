@@ -406,11 +406,13 @@ def tangled_pipelines(draw: st.DrawFn) -> dict[str, object]:
 @given(case=tangled_pipelines())
 def test_any_wiring_over_few_buffers(case: dict) -> None:
     """The pipeline leaves in every buffer what running its stages one by one leaves there."""
-    for fused, apart, plan in run_tangled(case, "cpu"):
+    for fused, apart, _, plan in run_tangled(case, "cpu"):
         assert same_bytes(fused, apart), plan
 
 
-def run_tangled(case: dict, device: str) -> Iterator[tuple[np.ndarray, np.ndarray, str]]:
+def run_tangled(case: dict, device: str) -> Iterator[tuple[np.ndarray, np.ndarray, int, str]]:
+    """Buffer by buffer: fused, stage by stage, the ties of all stages (on a GPU), and the plan."""
+    ties = 0
     rng = np.random.default_rng(case["seed"])
     shape = (*case["size"], 4)
     start = {name: rng.integers(0, 256, shape, dtype=np.uint8) for name in "abc"}
@@ -436,40 +438,79 @@ def run_tangled(case: dict, device: str) -> Iterator[tuple[np.ndarray, np.ndarra
                 fresh = compute.buffer_zeros(shape, "u8")
                 sources = [apart[n] for n in inputs]
                 compute.run_kernel(stage["kernel"], sources, fresh, stage["params"])
+                if device == "webgpu":
+                    read = [source.read() for source in sources]
+                    ties += count_ties(stage["kernel"], read, stage["params"], shape)
                 apart[output] = fresh
             else:
                 apart[output] = compute.from_array(apart[inputs[0]].read())
             p.add(spec)
         p.run()
         for name in "abc":
-            yield fused[name].read(), apart[name].read(), f"{name}\n{p.explain()}"
+            yield fused[name].read(), apart[name].read(), ties, f"{name}\n{p.explain()}"
 
 
 # -- on a GPU ----------------------------------------------------------------------------------
 
 
-def assert_near(fused: np.ndarray, apart: np.ndarray, plan: str) -> None:
+def assert_near(fused: np.ndarray, apart: np.ndarray, ties: int, plan: str) -> None:
     """A GPU's compiler may round the last place of an expression otherwise where it stands in another
-    shader: one level, on one value in a thousand; and 1e-5 in f32."""
+    shader: 1e-5 in f32, and one level in u8, on one value in a thousand and where either level is right."""
     if fused.dtype != np.uint8:
         scale = max(1.0, float(np.abs(apart).max()))
         np.testing.assert_allclose(fused, apart, rtol=1e-5, atol=1e-5 * scale, err_msg=plan)
         return
     off = np.abs(fused.astype(int) - apart.astype(int))
     assert off.max() <= 1, plan
-    assert np.count_nonzero(off) <= max(2, off.size // 1000), plan
+    assert np.count_nonzero(off) <= ties + max(2, off.size // 1000), plan
+
+
+def count_ties(
+    kernel: str, inputs: list[np.ndarray], params: dict, shape: tuple[int, ...], dtype: str = "u8"
+) -> int:
+    """How many values of a result lie in the middle between two levels, as far as f32 can tell.
+
+    The mean of four levels does so once in four times. Drivers melt the products of a sum into it where
+    they see both: the levels of an image in memory, times 1/255, but not those that another part of the
+    shader has left in the memory of a workgroup. Either way of rounding is right, so the results differ
+    for a part of these values, however large the image is.
+    """
+    if dtype != "u8":
+        return 0
+    with dala.use("reference"):
+        out = compute.buffer_zeros(shape, "f32")
+        compute.run_kernel(kernel, [compute.from_array(i) for i in inputs], out, params)
+        levels = out.read().astype(float) * 255
+    return int(np.count_nonzero(np.abs(levels - np.floor(levels) - 0.5) < 1e-6 * 255))
+
+
+def means_of_four_levels(shape: tuple[int, int]) -> dict:
+    """Found by a search: three of 80 values differ by a level."""
+    kernels = ("grayscale", False), ("probe_column", True)
+    stages = [
+        {"kernel": kernel, "params": {}, "inputs": [number], "dtype": "u8", "named": named}
+        for number, (kernel, named) in enumerate(kernels)
+    ]
+    return {"size": shape, "channels": 1, "dtype": "u8", "stages": stages, "seed": 0}
 
 
 @pytest.mark.webgpu
 @settings(max_examples=examples(100))
+@example(case=means_of_four_levels((5, 16)))
+@example(case=means_of_four_levels((400, 600)))
 @given(case=image_pipelines())
 def test_fused_is_unfused_within_a_level_on_the_gpu(case: dict) -> None:
     source = source_image(case)
     with dala.use("webgpu"):
         apart = run_apart(case, source)
         fused, plan = run_fused(case, source)
+    images, ties = [source, *apart], []
+    for stage in case["stages"]:
+        inputs = [images[i] for i in stage["inputs"]]
+        found = count_ties(stage["kernel"], inputs, stage["params"], source.shape, stage["dtype"])
+        ties.append(found)
     for index, result in fused.items():
-        assert_near(result, apart[index], f"stage {index}\n{plan}")
+        assert_near(result, apart[index], sum(ties[: index + 1]), f"stage {index}\n{plan}")
 
 
 @pytest.mark.webgpu
@@ -483,5 +524,5 @@ def test_the_gpu_agrees_with_the_reference(case: dict) -> None:
 @settings(max_examples=examples(100))
 @given(case=tangled_pipelines())
 def test_any_wiring_over_few_buffers_on_the_gpu(case: dict) -> None:
-    for fused, apart, plan in run_tangled(case, "webgpu"):
-        assert_near(fused, apart, plan)
+    for fused, apart, ties, plan in run_tangled(case, "webgpu"):
+        assert_near(fused, apart, ties, plan)
