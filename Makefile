@@ -3,14 +3,27 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN ?= # a Python that has the package's needs and pytest already, instead of the one in $(VENV)
+WORKERS ?= 2 # processes that run tests; more need more memory, as each uses all cores
+MINUTES ?= 3 # of `make soak`
 
-.PHONY: demo test test-gpu lint bench clean
+.PHONY: demo test test-gpu fuzz soak lint bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/dala demo examples/assets/astronaut.jpg
 
+# In random order, whose seed is printed: `make test SEED=N` takes that order again.
 test: $(VENV)/.dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
+
+# Random searches, free and far: other cases each time. What they find is kept as an @example.
+# DALA_FUZZ_EXAMPLES=N sets how many cases each of them tries.
+fuzz: $(VENV)/.dev
+	DALA_FUZZ=1 $(BIN)/python -m pytest -m 'hypothesis or fuzz'
+	DALA_FUZZ=1 $(BIN)/python -m pytest tests/gpu/test_fuzz.py
+
+# Everything at once, with signals, forks and lost GPUs; nothing may fail, nothing may grow.
+soak: $(VENV)/.dev
+	$(BIN)/python -X faulthandler tests/soak/soak.py $(MINUTES)
 
 # The whole suite with a real GPU as the default device; without one it fails. Every skip is listed.
 # Where nothing can be installed: make test-gpu RUN=python3

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+from searching import FREE, examples, first_seed
 
 import dala
 from dala import compute
@@ -15,18 +18,54 @@ from dala.backends.webgpu.adapters import find_adapters, why_none
 DEVICES = ("reference", "cpu", "webgpu")
 GPU_REQUIRED = os.environ.get("DALA_REQUIRE_GPU") == "1"  # `make test-gpu`
 REQUIRED = GPU_REQUIRED or os.environ.get("DALA_REQUIRE_WEBGPU") == "1"
+ROOT = Path(__file__).parents[1]
+
+# Neither depends on how long anything takes. The tests search the same cases each time and remember
+# none; `make fuzz` searches others each time, and prints what repeats a failure.
+_any_speed = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("steady", _any_speed, derandomize=True)
+settings.register_profile("fuzz", _any_speed, max_examples=examples(100), print_blob=True)
+settings.load_profile("fuzz" if FREE else "steady")
 
 
-def pytest_sessionstart() -> None:
+def seeds(config: pytest.Config) -> list[str]:
+    """What repeats this run: the order of the tests, and where a free search began."""
+    order = config.getoption(
+        "randomly_seed", None
+    )  # without pytest-randomly they run as they stand
+    found = [] if order is None else [f"in random order: --randomly-seed={order} repeats it"]
+    return [*found, f"free searches: DALA_FUZZ_SEED={first_seed()}"] if FREE else found
+
+
+def files_in_root() -> set[str]:
+    return {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
     """Where the WebGPU cases are required, having no adapter is an error and no reason to skip."""
     if REQUIRED and not find_adapters():
         raise pytest.UsageError(f"DALA_REQUIRE_WEBGPU=1, but {why_none()}")
     if GPU_REQUIRED and (best := find_adapters()[0]).is_software:
         raise pytest.UsageError(f"DALA_REQUIRE_GPU=1, but the best adapter here is {best}: no GPU")
+    session.config.stash[_files] = files_in_root()
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and not hasattr(session.config, "workerinput"):
+        for line in seeds(session.config):
+            reporter.write_line(line)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+_files = pytest.StashKey[set[str]]()
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     """Which adapter the WebGPU cases ran on, or that they were skipped: one line, also with -q."""
+    for line in seeds(config):
+        terminalreporter.write_line(line)
+    left = files_in_root() - config.stash[_files]
+    if left:
+        terminalreporter.write_line(f"tests have left files in {ROOT}: {', '.join(sorted(left))}")
     adapters = find_adapters()
     ran = f"ran on {adapters[0]}" if adapters else f"were SKIPPED: {why_none()}"
     terminalreporter.write_line(f"webgpu cases {ran}")
@@ -90,8 +129,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Where the WebGPU cases are required, they cannot silently become fewer."""
-    if REQUIRED and _skipped and session.exitstatus == 0:
+    """Where the WebGPU cases are required, they cannot silently become fewer; there no file is left."""
+    left = files_in_root() - session.config.stash[_files]  # elsewhere somebody may be at work
+    if REQUIRED and (left or _skipped) and session.exitstatus == 0:
         session.exitstatus = 1
 
 

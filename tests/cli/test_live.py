@@ -9,14 +9,15 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fake_clock import FakeClock
 from screen import SCREEN, screenshot, virtual_screen
 
 import dala
+from dala.cli import live, sources
 from dala.cli.live import STARTERS, Desk, Pace
 from dala.cli.overlay import draw_lines
 from dala.cli.running import UsageMistake
@@ -86,27 +87,36 @@ def test_starters_are_filters_of_one_key_each() -> None:
     assert [s.name for name in STARTERS for s in Chain.of(name).steps] == list(STARTERS)
 
 
-def test_the_test_source_moves_at_its_own_pace() -> None:
+def test_the_test_source_moves_at_its_own_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = FakeClock().put_into(monkeypatch, sources)
+    began = clock.now
     with dala.use("cpu"), open_source("test", (160, 90), "cpu") as pictures:
-        started = time.perf_counter()
         seen = [p.copy() for p in itertools.islice(pictures, 13)]
-        spent = time.perf_counter() - started
+        assert clock.now - began == pytest.approx(12 / 60)
+        clock.now += 1  # whoever looks away misses what would have been shown
+        late = next(pictures)
     assert seen[0].shape == (90, 160, 4)
     assert (seen[0] != seen[12]).any()
-    assert spent > 0.15  # twelve sixtieths of a second
+    assert (seen[12] != late).any()
+    assert clock.now - began == pytest.approx(12 / 60 + 1)
 
 
-def test_files_are_played_at_their_pace() -> None:
+def test_files_are_played_at_their_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    time = FakeClock().put_into(monkeypatch, sources)
+    began = time.now
     clock = Clock()
-    started = time.perf_counter()
     assert clock.wait_for(10.0)  # wherever a file begins
+    assert time.now == began
     assert clock.wait_for(10.1)
-    assert time.perf_counter() - started > 0.09
-    time.sleep(0.25)
+    assert time.now == pytest.approx(began + 0.1)
+    time.now += 0.25
     assert not clock.wait_for(10.14)  # 0.2 s late: passed over
     assert clock.wait_for(10.4)
-    time.sleep(0.7)
+    assert time.now == pytest.approx(began + 0.4)
+    time.now += 0.7
     assert clock.wait_for(10.44)  # a pause: it goes on from there
+    assert clock.wait_for(10.48)
+    assert time.now == pytest.approx(began + 0.4 + 0.7 + 0.04)
 
 
 def test_cameras_are_numbered() -> None:
@@ -114,14 +124,21 @@ def test_cameras_are_numbered() -> None:
         open_source("camera:front", (8, 8), "cpu")
 
 
-def test_pace() -> None:
+def test_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = FakeClock().put_into(monkeypatch, live)
     pace = Pace()
     assert pace.fps == 0
     for _ in range(3):
         pace.tick()
-        time.sleep(0.01)
-    assert 0 < pace.fps <= 100
+        clock.now += 0.01
+    assert pace.fps == pytest.approx(100)
     assert pace.frames == 3
+    clock.now += 5
+    for _ in range(3):
+        pace.tick()
+        clock.now += 0.1
+    assert pace.fps == pytest.approx(10)  # of the last second alone
+    assert pace.average == pytest.approx(6 / 5.33)
 
 
 # -- on a screen ---------------------------------------------------------------------------------------
@@ -177,10 +194,9 @@ def test_ctrl_c_closes_the_window(screen: dict[str, str]) -> None:
         env=screen, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None
-    process.stdout.readline()  # it runs
-    time.sleep(0.5)
+    process.stdout.readline()  # it runs, and would for ever
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert errors == "dala: interrupted\n"
 
@@ -190,7 +206,7 @@ def test_without_a_screen_one_line_says_so() -> None:
     env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
     done = subprocess.run(
         [sys.executable, "-m", "dala", "live", "--frames", "3"],
-        env=env, capture_output=True, text=True, timeout=60, check=False,
+        env=env, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.startswith("dala live: there is no screen")

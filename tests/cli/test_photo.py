@@ -15,13 +15,13 @@ from dala.cli.photo import filter_photo, format_of, load_photo
 from dala.cli.running import Failed, UsageMistake
 from dala.media import Chain
 
-RNG = np.random.default_rng(5)
 INVERT, NOTHING = Chain.of("invert"), Chain()
 ORIENTATION = 0x0112
 
 
 def rgb(width: int = 40, height: int = 30) -> Any:
-    return Image.fromarray(RNG.integers(0, 256, (height, width, 3), np.uint8))
+    rng = np.random.default_rng(5)
+    return Image.fromarray(rng.integers(0, 256, (height, width, 3), np.uint8))
 
 
 def through(image: Any, tmp_path: Path, chain: Chain, name: str = "out.png", **saved: Any) -> Any:
@@ -43,8 +43,9 @@ def test_colours_are_those_of_the_filter(tmp_path: Path) -> None:
 
 
 def test_alpha_is_kept_and_flattened_on_black_where_it_must(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
     image = rgb()
-    image.putalpha(Image.fromarray(RNG.integers(0, 256, (30, 40), np.uint8)))
+    image.putalpha(Image.fromarray(rng.integers(0, 256, (30, 40), np.uint8)))
     result = through(image, tmp_path, INVERT)
     assert result.mode == "RGBA"
     assert (np.asarray(result)[..., 3] == np.asarray(image)[..., 3]).all()
@@ -70,7 +71,8 @@ def test_grey_stays_grey_unless_the_filter_adds_colour(tmp_path: Path) -> None:
 
 
 def test_sixteen_bits_stay_sixteen(tmp_path: Path) -> None:
-    levels = RNG.integers(0, 65_536, (20, 30)).astype(np.uint16)
+    rng = np.random.default_rng(5)
+    levels = rng.integers(0, 65_536, (20, 30)).astype(np.uint16)
     result = through(Image.fromarray(levels), tmp_path, INVERT)
     assert result.mode.startswith("I")
     back = np.asarray(result).astype(int)

@@ -186,7 +186,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     original = HostExecutable.launch
 
     def launch(executable: HostExecutable, *args: Any, **options: Any) -> None:
-        assert go.wait(20)
+        assert go.wait(120)
         original(executable, *args, **options)
 
     monkeypatch.setattr(HostExecutable, "launch", launch)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from searching import examples
 
 import dala
 from dala import compute
@@ -180,7 +181,7 @@ def test_what_is_not_a_number_is_refused(data: object) -> None:
     st.lists(st.floats(allow_nan=True) | st.integers(-(2**64), 2**64), min_size=1, max_size=5),
     st.sampled_from(["s32", "s64", "u32", "u8"]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_integers_are_exact_or_refused(values: list[float], dtype: str) -> None:
     with dala.use("reference"):
         try:

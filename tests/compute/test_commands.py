@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import subprocess
 import sys
+import textwrap
 import threading
 import time
 import weakref
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 from in_threads import in_threads
 from launches import PATIENCE_S, Launches, numbers, start
+from subprocesses import environment
 
 from dala import compute
 from dala.compute import Command, commands
@@ -141,40 +144,28 @@ def test_several_at_once() -> None:
     assert [compute.read_list(b)[0] for b in targets] == [3.0 * n for n in range(1, 21)]
 
 
-def test_the_loop_goes_on_while_a_chain_runs(device: str) -> None:
-    """A ticker keeps ticking while images are filtered; reference computes less, as it is slow."""
-    rows, repeats = (2160, 12) if device == "cpu" else (270, 4)
-    image = compute.from_array(np.full((rows, rows * 16 // 9, 4), 90, np.uint8))
+def test_the_loop_goes_on_while_a_chain_runs(launches: Launches) -> None:
+    """Submitting does not run anything, and whoever awaits it leaves the loop to others."""
+    image = compute.from_array(np.full((270, 480, 4), 90, np.uint8))
     out = compute.buffer_zeros(image.shape, "u8")
     soft = compute.scratch(image.shape)
     p = compute.pipeline()
     p.add({"kernel": "blur", "inputs": [image], "output": soft, "params": {"radius": 4}})
     p.add({"kernel": "sharpen", "inputs": [soft], "output": out})
-    p.run()  # compiled and warm
+    launches.hold("sharpen")  # the last of one pass, or of two
 
-    async def main() -> tuple[int, float]:
-        running = True
-        ticks = 0
+    async def main() -> None:
+        submitted = [p.submit() for _ in range(4)]
+        waiting = [asyncio.create_task(_awaited(command)) for command in submitted]
+        for _ in range(1000):
+            await asyncio.sleep(0)
+        launches.wait_until_started("sharpen")
+        assert [command.status for command in submitted] == ["pending"] * 4
+        assert not any(task.done() for task in waiting)
+        launches.let_go("sharpen")
+        await asyncio.gather(*waiting)
 
-        async def tick() -> None:
-            nonlocal ticks
-            while running:
-                await asyncio.sleep(0.001)
-                ticks += 1
-
-        ticker = asyncio.create_task(tick())
-        begin = time.perf_counter()
-        commands = [p.submit() for _ in range(repeats)]
-        submitted = time.perf_counter() - begin
-        await asyncio.gather(*commands)
-        took = time.perf_counter() - begin
-        running = False
-        await ticker
-        assert submitted < took  # submitting did not run them
-        return ticks, took
-
-    ticks, took = asyncio.run(main())
-    assert ticks > 0.2 * took / 0.001
+    asyncio.run(main())
     assert (out.read() == 90).all()
 
 
@@ -189,7 +180,7 @@ def test_cancelling_a_task_leaves_the_command(launches: Launches) -> None:
             await command
 
         task = asyncio.create_task(waiting())
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)  # it has come to its await, as there is nothing before it
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -227,7 +218,7 @@ def test_a_loop_closed_before_the_command_is_done(launches: Launches) -> None:
 
     async def main() -> None:
         task = asyncio.create_task(_awaited(command))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)  # it has come to its await, as there is nothing before it
         task.cancel()
 
     asyncio.run(main())
@@ -402,7 +393,7 @@ def test_a_forked_child_can_submit(device: str) -> None:
         compute.run_kernel_async("sqrt", [a], a).wait()
         child = os.fork()
         if child == 0:
-            compute.run_kernel_async("sqrt", [a], a).wait(10)
+            compute.run_kernel_async("sqrt", [a], a).wait(120)
             os._exit(0 if abs(compute.read_list(a)[0] - 2 ** 0.5) < 1e-6 else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert compute.read_list(a) == [2.0]
@@ -420,17 +411,16 @@ def test_a_forked_child_can_submit(device: str) -> None:
 def test_ctrl_c_at_any_moment(device: str, moment: str) -> None:
     """Whatever a signal handler's exception cuts short, nothing crashes, nothing waits forever."""
     shape = (1, 1, 4) if moment == "small kernels" else (600, 800, 4)
-    if device != "cpu" and moment == "large kernels":  # or too few fit into a second
+    if device != "cpu" and moment == "large kernels":  # or it takes long
         shape = (60, 80, 4)
     out = run_python(
         f"""
-        import random, signal, sys, time
         import numpy as np
         import dala
         from dala import compute
+        from interrupting import interrupt_often
 
         dala.use({device!r})
-        sys.unraisablehook = lambda _: None  # one that hits a finalizer is lost
         shape = {shape}
         image = np.full(shape, 100, np.uint8)
 
@@ -441,43 +431,28 @@ def test_ctrl_c_at_any_moment(device: str, moment: str) -> None:
             target.read()
 
         def check():
-            signal.setitimer(signal.ITIMER_REAL, 0)
             target = compute.buffer_zeros(shape, "u8")
-            compute.run_kernel_async("generate_gradient", [], target).wait(20)
+            compute.run_kernel_async("generate_gradient", [], target).wait(120)
             work(target)
             assert target.read()[0, 0].tolist() == [155, 155, 155, 100]
             compute.synchronize()
 
         check()
-        signal.signal(signal.SIGALRM, signal.default_int_handler)
-        hits, end = 0, time.monotonic() + 1
-        while time.monotonic() < end:
-            try:
-                signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-4, 3e-3), 0.02)
-                while True:
-                    work(compute.buffer_zeros(shape, "u8"))
-            except (KeyboardInterrupt, dala.errors.CommandError):
-                hits += 1
-            try:
-                check()
-            except KeyboardInterrupt:
-                check()
-        print("fine" if hits > 10 else hits)
+        interrupt_often(50, lambda: work(compute.buffer_zeros(shape, "u8")), check,
+                        dala.errors.CommandError)
+        print("fine")
         """
     )
     assert out == "fine\n"
 
 
 def run_python(text: str) -> str:
-    import subprocess
-    import sys
-    import textwrap
-
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(text)],
+        env=environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

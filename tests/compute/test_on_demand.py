@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 
 import pytest
+from in_threads import PATIENCE_S
 
 from dala import compute
 from dala.compute import Command
@@ -21,13 +21,15 @@ def test_on_demand_nothing_happens_before_somebody_asks() -> None:
         ran.append(threading.current_thread().name)
 
     command = command_on_demand("later", work)
-    time.sleep(0.02)
+    other = command_on_demand("meanwhile", lambda: None)
+    assert other.status in ("pending", "completed")  # that one is asked about, and so it is done
+    other.wait()
     assert ran == []
     command.wait()
     assert ran == [threading.current_thread().name]  # whoever waits does it
     for ask in (
         lambda c: c.status,
-        lambda c: c.wait(timeout=20),
+        lambda c: c.wait(timeout=PATIENCE_S),
         lambda c: asyncio.run(as_coroutine(c)),
         lambda c: compute.poll(c.id),
     ):
@@ -50,7 +52,7 @@ def test_on_demand_by_many_threads_it_runs_once() -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(20)
+            thread.join(PATIENCE_S)
         assert ran == [1] and command.status == "completed"
 
 

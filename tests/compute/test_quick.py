@@ -299,6 +299,6 @@ def test_many_threads_on_shared_buffers() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(120)
     assert not torn
     assert not commands.pending

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searching import examples
 
 from dala.errors import PictureNotFoundError
 from dala.gpu.atlas import PAGE_SIDE, Atlas
@@ -30,7 +31,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(steps)
 def test_every_sprite_keeps_its_pixels(made: list[tuple[int, int, int, bool]]) -> None:
     atlas = Atlas()
@@ -110,7 +111,7 @@ def test_the_table_is_sorted_as_unsigned() -> None:
     assert atlas.table()[:, 0].astype(np.uint64).tolist() == [0, 3, 2**63, 2**64 - 1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(st.integers(0, 80), st.sampled_from("llrtb")), max_size=60))
 def test_the_table_follows_every_change(steps: list[tuple[int, str]]) -> None:
     atlas = Atlas()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searching import examples
 
 from dala.backends.cpu.jit import Module, detect_host
 from dala.errors import KernelSyntaxError
@@ -81,7 +82,6 @@ def compiled() -> object:
     return native(everything, 3)
 
 
-@settings(deadline=None)
 @given(a=small, b=small)
 def test_every_construct(compiled: object, a: int, b: int) -> None:
     memory = np.zeros(1, np.int64)
@@ -98,7 +98,7 @@ def calculator() -> object:
     return native(arithmetic, 3)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(a=word, b=word, which=st.integers(0, 2))
 def test_unsigned_words(calculator: object, a: int, b: int, which: int) -> None:
     a, b = (v - 2**64 if v >= 2**63 else v for v in (a % 2**64, b % 2**64))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from searching import examples
 from slow_raster import Pixel, Slow, bresenham_line, midpoint_circle, on_circle, over
 
 from dala import gpu
@@ -41,7 +42,7 @@ SHAPES: dict[str, list[st.SearchStrategy[int]]] = {
 shape = st.one_of(
     [st.tuples(st.just(name), st.tuples(*fields), color) for name, fields in SHAPES.items()]
 )
-MANY = settings(max_examples=400, deadline=None)
+MANY = settings(max_examples=examples(400))
 
 
 @pytest.fixture(scope="module", params=["over", "replace"])
@@ -94,7 +95,7 @@ def test_shapes(surface: Surface, shapes: list[Any], ground: Pixel, area: Any) -
 
 @pytest.mark.parametrize("name", SHAPES)
 @given(data=st.data(), ground=background, area=clip)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_each_shape(surface: Surface, name: str, data: Any, ground: Pixel, area: Any) -> None:
     fields, paint = data.draw(st.tuples(*SHAPES[name])), data.draw(color)
     slow = begin(surface, ground, area)
@@ -166,7 +167,6 @@ def test_circles_are_the_textbook_s() -> None:
         assert midpoint_circle(r) == {(x, y) for x in around for y in around if on_circle(x, y, r)}
 
 
-@settings(deadline=None)
 @given(st.tuples(*[st.integers(0, 30)] * 4))
 def test_lines_are_the_textbook_s(ends: tuple[int, int, int, int]) -> None:
     assert sorted(Slow(31, 31).line(*ends)) == sorted(bresenham_line(*ends))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searching import examples
 
 from dala.errors import ArgumentError, ColorError, ParameterError, ProtocolError, ShapeError
 from dala.gpu import command
@@ -142,7 +143,6 @@ commands = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(commands, max_size=6))
 def test_round_trip(made: list[Command]) -> None:
     data = b"".join(map(encode, made))
@@ -158,7 +158,7 @@ def data_presents(made: list[Command]) -> int:
     )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(st.lists(commands, min_size=1, max_size=4), st.data())
 def test_damaged_bytes(made: list[Command], data: st.DataObject) -> None:
     """What the decoder takes, machine code takes, and the other way round."""
@@ -170,7 +170,7 @@ def test_damaged_bytes(made: list[Command], data: st.DataObject) -> None:
     agree(cut)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(st.binary(max_size=60))
 def test_any_bytes(raw: bytes) -> None:
     agree(raw)
@@ -383,7 +383,6 @@ ROWS = {
 
 
 @pytest.mark.parametrize("name", ROWS)
-@settings(deadline=None)
 @given(data=st.data())
 def test_arrays_are_what_single_calls_are(name: str, data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.tuples(*ROWS[name]), max_size=6))

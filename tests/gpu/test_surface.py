@@ -10,14 +10,16 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from effort import effort
 from in_threads import in_threads
+from subprocesses import environment
 
 from dala import gpu
 from dala.errors import (
@@ -117,7 +119,7 @@ def test_two_frames_are_enough(surface: Surface) -> None:
 def test_receipts(surface: Surface) -> None:
     receipts = [surface.present() for _ in range(4)]
     assert [r.frame for r in receipts] == [1, 2, 3, 4]
-    receipts[-1].wait(10)
+    receipts[-1].wait(120)
     assert all(r.done and not r.errors for r in receipts)
     assert repr(receipts[0]) == "<dala receipt of frame 1: done>"
 
@@ -452,7 +454,7 @@ def test_a_forgotten_surface_is_collected() -> None:
     gone = [weakref.ref(surface), weakref.ref(surface._renderer)]
     del surface
     gc.collect()
-    thread.join(10)
+    thread.join(120)
     assert not thread.is_alive()
     gc.collect()
     assert [ref() for ref in gone] == [None, None]
@@ -537,23 +539,33 @@ def test_sixteen_threads_on_one_surface() -> None:
         assert (np.asarray(surface) == [[(1000 & 255, 3, n, 255) for n in range(16)]] * 3).all()
 
 
-def test_the_main_thread_stays_free() -> None:
-    """60 frames of 5,000 primitives at 1080p: what the calling thread itself spends."""
+def test_the_main_thread_stays_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frames of 5,000 primitives: who draws hands them over, and another thread paints them."""
     rng = np.random.default_rng(0)
     circles = rng.integers((0, 0, 3), (1920, 1080, 20), (5000, 3))
     colors = rng.integers(0, 256, (5000, 4), dtype=np.uint8)
+    painters: set[str] = set()
+    do = renderer.Renderer._do
+
+    def noted(self: renderer.Renderer, *args: Any) -> None:
+        painters.add(threading.current_thread().name)
+        do(self, *args)
+
+    def draw(many: int) -> int:
+        """How many calls it takes to draw and present a frame."""
+        with effort() as made:
+            surface.clear("black")
+            surface.fill_circles(circles[:many], colors[:many])
+            receipt = surface.present()
+        receipt.wait()
+        return made.calls
+
+    monkeypatch.setattr(renderer.Renderer, "_do", noted)
     with gpu.create_surface(1920, 1080) as surface:
-        surface.present().wait()
-        best = 1.0
-        for _ in range(3):
-            busy = time.thread_time()
-            for _ in range(60):
-                surface.clear("black")
-                surface.fill_circles(circles, colors)
-                receipt = surface.present()
-            best = min(best, time.thread_time() - busy)
-            receipt.wait()
-    assert best < 0.3  # seconds of 1 s: at least 70 % idle
+        draw(5000)
+        few, many = (min(draw(count) for _ in range(3)) for count in (50, 5000))
+        assert many < few + 100 < 1000  # not one for each circle
+    assert painters and threading.current_thread().name not in painters
 
 
 def test_arrays_do_not_pile_up() -> None:
@@ -576,10 +588,9 @@ def test_a_thread_is_made_when_it_is_needed(surface: Surface) -> None:
 
 
 INTERRUPTED = """
-import random, signal, sys, time
 import numpy as np
 from dala import gpu
-sys.unraisablehook = lambda _: None
+from interrupting import interrupt_often
 surface = gpu.create_surface(200, 150, device="cpu")
 circles = np.full((3000, 3), 50)
 def work():
@@ -589,25 +600,12 @@ def work():
     surface.present()
     surface.read_pixels(0, 0, 9, 9)
 def check():
-    signal.setitimer(signal.ITIMER_REAL, 0)
     surface.clear("red")
-    surface.present().wait(20)
+    surface.present().wait(120)
     assert np.asarray(surface)[9, 9].tolist() == [255, 0, 0, 255]
 check()
-signal.signal(signal.SIGALRM, signal.default_int_handler)
-hits, end = 0, time.monotonic() + 1
-while time.monotonic() < end:
-    try:
-        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-4, 3e-3), 0.02)
-        while True:
-            work()
-    except KeyboardInterrupt:
-        hits += 1
-    try:
-        check()
-    except KeyboardInterrupt:
-        check()
-print("fine" if hits > 10 else hits)
+interrupt_often(50, work, check)
+print("fine")
 """
 
 
@@ -615,9 +613,10 @@ print("fine" if hits > 10 else hits)
 def test_ctrl_c_at_any_moment_of_drawing() -> None:
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED],
+        env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert (done.stdout.strip(), done.returncode) == ("fine", 0), done.stderr

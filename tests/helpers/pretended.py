@@ -6,17 +6,13 @@ between any two instructions: what a race needs. Both are set before dala is imp
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import textwrap
 from collections.abc import Mapping
-from pathlib import Path
 
-import dala
+from subprocesses import environment
 
-SRC = Path(dala.__file__).parents[1]
-HELPERS = Path(__file__).parent
 PRELUDE = """\
 import faulthandler, os, sys
 faulthandler.enable()
@@ -47,10 +43,9 @@ def run_pretended(
         code=textwrap.dedent(code),
         timeout=timeout,
     )
-    path = os.pathsep.join([str(SRC), str(HELPERS), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, "-c", prelude],
-        env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep), **(env or {})},
+        env=environment(**(env or {})),
         capture_output=True,
         text=True,
         timeout=timeout + 60,  # it ends itself; this is for one that cannot even do that

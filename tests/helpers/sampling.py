@@ -8,8 +8,6 @@ import dala
 from dala import compute
 from dala.language.kernel import Kernel
 
-RNG = np.random.default_rng(3)
-
 
 def run_here(
     kernel: str | Kernel, image: np.ndarray, shape: tuple[int, int], **params: object
@@ -26,9 +24,10 @@ def run(
         return run_here(kernel, image, shape, **params)
 
 
-def pixels(shape: tuple[int, int]) -> np.ndarray:
+def pixels(shape: tuple[int, int], seed: int = 3) -> np.ndarray:
     """The harshest there are: mostly 0 and 255."""
-    noise = RNG.integers(0, 256, (*shape, 4), dtype=np.uint8)
-    return np.where(RNG.random(noise.shape) < 0.7, np.where(noise < 128, 0, 255), noise).astype(
+    rng = np.random.default_rng(seed)
+    noise = rng.integers(0, 256, (*shape, 4), dtype=np.uint8)
+    return np.where(rng.random(noise.shape) < 0.7, np.where(noise < 128, 0, 255), noise).astype(
         np.uint8
     )

@@ -8,9 +8,10 @@ from pathlib import Path
 import dala
 
 SRC = Path(dala.__file__).parents[1]
+HELPERS = Path(__file__).parent
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """This process's environment with dala's source first on the path."""
-    paths = [str(SRC), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **changes}
+    """This process's environment, with dala's source and these helpers first on the path."""
+    paths = [str(SRC), str(HELPERS), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, **changes, "PYTHONPATH": os.pathsep.join(filter(None, paths))}

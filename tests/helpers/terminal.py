@@ -48,7 +48,7 @@ def in_terminal(
             os.write(keeper, b"\x03")
             interrupt_at = ""
     os.close(keeper)
-    return process.wait(30), seen.decode(errors="replace")
+    return process.wait(120), seen.decode(errors="replace")
 
 
 def plain(text: str) -> str:

@@ -18,8 +18,7 @@ from dala.kernels.lutfile import parse_cube
 
 pytestmark = pytest.mark.usefixtures("device")
 
-RNG = np.random.default_rng(8)
-IMAGE = RNG.integers(0, 256, (21, 37, 4), dtype=np.uint8)
+IMAGE = np.random.default_rng(8).integers(0, 256, (21, 37, 4), dtype=np.uint8)
 
 
 def run(image: np.ndarray, lut: object) -> np.ndarray:
@@ -69,8 +68,9 @@ def assert_levels(got: np.ndarray, want: np.ndarray) -> None:
 
 @pytest.mark.parametrize("n", [2, 3, 16, 17, 33, 64])
 def test_an_identity_changes_nothing(n: int) -> None:
+    rng = np.random.default_rng(8)
     levels = np.arange(256, dtype=np.uint8)
-    edges = np.stack([levels, levels[::-1], RNG.permutation(levels), levels], -1)[None]
+    edges = np.stack([levels, levels[::-1], rng.permutation(levels), levels], -1)[None]
     for image in (IMAGE, edges):
         np.testing.assert_array_equal(run(image, identity(n)), image)
         np.testing.assert_array_equal(run(image, np.linspace(0, 1, n)), image)
@@ -81,12 +81,13 @@ def test_an_identity_changes_nothing(n: int) -> None:
 @pytest.mark.parametrize("n", [2, 5, 33])
 @pytest.mark.parametrize("channels", [3, 4])
 def test_a_cube(shape: tuple[int, int], n: int, channels: int) -> None:
-    cube = RNG.uniform(-0.1, 1.1, (n, n, n, channels)).astype(np.float32)
-    image = RNG.integers(0, 256, (*shape, 4), dtype=np.uint8)
+    rng = np.random.default_rng(8)
+    cube = rng.uniform(-0.1, 1.1, (n, n, n, channels)).astype(np.float32)
+    image = rng.integers(0, 256, (*shape, 4), dtype=np.uint8)
     got = run(image, cube)
     assert_levels(got[..., :3], tetrahedral(image / 255, cube[..., :3]))
     np.testing.assert_array_equal(got[..., 3], image[..., 3])
-    exact = RNG.uniform(-0.2, 1.2, (*shape, 4)).astype(np.float32)
+    exact = rng.uniform(-0.2, 1.2, (*shape, 4)).astype(np.float32)
     exact[0, 0] = [0, 1, 0.5, 7]
     got = run(exact, cube)
     np.testing.assert_allclose(got[..., :3], tetrahedral(exact, cube[..., :3]), atol=2e-5 * n)
@@ -94,14 +95,16 @@ def test_a_cube(shape: tuple[int, int], n: int, channels: int) -> None:
 
 
 def test_on_the_borders_between_tetrahedra() -> None:
+    rng = np.random.default_rng(8)
     grid = identity(9).reshape(9, 81, 3)
     image = np.concatenate([grid, np.ones((9, 81, 1))], -1).astype(np.float32)
-    cube = RNG.random((5, 5, 5, 3))
+    cube = rng.random((5, 5, 5, 3))
     np.testing.assert_allclose(run(image, cube)[..., :3], tetrahedral(image, cube), atol=1e-5)
 
 
 def test_greys_stay_on_the_diagonal() -> None:
-    cube = RNG.random((4, 4, 4, 3))
+    rng = np.random.default_rng(8)
+    cube = rng.random((4, 4, 4, 3))
     cube[range(4), range(4), range(4)] = np.linspace(0, 1, 4)[:, None] ** 2
     grey = np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 4, 2)
     got = run(grey, cube)
@@ -109,7 +112,8 @@ def test_greys_stay_on_the_diagonal() -> None:
 
 
 def test_a_curve_for_each_channel() -> None:
-    curves = RNG.random((7, 3))
+    rng = np.random.default_rng(8)
+    curves = rng.random((7, 3))
     got = run(IMAGE, curves)
     at = np.linspace(0, 1, 7)
     for k in range(3):
@@ -119,8 +123,9 @@ def test_a_curve_for_each_channel() -> None:
 
 
 def test_bytes_as_opencv() -> None:
+    rng = np.random.default_rng(8)
     cv2 = pytest.importorskip("cv2")
-    curves = RNG.integers(0, 256, (256, 3), dtype=np.uint8)
+    curves = rng.integers(0, 256, (256, 3), dtype=np.uint8)
     want = cv2.LUT(np.ascontiguousarray(IMAGE[..., :3]), curves[None])
     np.testing.assert_array_equal(run(IMAGE, curves)[..., :3], want)
     want = cv2.LUT(np.ascontiguousarray(IMAGE[..., :3]), curves[:, 0])
@@ -128,7 +133,8 @@ def test_bytes_as_opencv() -> None:
 
 
 def test_levels_of_8_and_16_bits() -> None:
-    cube = RNG.integers(0, 256, (4, 4, 4, 3), dtype=np.uint8)
+    rng = np.random.default_rng(8)
+    cube = rng.integers(0, 256, (4, 4, 4, 3), dtype=np.uint8)
     np.testing.assert_array_equal(run(IMAGE, cube), run(IMAGE, cube / 255))
     wide = cube.astype(np.uint16) * 257
     np.testing.assert_array_equal(run(IMAGE, wide), run(IMAGE, cube))
@@ -157,7 +163,8 @@ def cube_text(cube: np.ndarray, *header: str) -> str:
 
 
 def test_a_cube_file(tmp_path: Path) -> None:
-    cube = RNG.random((5, 5, 5, 3))
+    rng = np.random.default_rng(8)
+    cube = rng.random((5, 5, 5, 3))
     path = tmp_path / "look.CUBE"
     text = cube_text(cube, '# a comment', 'TITLE "a # look"', "", "DOMAIN_MIN 0 0 0",
                      "DOMAIN_MAX 1.0 1.0 1.0")  # fmt: skip
@@ -177,9 +184,10 @@ def test_a_cube_file_of_curves(tmp_path: Path) -> None:
 
 
 def test_a_domain(tmp_path: Path) -> None:
-    cube, path = RNG.random((4, 4, 4, 3)), tmp_path / "wide.cube"
+    rng = np.random.default_rng(8)
+    cube, path = rng.random((4, 4, 4, 3)), tmp_path / "wide.cube"
     path.write_text(cube_text(cube, "DOMAIN_MIN -1 0.25 0", "DOMAIN_MAX 1 0.5 2"))
-    image = RNG.uniform(-1.5, 2.5, (9, 31, 4)).astype(np.float32)
+    image = rng.uniform(-1.5, 2.5, (9, 31, 4)).astype(np.float32)
     moved = (image[..., :3].astype(np.float64) - [-1, 0.25, 0]) / [2, 0.25, 2]
     np.testing.assert_allclose(run(image, path)[..., :3], tetrahedral(moved, cube), atol=1e-4)
     path = tmp_path / "wide_curve.cube"
@@ -189,8 +197,9 @@ def test_a_domain(tmp_path: Path) -> None:
 
 
 def test_pictures_of_a_cube(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
     pillow = pytest.importorskip("PIL.Image")
-    cube = RNG.integers(0, 256, (16, 16, 16, 3), dtype=np.uint8)
+    cube = rng.integers(0, 256, (16, 16, 16, 3), dtype=np.uint8)
     want = run(IMAGE, cube)
     strip = cube.transpose(1, 2, 0, 3).reshape(16, 256, 3)  # green, blue, red
     hald = cube.transpose(2, 1, 0, 3).reshape(64, 64, 3)  # blue, green, red

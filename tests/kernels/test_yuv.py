@@ -22,7 +22,6 @@ SIZES = [
     (48, 64),
 ]  # a quarter frame may end within a row
 KINDS = ["yuv420p", "nv12"]
-rng = np.random.default_rng(3)
 
 
 def run(kernel: str, source: np.ndarray, shape: tuple[int, ...], **params: Any) -> np.ndarray:
@@ -77,6 +76,7 @@ def assert_levels(got: np.ndarray, want: np.ndarray) -> None:
 @pytest.mark.parametrize("matrix", WEIGHTS)
 @pytest.mark.parametrize("full", [False, True], ids=["limited", "full"])
 def test_formulas(size: tuple[int, int], kind: str, matrix: str, full: bool) -> None:
+    rng = np.random.default_rng(3)
     rows, columns = size
     params = {"matrix": matrix, "range": "full" if full else "limited"}
     frame = rng.integers(0, 256, (rows * 3 // 2, columns), dtype=np.uint8)
@@ -136,6 +136,7 @@ def test_known_colours() -> None:
 
 
 def test_into_floats_and_inside_a_fused_pass() -> None:
+    rng = np.random.default_rng(3)
     frame = rng.integers(0, 256, (24, 30), dtype=np.uint8)
     source, exact = compute.from_array(frame), compute.buffer_zeros((16, 30, 4))
     compute.run_kernel("nv12_to_rgba", [source], exact)

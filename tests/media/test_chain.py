@@ -11,6 +11,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from PIL import Image
 from precision import assert_fused_is_unfused
+from searching import examples
 from skimage import data
 
 import dala
@@ -248,7 +249,7 @@ STEPS = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(
     chain=st.lists(STEPS, max_size=5),
     size=st.tuples(st.integers(4, 40), st.integers(4, 40)),

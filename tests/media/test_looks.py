@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searching import examples
 from skimage import data
 
 from dala import compute, media
@@ -181,7 +182,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         looks.load("zzzz")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.text(max_size=200) | st.binary(max_size=100).map(lambda b: b.decode("latin-1")))
 def test_any_text_is_a_look_or_an_error(
     tmp_path_factory: pytest.TempPathFactory, text: str

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searching import examples
 
 from dala.media import packing
 from dala.media.packing import add_alpha, drop_alpha
@@ -29,7 +30,7 @@ def test_there_and_back(
     assert np.array_equal(room, rgba[:, ::-1])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(rows=st.integers(1, 20), columns=st.integers(1, 40), is_float=st.booleans())
 def test_any_size(rows: int, columns: int, is_float: bool) -> None:
     rgb = np.random.default_rng(columns).integers(0, 256, (rows, columns, 3), dtype=np.uint8)

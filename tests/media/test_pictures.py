@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from searching import examples
 from skimage import data
 
 from dala import compute, media
@@ -101,7 +102,7 @@ def test_arrays_in_any_order_of_memory(dtype: Any) -> None:
     assert np.array_equal(sepia(grey), sepia(grey.copy()))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     rows=st.integers(1, 33),
     columns=st.integers(1, 33),

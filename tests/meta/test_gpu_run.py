@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from subprocesses import environment
 
 from dala.backends.webgpu.adapters import find_adapters
 
@@ -16,8 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.webgpu
 def test_the_suite_on_a_gpu() -> None:
-    env = {**os.environ, "DALA_DEVICE": "webgpu", "DALA_REQUIRE_GPU": "1"}
-    env["PYTHONPATH"] = str(ROOT / "src")
+    env = environment(DALA_DEVICE="webgpu", DALA_REQUIRE_GPU="1")
     command = [sys.executable, "-m", "pytest", "tests/golden/test_ir.py", "-p", "no:cacheprovider"]
     ran = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     best = find_adapters()[0]

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from searching import examples
 
 import dala
 from dala import compute
@@ -230,7 +231,7 @@ def test_only_nans_are_alike(dtype: str) -> None:
         assert not same_bytes(a, b)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150))
 @given(case=image_pipelines())
 def test_fused_is_unfused_byte_for_byte_on_the_cpu(case: dict) -> None:
     source = source_image(case)
@@ -242,7 +243,7 @@ def test_fused_is_unfused_byte_for_byte_on_the_cpu(case: dict) -> None:
 
 
 @pytest.mark.parametrize(("rows", "vector_bytes"), [(1, 64), (3, 32), (8, 16)])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60))
 @given(case=image_pipelines())
 def test_bands_and_vector_widths_change_nothing(rows: int, vector_bytes: int, case: dict) -> None:
     """Many small bands on several threads, on narrower vectors: the same bytes."""
@@ -262,7 +263,7 @@ def test_bands_and_vector_widths_change_nothing(rows: int, vector_bytes: int, ca
         assert same_bytes(result, apart[index]), f"stage {index} differs\n{plan}"
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100))
 @given(case=image_pipelines())
 def test_fused_is_unfused_byte_for_byte_on_the_reference(case: dict) -> None:
     source = source_image(case)
@@ -273,7 +274,7 @@ def test_fused_is_unfused_byte_for_byte_on_the_reference(case: dict) -> None:
         assert same_bytes(result, apart[index]), f"stage {index} differs\n{plan}"
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150))
 @given(case=image_pipelines())
 def test_cpu_agrees_with_the_reference(case: dict) -> None:
     check_against_reference(case, "cpu")
@@ -355,7 +356,7 @@ NANS_OF_BOTH_SIGNS = {
 }
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150))
 @example(case=NANS_OF_BOTH_SIGNS)
 @given(case=tensor_pipelines())
 def test_fused_tensors_are_unfused_byte_for_byte(case: dict) -> None:
@@ -401,15 +402,17 @@ def tangled_pipelines(draw: st.DrawFn) -> dict[str, object]:
     }
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200))
 @given(case=tangled_pipelines())
 def test_any_wiring_over_few_buffers(case: dict) -> None:
     """The pipeline leaves in every buffer what running its stages one by one leaves there."""
-    for fused, apart, plan in run_tangled(case, "cpu"):
+    for fused, apart, _, plan in run_tangled(case, "cpu"):
         assert same_bytes(fused, apart), plan
 
 
-def run_tangled(case: dict, device: str) -> Iterator[tuple[np.ndarray, np.ndarray, str]]:
+def run_tangled(case: dict, device: str) -> Iterator[tuple[np.ndarray, np.ndarray, int, str]]:
+    """Buffer by buffer: fused, stage by stage, the ties of all stages (on a GPU), and the plan."""
+    ties = 0
     rng = np.random.default_rng(case["seed"])
     shape = (*case["size"], 4)
     start = {name: rng.integers(0, 256, shape, dtype=np.uint8) for name in "abc"}
@@ -435,52 +438,91 @@ def run_tangled(case: dict, device: str) -> Iterator[tuple[np.ndarray, np.ndarra
                 fresh = compute.buffer_zeros(shape, "u8")
                 sources = [apart[n] for n in inputs]
                 compute.run_kernel(stage["kernel"], sources, fresh, stage["params"])
+                if device == "webgpu":
+                    read = [source.read() for source in sources]
+                    ties += count_ties(stage["kernel"], read, stage["params"], shape)
                 apart[output] = fresh
             else:
                 apart[output] = compute.from_array(apart[inputs[0]].read())
             p.add(spec)
         p.run()
         for name in "abc":
-            yield fused[name].read(), apart[name].read(), f"{name}\n{p.explain()}"
+            yield fused[name].read(), apart[name].read(), ties, f"{name}\n{p.explain()}"
 
 
 # -- on a GPU ----------------------------------------------------------------------------------
 
 
-def assert_near(fused: np.ndarray, apart: np.ndarray, plan: str) -> None:
+def assert_near(fused: np.ndarray, apart: np.ndarray, ties: int, plan: str) -> None:
     """A GPU's compiler may round the last place of an expression otherwise where it stands in another
-    shader: one level, on one value in a thousand; and 1e-5 in f32."""
+    shader: 1e-5 in f32, and one level in u8, on one value in a thousand and where either level is right."""
     if fused.dtype != np.uint8:
         scale = max(1.0, float(np.abs(apart).max()))
         np.testing.assert_allclose(fused, apart, rtol=1e-5, atol=1e-5 * scale, err_msg=plan)
         return
     off = np.abs(fused.astype(int) - apart.astype(int))
     assert off.max() <= 1, plan
-    assert np.count_nonzero(off) <= max(2, off.size // 1000), plan
+    assert np.count_nonzero(off) <= ties + max(2, off.size // 1000), plan
+
+
+def count_ties(
+    kernel: str, inputs: list[np.ndarray], params: dict, shape: tuple[int, ...], dtype: str = "u8"
+) -> int:
+    """How many values of a result lie in the middle between two levels, as far as f32 can tell.
+
+    The mean of four levels does so once in four times. Drivers melt the products of a sum into it where
+    they see both: the levels of an image in memory, times 1/255, but not those that another part of the
+    shader has left in the memory of a workgroup. Either way of rounding is right, so the results differ
+    for a part of these values, however large the image is.
+    """
+    if dtype != "u8":
+        return 0
+    with dala.use("reference"):
+        out = compute.buffer_zeros(shape, "f32")
+        compute.run_kernel(kernel, [compute.from_array(i) for i in inputs], out, params)
+        levels = out.read().astype(float) * 255
+    return int(np.count_nonzero(np.abs(levels - np.floor(levels) - 0.5) < 1e-6 * 255))
+
+
+def means_of_four_levels(shape: tuple[int, int]) -> dict:
+    """Found by a search: three of 80 values differ by a level."""
+    kernels = ("grayscale", False), ("probe_column", True)
+    stages = [
+        {"kernel": kernel, "params": {}, "inputs": [number], "dtype": "u8", "named": named}
+        for number, (kernel, named) in enumerate(kernels)
+    ]
+    return {"size": shape, "channels": 1, "dtype": "u8", "stages": stages, "seed": 0}
 
 
 @pytest.mark.webgpu
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100))
+@example(case=means_of_four_levels((5, 16)))
+@example(case=means_of_four_levels((400, 600)))
 @given(case=image_pipelines())
 def test_fused_is_unfused_within_a_level_on_the_gpu(case: dict) -> None:
     source = source_image(case)
     with dala.use("webgpu"):
         apart = run_apart(case, source)
         fused, plan = run_fused(case, source)
+    images, ties = [source, *apart], []
+    for stage in case["stages"]:
+        inputs = [images[i] for i in stage["inputs"]]
+        found = count_ties(stage["kernel"], inputs, stage["params"], source.shape, stage["dtype"])
+        ties.append(found)
     for index, result in fused.items():
-        assert_near(result, apart[index], f"stage {index}\n{plan}")
+        assert_near(result, apart[index], sum(ties[: index + 1]), f"stage {index}\n{plan}")
 
 
 @pytest.mark.webgpu
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100))
 @given(case=image_pipelines())
 def test_the_gpu_agrees_with_the_reference(case: dict) -> None:
     check_against_reference(case, "webgpu")
 
 
 @pytest.mark.webgpu
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100))
 @given(case=tangled_pipelines())
 def test_any_wiring_over_few_buffers_on_the_gpu(case: dict) -> None:
-    for fused, apart, plan in run_tangled(case, "webgpu"):
-        assert_near(fused, apart, plan)
+    for fused, apart, ties, plan in run_tangled(case, "webgpu"):
+        assert_near(fused, apart, ties, plan)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searching import examples
 
 import dala
 from dala import compute
@@ -46,7 +47,7 @@ def run(wiring: Wiring, *, fused: bool) -> list[np.ndarray]:
         return [b.read().copy() for b in buffers]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(st.lists(st.tuples(st.sampled_from(KERNELS), PLACES, PLACES), min_size=2, max_size=5))
 def test_any_wiring(wiring: Wiring) -> None:
     for got, wanted in zip(run(wiring, fused=True), run(wiring, fused=False), strict=True):

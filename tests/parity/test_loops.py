@@ -25,7 +25,6 @@ from dala.plan.melt import FusedPass
 pytestmark = pytest.mark.usefixtures("on_cpu")
 
 REACH = range(-15, 16)
-RNG = np.random.default_rng(4)
 
 
 def unlike(src: Image, k: float = 0.3) -> Value:
@@ -65,9 +64,10 @@ CASES: dict[str, tuple[Callable[..., Value], int]] = {
 @pytest.mark.parametrize("shape", [(37, 53, 4), (37, 53), (3, 1, 4)], ids=str)
 @pytest.mark.parametrize("case", CASES)
 def test_loops_mean_what_the_reference_means(case: str, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(4)
     function, count = CASES[case]
     kernel: Kernel = make_kernel(function, domain="image")
-    images = [RNG.random(shape, dtype=np.float32) for _ in range(count)]
+    images = [rng.random(shape, dtype=np.float32) for _ in range(count)]
     results = []
     for device in ("cpu", "reference"):
         with dala.use(device):
@@ -92,7 +92,8 @@ def test_fused_loops_are_unfused_byte_for_byte(
     monkeypatch: pytest.MonkeyPatch, vector_bytes: int, dtype: str
 ) -> None:
     """Through chains, in small bands, on vectors of any width."""
-    image = RNG.random((29, 61, 4), dtype=np.float32)
+    rng = np.random.default_rng(4)
+    image = rng.random((29, 61, 4), dtype=np.float32)
     pixels = (image * 255).astype(np.uint8) if dtype == "u8" else image
     apart = compute.from_array(pixels)
     for kernel, params in CHAIN:
@@ -136,7 +137,8 @@ def test_text_does_not_grow_with_the_window(dtype: str) -> None:
 
 
 def test_rolled_sums_are_the_sums_byte_for_byte(monkeypatch: pytest.MonkeyPatch) -> None:
-    image = compute.from_array(RNG.random((96, 128, 4), dtype=np.float32))
+    rng = np.random.default_rng(4)
+    image = compute.from_array(rng.random((96, 128, 4), dtype=np.float32))
     out = compute.buffer_zeros((13, 17, 4), "f32")
     engine = compute.pipeline().engine
     results, compiled = [], []

@@ -16,7 +16,6 @@ from dala.language.kernel import Kernel, make_kernel
 from dala.language.values import Image, Vec
 from dala.language.vocabulary import rgb
 
-RNG = np.random.default_rng(3)
 # around every level and every half between two, and what lies far outside
 NEAR = np.arange(-2, 515, dtype=np.float32) / np.float32(510)
 FAR = np.float32([np.nan, np.inf, -np.inf, 3e38, -3e38, 1e10, -1e10, 1e-40, -0.0])
@@ -44,7 +43,8 @@ KERNELS = [make_kernel(f) for f in (computed, three, opaque)]
 
 
 def image() -> np.ndarray:
-    chosen = RNG.permutation(np.tile(VALUES, 8))[: 56 * 3 * 4 * 4].reshape(56, 12, 4)
+    rng = np.random.default_rng(3)
+    chosen = rng.permutation(np.tile(VALUES, 8))[: 56 * 3 * 4 * 4].reshape(56, 12, 4)
     return np.ascontiguousarray(chosen)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import machine_with
 from sampling import pixels, run, run_here
+from searching import examples
 
 from dala import compute
 from dala.backends.cpu import device as cpu_device
@@ -30,7 +31,6 @@ from dala.language.registry import find_kernel
 from dala.language.values import Image, Operand, Value, Vec
 from dala.language.vocabulary import abs, floor, log, rgb, s32, where, x, y
 
-RNG = np.random.default_rng(11)
 WAYS = ["bicubic", "lanczos"]
 SOURCES = [(1, 1), (1, 6), (6, 1), (2, 3), (3, 17), (5, 9), (33, 40), (400, 3)]
 TARGETS = [(1, 1), (7, 9), (21, 50), (3, 301)]
@@ -138,14 +138,15 @@ def test_within_a_level(way: str, source: tuple[int, int], target: tuple[int, in
     assert np.abs(got - wanted).max() <= 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     st.tuples(st.integers(1, 70), st.integers(1, 150)),
     st.tuples(st.integers(1, 70), st.integers(1, 150)),
     st.sampled_from(WAYS),
+    st.integers(0, 2**16),
 )
-def test_any_size(source: tuple[int, int], target: tuple[int, int], way: str) -> None:
-    image = pixels(source)
+def test_any_size(source: tuple[int, int], target: tuple[int, int], way: str, seed: int) -> None:
+    image = pixels(source, seed)
     got, wanted = (run(d, "resize", image, target, interpolation=way) for d in ("cpu", "reference"))
     assert np.abs(got - wanted).max() <= 1
 
@@ -167,7 +168,8 @@ def test_positions_far_outside(far: float) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_hardly_a_pixel_is_off(way: str) -> None:
-    image = RNG.integers(0, 256, (97, 131, 4), dtype=np.uint8)
+    rng = np.random.default_rng(11)
+    image = rng.integers(0, 256, (97, 131, 4), dtype=np.uint8)
     got, wanted = (
         run(d, "resize", image, (80, 90), interpolation=way) for d in ("cpu", "reference")
     )

@@ -11,11 +11,11 @@ from scipy.ndimage import correlate1d
 import dala
 from dala import compute
 
-rng = np.random.default_rng(7)
 Spec = tuple[str, dict[str, object], tuple[int, ...]]  # kernel, parameters, shape of its output
 
 
 def picture(rows: int, columns: int) -> np.ndarray:
+    rng = np.random.default_rng(7)
     return rng.integers(0, 256, (rows, columns, 4), dtype=np.uint8)
 
 
@@ -45,6 +45,7 @@ def run_apart(source: np.ndarray, chain: Sequence[Spec]) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["nv12", "yuv420p"])
 @pytest.mark.parametrize("size", [(2, 2), (4, 34), (46, 70), (300, 130)], ids=str)
 def test_a_frame_is_filtered_in_one_pass(device: str, kind: str, size: tuple[int, int]) -> None:
+    rng = np.random.default_rng(7)
     rows, columns = size
     frame = rng.integers(0, 256, (rows * 3 // 2, columns), dtype=np.uint8)
     chain: list[Spec] = [
@@ -60,6 +61,7 @@ def test_a_frame_is_filtered_in_one_pass(device: str, kind: str, size: tuple[int
 
 
 def test_a_frame_in_place(device: str) -> None:
+    rng = np.random.default_rng(7)
     frame = rng.integers(0, 256, (48, 40), dtype=np.uint8)
     chain: list[Spec] = [
         ("nv12_to_rgba", {}, (32, 40, 4)),
@@ -136,6 +138,7 @@ def exact_blur(image: np.ndarray, radius: int, sigma: float) -> np.ndarray:
 @pytest.mark.parametrize("dtype", ["u8", "f32"])
 def test_wide_blur_is_near_the_window(device: str, radius: int, dtype: str) -> None:
     """A pattern with everything: flat, ramps, edges at all borders, noise. Stated in kernels/blur.py."""
+    rng = np.random.default_rng(7)
     y, x = np.mgrid[0:181, 0:230]
     image = np.dstack([(x // 40 + y // 30) % 2 * 255, x, 255 - y, rng.integers(0, 256, x.shape)])
     image = image.astype(np.uint8) if dtype == "u8" else (image / 255).astype(np.float32)
@@ -148,6 +151,7 @@ def test_wide_blur_is_near_the_window(device: str, radius: int, dtype: str) -> N
 
 def test_wide_blur_with_a_narrow_bell_is_exact() -> None:
     """Taps where the bell has ended are left out; a small image is not made smaller."""
+    rng = np.random.default_rng(7)
     for size, sigma in (((120, 140), 3.0), ((40, 50), 40.0)):
         image = rng.random((*size, 4), dtype=np.float32)
         with dala.use("cpu"):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
+from effort import effort
 from user_kernels import GREY, PIXELS, define, program
 
 import dala
@@ -321,10 +321,10 @@ MISTAKES: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_quoted(mistake: str) -> None:
     source, message = MISTAKES[mistake]
-    begin = time.perf_counter()
-    with pytest.raises(KernelError) as caught:
+    with effort() as made, pytest.raises(KernelError) as caught:
         make_kernel(define(source))
-    assert time.perf_counter() - begin < 5  # generous: the slowest takes a fraction of a second
+    assert made.calls < 2_000_000  # the longest, 30,000 operations, makes half as many
+    assert made.peak_bytes < 16 * 2**20
     assert str(caught.value) == message
     assert not isinstance(caught.value, KernelSyntaxError)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searching import examples
 
 from dala.backends.reference.interpret import _evaluate
 from dala.errors import VerificationError
@@ -416,7 +417,7 @@ def first_change(before: tuple[Node, ...], after: tuple[Node, ...]) -> str:
     return ""
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.integers(0, 2**32))
 def test_no_pass_changes_a_bit(seed: int) -> None:
     nodes = graph(seed)
@@ -427,7 +428,7 @@ def test_no_pass_changes_a_bit(seed: int) -> None:
         assert count(*after) <= count(*nodes)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.integers(0, 2**32))
 def test_the_optimiser_changes_no_bit(seed: int) -> None:
     root = next(n for n in reversed(graph(seed)) if n.dtype is not BOOL)
@@ -447,7 +448,7 @@ def test_the_random_graphs_are_worth_it() -> None:
         assert sum(count(*rewrite(nodes)) < count(*nodes) for nodes in graphs) > 50
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.integers(0, 2**32), st.integers(1, 6), st.sampled_from([F32, F64]))
 def test_averages_spelled_out_are_the_same_averages(seed: int, size: int, dtype: DType) -> None:
     rng = random.Random(seed)

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import time
 from pathlib import Path
 from typing import Any
 
@@ -160,7 +159,7 @@ def test_no_permission() -> None:
             env=environment(DALA_DEVICE="cpu"),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
         assert done.stdout.splitlines() == [
@@ -173,20 +172,19 @@ def test_no_permission() -> None:
 
 # -- fuzz --------------------------------------------------------------------------------------
 
-LIMIT_S = 10.0
+FRAMES = 12
 
 
 def survive(path: Path, folder: Path, **options: Any) -> str:
-    """Whatever comes of it: a file, or one of our errors, soon, and nothing else left."""
-    begin = time.perf_counter()
+    """Whatever comes of it: a file of a few frames, or one of our errors, and nothing else left."""
     target = folder / "out.mp4"
     try:
-        video.transcode(path, target, device="cpu", preset="ultrafast", **options)
+        report = video.transcode(path, target, device="cpu", preset="ultrafast", **options)
         outcome = "done"
+        assert report.frames <= 2 * FRAMES  # no damage makes it go on and on
     except DalaError as error:
         outcome = type(error).__name__
         assert not target.exists()
-    assert time.perf_counter() - begin < LIMIT_S
     target.unlink(missing_ok=True)
     assert sorted(os.listdir(folder)) == [path.name]
     return outcome
@@ -199,7 +197,7 @@ def test_fuzz(suffix: str, on_damage: str, tmp_path: Path) -> None:
     codec, sound = ("libvpx-vp9", "libopus") if suffix == ".webm" else ("libx264", "aac")
     options = {"cpu-used": "8", "deadline": "realtime"} if suffix == ".webm" else {"g": "6"}
     clip = write_clip(
-        tmp_path / f"clip{suffix}", size=(64, 48), frames=12, codec=codec, options=options,
+        tmp_path / f"clip{suffix}", size=(64, 48), frames=FRAMES, codec=codec, options=options,
         sounds=[Sound(sound, 0.5)],
     )  # fmt: skip
     data = clip.read_bytes()

@@ -19,6 +19,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from clips import frame_times, real_clip, write_clip
+from in_threads import wait_until
 from subprocesses import environment
 
 from dala import video
@@ -93,11 +94,10 @@ def test_only_the_newest(tmp_path: Path) -> None:
     """Whoever looks seldom gets what is new, and in order; without being asked nothing is dropped."""
     with video.Reader("testsrc=size=64x48:rate=200,realtime", latest=True) as reader:
         first = next(reader)
-        time.sleep(0.3)
+        wait_until(lambda: reader.dropped >= 20)  # nobody looks
         second, third = next(reader), next(reader)
         assert second.number > first.number + 20
         assert third.number > second.number
-        assert reader.dropped >= 20
         with pytest.raises(VideoError, match="cannot be rewound"):
             reader.seek(0)
     path = write_clip(tmp_path / "short.mp4", frames=5)
@@ -110,7 +110,7 @@ def test_only_the_newest(tmp_path: Path) -> None:
 def test_a_slow_reader_of_a_pattern_misses_nothing() -> None:
     with video.Reader("testsrc=size=64x48:rate=200,realtime") as reader:
         first = next(reader)
-        time.sleep(0.1)
+        time.sleep(0.1)  # twenty frames of this source: it is this reader that is slow
         assert next(reader).number == first.number + 1
         assert reader.dropped == 0
 
@@ -159,7 +159,7 @@ def test_a_file_over_http(port: int, tmp_path: Path) -> None:
     content = write_clip(tmp_path / "clip.mkv", frames=20).read_bytes()
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\n\r\n".encode()
     Server.answers = [head + content]
-    with video.Reader(f"http://127.0.0.1:{port}/clip.mkv", timeout_s=5) as reader:
+    with video.Reader(f"http://127.0.0.1:{port}/clip.mkv", timeout_s=60) as reader:
         assert len(list(reader)) == 20
 
 
@@ -170,7 +170,7 @@ def test_a_broken_connection_is_opened_again(port: int, tmp_path: Path) -> None:
     ).read_bytes()
     Server.answers = [content[: len(content) // 2 // 188 * 188], b"", content]
     address = f"tcp://127.0.0.1:{port}"
-    with video.Reader(address, reconnect=2, on_damage="conceal", timeout_s=5) as reader:
+    with video.Reader(address, reconnect=2, on_damage="conceal", timeout_s=60) as reader:
         times = [next(reader).time for _ in range(60)]
     assert Server.connections >= 3
     assert all(b > a for a, b in itertools.pairwise(times))
@@ -180,7 +180,7 @@ def test_a_broken_connection_is_opened_again(port: int, tmp_path: Path) -> None:
 def test_too_many_attempts_are_an_error(port: int, tmp_path: Path) -> None:
     content = write_clip(tmp_path / "clip.ts", frames=10, options={"bf": "0"}).read_bytes()
     Server.answers = [content, b""]
-    reader = video.Reader(f"tcp://127.0.0.1:{port}", reconnect=2, timeout_s=5)
+    reader = video.Reader(f"tcp://127.0.0.1:{port}", reconnect=2, timeout_s=60)
     with pytest.raises(VideoError, match=r"tcp://127"):
         list(reader)
     reader.close()
@@ -189,17 +189,15 @@ def test_too_many_attempts_are_an_error(port: int, tmp_path: Path) -> None:
 
 def test_nobody_there_is_an_error() -> None:
     with pytest.raises(VideoError, match="Connection refused"):
-        video.Reader("http://127.0.0.1:9/x.ts", timeout_s=2)
+        video.Reader("http://127.0.0.1:9/x.ts", timeout_s=60)
 
 
 def test_a_silent_server_times_out() -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        begin = time.perf_counter()
-        with pytest.raises(VideoError):
+        with pytest.raises(VideoError):  # it would never end
             video.Reader(f"http://127.0.0.1:{silent.getsockname()[1]}/x.ts", timeout_s=0.5)
-        assert time.perf_counter() - begin < 5
 
 
 WITHOUT_AV = """
@@ -221,7 +219,7 @@ def test_without_pyav_the_command_is_named() -> None:
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=True,
     )
     assert done.stdout.strip().endswith("install it with: pip install 'dala-gpu[video]'")

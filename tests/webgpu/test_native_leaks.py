@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from alone import alone
 
-import dala
 from dala import compute
 from dala.compute import engine
 
-pytestmark = pytest.mark.webgpu
+pytestmark = [pytest.mark.webgpu, pytest.mark.parametrize("device", ["webgpu"])]
 COUNTED = (
     "BindGroup", "BindGroupLayout", "Buffer", "CommandBuffer", "CommandEncoder", "ComputePipeline",
     "PipelineLayout", "QuerySet", "ShaderModule",
 )  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _gpu() -> Iterator[None]:
-    with dala.use("webgpu"):
-        yield
-        compute.synchronize()
 
 
 def native_objects() -> dict[str, int]:
@@ -45,7 +38,8 @@ def assert_flat(work: Callable[[int], object], warm: int, rounds: int) -> None:
     assert native_objects() == before
 
 
-def test_ten_thousand_runs() -> None:
+@alone
+def test_ten_thousand_runs(device: str) -> None:
     image = np.full((16, 16, 4), 100, np.uint8)
     a, out = compute.from_array(image), compute.from_array(image)
     soft = compute.scratch(a.shape)
@@ -60,7 +54,8 @@ def test_ten_thousand_runs() -> None:
     assert_flat(run, warm=100, rounds=10_000)
 
 
-def test_two_thousand_buffers_in_and_out() -> None:
+@alone
+def test_two_thousand_buffers_in_and_out(device: str) -> None:
     data = np.ones((100, 300), np.float32)
 
     def run(n: int) -> None:
@@ -71,7 +66,8 @@ def test_two_thousand_buffers_in_and_out() -> None:
     assert_flat(run, warm=50, rounds=2_000)
 
 
-def test_reads_that_are_views_give_their_memory_back() -> None:
+@alone
+def test_reads_that_are_views_give_their_memory_back(device: str) -> None:
     b = compute.from_array(np.zeros(2 << 20, np.uint8))
 
     def run(n: int) -> None:
@@ -81,7 +77,8 @@ def test_reads_that_are_views_give_their_memory_back() -> None:
     assert_flat(run, warm=5, rounds=100)
 
 
-def test_shaders_that_nobody_keeps() -> None:
+@alone
+def test_shaders_that_nobody_keeps(device: str) -> None:
     a, out = compute.buffer([1.0, 2.0]), compute.buffer_zeros((2,))
 
     def run(n: int) -> None:
