@@ -80,10 +80,21 @@ def test_sixteen_bits_stay_sixteen(tmp_path: Path) -> None:
     assert through(Image.fromarray(levels), tmp_path, INVERT, "out.jpg").mode == "L"
 
 
+def reads_back(image: Image.Image, path: Path) -> bool:
+    image.save(path)
+    try:
+        Image.open(path).load()
+    except OSError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("mode", ["1", "P", "CMYK", "YCbCr", "RGBX"])
 def test_other_modes_become_rgb(mode: str, tmp_path: Path) -> None:
     image = rgb().convert(mode)
     source = ".tif" if mode != "P" else ".png"
+    if not reads_back(image, tmp_path / f"probe{source}"):
+        pytest.skip(f"this Pillow cannot read a {mode} picture that it wrote")
     result = through(image, tmp_path, NOTHING, ending=source)
     expected = np.asarray(image.convert("RGB")).astype(int)
     assert np.abs(np.asarray(result.convert("RGB")).astype(int) - expected).max() <= 1

@@ -6,6 +6,7 @@ DALA_UPDATE_GOLDEN=1 rewrites api.txt; look at the difference before you commit 
 from __future__ import annotations
 
 import doctest
+import enum
 import importlib
 import inspect
 import os
@@ -82,7 +83,7 @@ def members(kind: type) -> dict[str, object]:
 
 def signature(thing: object) -> str:
     """As it is written in the source, annotations included."""
-    if inspect.isclass(thing) and issubclass(thing, Exception):
+    if inspect.isclass(thing) and issubclass(thing, Exception | enum.Enum):  # not Python's own
         return f"({', '.join(base.__name__ for base in thing.__bases__)})"
     found = inspect.signature(thing)  # type: ignore[arg-type]
     parts: list[str] = []
