@@ -7,24 +7,31 @@ good; SimpleQueue and Lock are C, and are either taken or not.
 
 from __future__ import annotations
 
-import atexit
 import functools
 import os
 import threading
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
+
+from dala import forking, leaving
 
 
 class Runners:
-    """A few threads that do what is put in. All of it is done before the interpreter leaves."""
+    """A few threads that do what is put in. All of it is done before the interpreter leaves.
 
-    def __init__(self, name: str, count: int) -> None:
+    ``settle`` is called before that: it may still put something in.
+    """
+
+    def __init__(self, name: str, count: int, settle: Callable[[], None] | None = None) -> None:
         self._name = name
         self._count = count
+        self._settle = settle
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._closed = False
+        self._ended = False  # there are no threads any more
+        self._process = os.getpid()
 
     def put(self, work: Callable[[], None]) -> bool:
         """Whether it will be done here; not so without threads, or once the interpreter is leaving."""
@@ -33,11 +40,13 @@ class Runners:
         if self._closed or not self._threads:
             return False
         self._queue.put(work)
+        if self._ended:  # meanwhile: then it may have come too late for them
+            self._do_the_rest()
         return True
 
     def _start(self) -> None:
         with self._lock:
-            if self._threads or self._closed:
+            if self._threads or self._closed or leaving.has_begun():
                 return
             for number in range(self._count):
                 thread = threading.Thread(
@@ -48,23 +57,42 @@ class Runners:
                 except RuntimeError:  # the system gives no more: fewer will do
                     break
                 self._threads.append(thread)
-            atexit.register(self._close)
+            leaving.at_leave(self._close)
 
     def _serve(self) -> None:
-        while True:
-            work = self._queue.get()
-            if work is None:
-                return
-            work()
-            del work  # or it would keep its buffers until the next one comes
+        with leaving.serving():
+            while True:
+                work = self._queue.get()
+                if work is None:
+                    return
+                work()
+                del work  # or it would keep its buffers until the next one comes
 
     def _close(self) -> None:
         """Daemon threads may be cut off within native code, so they are told to end and waited for."""
+        if (
+            os.getpid() != self._process
+        ):  # forked: the threads, and what they were given, are the parent's
+            return
+        if self._settle is not None:
+            self._settle()
         self._closed = True
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:
             thread.join()
+        self._ended = True
+        self._do_the_rest()
+
+    def _do_the_rest(self) -> None:
+        """Do here what came after the threads were told to end."""
+        while True:
+            try:
+                work = self._queue.get_nowait()
+            except Empty:
+                return
+            if work is not None:
+                work()
 
 
 COPIERS = min(4, os.cpu_count() or 1)  # threads that memory keeps busy
@@ -99,5 +127,4 @@ def _copiers() -> Runners:
     return Runners("dala-copy", COPIERS - 1)
 
 
-if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
-    os.register_at_fork(after_in_child=_copiers.cache_clear)
+forking.in_child(_copiers.cache_clear)  # a forked process has none of its parent's threads

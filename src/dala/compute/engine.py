@@ -6,13 +6,13 @@ stages (kernels on buffers) → specialised programs → Plan → Recipe (cached
 from __future__ import annotations
 
 import functools
-import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from dala import forking
 from dala.backends.base import Device, Executable, Guard, QueuedExecutable, Storage
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command, is_busy, pending, submit_command
@@ -106,7 +106,7 @@ class Engine:
         self._recipes: OrderedDict[Hashable, Recipe] = OrderedDict()
         self._prepared: OrderedDict[Hashable, Program] = OrderedDict()
         self._tables: weakref.WeakKeyDictionary[Table, Buffer] = weakref.WeakKeyDictionary()
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
 
     def prepare(self, stages: Sequence[Stage]) -> Prepared:
         """Check the stages against each other and find or make their recipe.
@@ -281,7 +281,7 @@ def _with_places(error: ShaderError, stages: Sequence[Stage]) -> ShaderError:
 
 
 _engines: dict[int, Engine] = {}
-_engines_lock = threading.Lock()
+_engines_lock = forking.lock()
 
 
 def engine_for(device: Device) -> Engine:

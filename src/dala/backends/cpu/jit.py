@@ -1,6 +1,8 @@
 """LLVM text → machine code, cached by content.
 
-llvmlite is imported on first use, so that ``import dala`` stays light. Its calls release the GIL.
+llvmlite is imported on first use, so that ``import dala`` stays light. Its calls release the GIL. Nobody
+is inside LLVM while the process is forked, so a child finds it whole; and no thread is cut off in there
+when the interpreter leaves.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
+
+from dala import forking, leaving
 
 CACHED_PASSES = 256  # compiled passes kept; the oldest unused one is freed beyond that
 
@@ -51,11 +55,11 @@ class Module:
     """
 
     def __init__(self, text: str, optimise: bool = False) -> None:
-        binding = _binding()
-        with _compiling:
+        binding, machine = _binding(), _machine()
+        with _compiling, leaving.native:
             module = binding.parse_assembly(text)
-            module.triple = _machine().triple
-            module.data_layout = str(_machine().target_data)
+            module.triple = machine.triple
+            module.data_layout = str(machine.target_data)
             if optimise:
                 _optimise(binding, module)
             self._engine: Any = binding.create_mcjit_compiler(module, _new_machine())
@@ -63,7 +67,7 @@ class Module:
 
     def address(self, name: str) -> int:
         """Where a function of the module begins."""
-        with _compiling:
+        with _compiling, leaving.native:
             return int(self._engine.get_function_address(name))
 
 
@@ -94,7 +98,7 @@ class CodeCache:
         self.limit = limit
         self.compiled = 0  # how many were compiled, for tests and explain()
         self._passes: OrderedDict[bytes, Compiled] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
 
     def get(self, text: str) -> Compiled:
         """The machine code for ``text``, compiled at most once while it stays in the cache."""
@@ -113,16 +117,20 @@ class CodeCache:
         return kept
 
 
-_compiling = threading.Lock()  # LLVM's global context is not for several threads at once
+_compiling = threading.RLock()  # LLVM's global context is not for several threads at once
+forking.hold(_compiling)
 
 
 @functools.cache
 def _binding() -> Any:
-    import llvmlite.binding as binding
+    with _compiling:  # a fork in the middle of an import would leave it locked in the child
+        import llvmlite.binding as binding
 
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    return binding
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+        # llvmlite's own: what is collected as garbage is freed under it alone
+        forking.hold(binding.ffi.lib._lock)
+        return binding
 
 
 def _new_machine() -> Any:

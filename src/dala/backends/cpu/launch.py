@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from dala import forking
 from dala.backends.borrowed import BorrowedFrame, Rows
 from dala.backends.cpu.emit import ROOM_BLOCK, TAIL_BYTES, NativePass, extents_of
 from dala.backends.cpu.jit import Compiled
@@ -57,8 +58,7 @@ def _helpers() -> Runners:
     return Runners("dala-cpu", max(1, thread_count() - 1))
 
 
-if hasattr(os, "register_at_fork"):  # threads do not survive a fork
-    os.register_at_fork(after_in_child=_helpers.cache_clear)
+forking.in_child(_helpers.cache_clear)  # threads do not survive a fork
 
 
 class _Own(threading.local):
