@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import threading
 from dataclasses import dataclass
 from typing import Any
 
+from dala import forking
 from dala.errors import DeviceError
+from dala.leaving import native
 
 INSTALL = "pip install 'dala-gpu[webgpu]'"
 _KINDS = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 _BACKENDS = ("Vulkan", "Metal", "D3D12", "OpenGL", "OpenGLES")
-_lock = threading.Lock()
+_lock = forking.lock()
 _found: list[Adapter] | None = None
 
 
@@ -58,7 +59,9 @@ def _enumerate() -> list[Adapter]:
     import wgpu
 
     adapters = []
-    for handle in wgpu.gpu.enumerate_adapters_sync():
+    with native:
+        handles = wgpu.gpu.enumerate_adapters_sync()
+    for handle in handles:
         info = handle.info
         name = info.get("device") or info.get("vendor") or "unknown GPU"
         adapters.append(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from typing import Any
 
+from dala import forking
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.shader import Shader
 
@@ -19,7 +19,7 @@ class PipelineCache:
         self.gpu = gpu
         self._layouts: dict[tuple[str, ...], tuple[Any, Any]] = {}
         self._pipelines: OrderedDict[str, tuple[Any, Any]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
 
     def get(self, shader: Shader) -> tuple[Any, Any]:
         """The pipeline of a shader and its bind group layout."""
