@@ -7,136 +7,20 @@ good; SimpleQueue and Lock are C, and are either taken or not.
 
 from __future__ import annotations
 
-import atexit
 import functools
 import os
 import threading
-import weakref
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from queue import SimpleQueue
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+from dala import forking, leaving
+from dala.once import once_per_process
 
 T = TypeVar("T")
-Key = TypeVar("Key", bound=Hashable)
 
 
-class Renewable(Protocol):
-    """What has locks of its own."""
-
-    def renew(self) -> None:
-        """Called in a forked child: the threads that may have held the locks are gone."""
-
-
-_renewables: weakref.WeakSet[Renewable] = weakref.WeakSet()
-
-
-def renew_in_child(owner: Renewable) -> None:
-    """Let a forked child renew the locks of ``owner``, for as long as that lives."""
-    _renewables.add(owner)
-
-
-def _renew_all() -> None:
-    for owner in list(_renewables):
-        owner.renew()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_all)
-
-
-class once(Generic[T]):
-    """A function without arguments whose result is made once, under a lock, and kept for good.
-
-    ``functools.cache`` lets several threads make it at once and frees all results but one. For machine
-    code that is fatal: a thread may already be running in the copy that is freed.
-    """
-
-    def __init__(self, make: Callable[[], T]) -> None:
-        functools.update_wrapper(self, make)
-        self._make = make
-        self._made: list[T] = []
-        self._lock = threading.RLock()
-        renew_in_child(self)
-
-    def __call__(self) -> T:
-        made = self._made
-        if made:
-            return made[0]
-        with self._lock:
-            if not self._made:
-                self._made.append(self._make())
-            return self._made[0]
-
-    def renew(self) -> None:
-        """In a forked child: whoever was making it is gone, and has left the lock locked."""
-        self._lock = threading.RLock()
-
-
-class once_per_process(once[T]):
-    """Likewise, and made anew in a forked child: threads do not survive a fork."""
-
-    def renew(self) -> None:
-        super().renew()
-        self._made = []
-
-
-class OnceByKey(Generic[Key, T]):
-    """One value per key, made once however many threads ask for it at once; the last used ones stay.
-
-    Others that want the same key wait for it; those that want another one do not.
-    """
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.made = 0  # how often a value was made
-        self._values: OrderedDict[Key, T] = OrderedDict()
-        self._being_made: dict[Key, threading.RLock] = {}
-        self._lock = threading.Lock()
-        renew_in_child(self)
-
-    def peek(self, key: Key) -> T | None:
-        """The value if it is there; cheaper than ``get``, and does not count as a use."""
-        return self._values.get(key)
-
-    def get(self, key: Key, make: Callable[[], T]) -> T:
-        """The value of ``key``; if there is none, what ``make`` makes. What that raises is not kept."""
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-            turn = self._being_made.setdefault(key, threading.RLock())
-        with turn:
-            with self._lock:
-                if key in self._values:
-                    return self._values[key]
-            try:
-                fresh = make()
-                with self._lock:
-                    self.made += 1
-                    value = self._values.setdefault(key, fresh)
-                    while len(self._values) > self.limit:
-                        self._values.popitem(last=False)
-                    return value
-            finally:
-                with self._lock:
-                    self._being_made.pop(key, None)
-
-    def clear(self) -> None:
-        """Forget all values."""
-        with self._lock:
-            self._values.clear()
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def renew(self) -> None:
-        """In a forked child: whoever was making a value is gone."""
-        self._lock = threading.Lock()
-        self._being_made = {}
-
-
-_stacks = threading.Lock()  # the size of the next threads' stacks is one for the whole process
+_stacks = forking.lock()  # the size of the next threads' stacks is one for the whole process
 
 
 def call_with_stack(size: int, work: Callable[[], T]) -> T:
@@ -150,12 +34,14 @@ def call_with_stack(size: int, work: Callable[[], T]) -> T:
     """
     done: list[T] = []
     failed: list[BaseException] = []
+    caller = threading.get_ident()
 
     def run() -> None:
-        try:
-            done.append(work())
-        except BaseException as error:  # raised again by the caller
-            failed.append(error)
+        with leaving.acting_for(caller):
+            try:
+                done.append(work())
+            except BaseException as error:  # raised again by the caller
+                failed.append(error)
 
     thread = threading.Thread(target=run, name="dala-stack", daemon=True)
     with _stacks:
@@ -171,15 +57,21 @@ def call_with_stack(size: int, work: Callable[[], T]) -> T:
 
 
 class Runners:
-    """A few threads that do what is put in. All of it is done before the interpreter leaves."""
+    """A few threads that do what is put in. All of it is done before the interpreter leaves.
 
-    def __init__(self, name: str, count: int) -> None:
+    ``settle`` is called before that: it may still put something in.
+    """
+
+    def __init__(self, name: str, count: int, settle: Callable[[], None] | None = None) -> None:
         self._name = name
         self._count = count
+        self._settle = settle
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._closed = False
+        self._ended = False  # there are no threads any more
+        self._process = os.getpid()
 
     def put(self, work: Callable[[], None]) -> bool:
         """Whether it will be done here; not so without threads, or once the interpreter is leaving."""
@@ -188,11 +80,13 @@ class Runners:
         if self._closed or not self._threads:
             return False
         self._queue.put(work)
+        if self._ended:  # meanwhile: then it may have come too late for them
+            self._do_the_rest()
         return True
 
     def _start(self) -> None:
         with self._lock:
-            if self._threads or self._closed:
+            if self._threads or self._closed or leaving.has_begun():
                 return
             for number in range(self._count):
                 thread = threading.Thread(
@@ -203,23 +97,42 @@ class Runners:
                 except RuntimeError:  # the system gives no more: fewer will do
                     break
                 self._threads.append(thread)
-            atexit.register(self._close)
+            leaving.at_leave(self._close)
 
     def _serve(self) -> None:
-        while True:
-            work = self._queue.get()
-            if work is None:
-                return
-            work()
-            del work  # or it would keep its buffers until the next one comes
+        with leaving.serving():
+            while True:
+                work = self._queue.get()
+                if work is None:
+                    return
+                work()
+                del work  # or it would keep its buffers until the next one comes
 
     def _close(self) -> None:
         """Daemon threads may be cut off within native code, so they are told to end and waited for."""
+        if (
+            os.getpid() != self._process
+        ):  # forked: the threads, and what they were given, are the parent's
+            return
+        if self._settle is not None:
+            self._settle()
         self._closed = True
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:
             thread.join()
+        self._ended = True
+        self._do_the_rest()
+
+    def _do_the_rest(self) -> None:
+        """Do here what came after the threads were told to end."""
+        while True:
+            try:
+                work = self._queue.get_nowait()
+            except Empty:
+                return
+            if work is not None:
+                work()
 
 
 COPIERS = min(4, os.cpu_count() or 1)  # threads that memory keeps busy

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from in_threads import in_threads
 from launches import PATIENCE_S, Launches, numbers, start
-from subprocesses import environment
+from processes import environment
 
 from dala import compute
 from dala.compute import Command, commands

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from effort import effort
 from in_threads import in_threads
-from subprocesses import environment
+from processes import environment
 
 from dala import gpu
 from dala.errors import (

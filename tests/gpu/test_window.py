@@ -12,8 +12,8 @@ import sys
 import textwrap
 
 import pytest
+from processes import environment
 from screen import REQUIRED, missing, virtual_screen
-from subprocesses import environment
 
 from dala import gpu
 from dala.errors import ParameterError, UnsupportedError

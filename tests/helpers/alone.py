@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from subprocesses import environment
+from processes import environment
 
 import dala
 

@@ -11,7 +11,7 @@ import sys
 import textwrap
 from collections.abc import Mapping
 
-from subprocesses import environment
+from processes import environment
 
 PRELUDE = """\
 import faulthandler, os, sys

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from subprocesses import environment
+from processes import environment
 
 from dala.backends.webgpu.adapters import find_adapters
 

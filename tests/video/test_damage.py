@@ -14,7 +14,7 @@ from typing import Any
 import av
 import pytest
 from clips import Sound, encode_sine, real_clip, write_clip
-from subprocesses import environment
+from processes import environment
 
 from dala import video
 from dala.errors import DalaError, DamagedVideoError, VideoError, VideoFileError

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from clips import real_clip
 from growth import PAGES, STATM, typical_growth
-from subprocesses import environment
+from processes import environment
 
 import dala
 from dala import video

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from clips import frame_times, real_clip, write_clip
 from in_threads import wait_until
-from subprocesses import environment
+from processes import environment
 
 from dala import video
 from dala.errors import ArgumentError, ParameterError, VideoError

@@ -15,7 +15,7 @@ import av
 import numpy as np
 import pytest
 from clips import frame_times, picture, real_clip
-from subprocesses import environment
+from processes import environment
 
 from dala import compute, video
 from dala.errors import ParameterError, ShapeError, VideoError, VideoFileError

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import signal
 import threading
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,12 +13,18 @@ import numpy as np
 import pytest
 from fake_clock import FakeClock
 from in_threads import PATIENCE_S
+from processes import HANGS_S, start_python
 
 from dala import compute
-from dala.backends.webgpu import waiting
+from dala.backends.webgpu import faults, waiting
 from dala.backends.webgpu.adapters import find_adapters
 from dala.backends.webgpu.device import WebGpuDevice
+from dala.compute import Buffer
+from dala.compute.engine import Engine
 from dala.compute.pipelines import Pipeline
+from dala.errors import DeviceLostError
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import F32
 
 pytestmark = pytest.mark.webgpu
 
@@ -60,17 +69,161 @@ def test_nobody_blocks_in_wgpu(gpu: WebGpuDevice) -> None:
         wgpuDevicePoll=poll, WGPUCallbackMode_AllowProcessEvents=mode, **same
     )
     long_work().enqueue()
-    waiter.until_done()
-    assert calls[3:] and not any(calls)
+    waiter.until_done("long work")
+    assert len(calls) > 3 and not any(calls)
 
 
-def test_a_gpu_that_never_says_so_is_called_lost(
+# -- how a wait ends ---------------------------------------------------------------------------
+
+
+def test_a_wait_lasts_as_long_as_the_work(
+    gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A driver may compile for a minute, a stopped process goes on hours later: no GPU is lost by that."""
+    waiter = waiting.AskingWaiter(gpu.gpu)
+    clock = itertools.count(0.0, 3600.0)
+    monkeypatch.setattr(waiting.time, "perf_counter", lambda: next(clock))
+    left = iter(range(40))
+    waiter._ask_while(lambda: next(left, None) is not None, "median → blur")
+    told = [r.getMessage() for r in caplog.records if r.name == "dala.webgpu"]
+    assert told[0] == "median → blur: waiting for the GPU, for 3600 s so far"
+    assert 2 <= len(told) <= 5  # ever more seldom
+
+
+def test_short_work_is_not_told_about(gpu: WebGpuDevice, caplog: pytest.LogCaptureFixture) -> None:
+    negation_of(compute.buffer([1.0, 2.0])).run()
+    assert not caplog.records
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs signals that stop a process")
+def test_a_process_that_was_stopped_goes_on() -> None:
+    text = """
+        import numpy as np
+        import dala
+        from dala import compute
+        from dala.compute.pipelines import Pipeline
+        dala.use("webgpu")
+        a, b = compute.from_array(np.ones((640, 640), np.float32)), compute.buffer_zeros((640, 640))
+        p = Pipeline(a.engine)
+        for _ in range(4):
+            p.add({"kernel": "matmul", "inputs": [a, a], "output": b})
+        p.compile()
+        print("waiting", flush=True)
+        for _ in range(4):
+            p.run()
+        print(b.read()[0, 0], flush=True)
+    """
+    with start_python(text) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n", process.communicate()
+        for _ in range(2):
+            time.sleep(0.2)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(2.5)  # longer than any patience there once was
+            process.send_signal(signal.SIGCONT)
+        out, errors = process.communicate(timeout=HANGS_S)
+    assert (process.returncode, out) == (0, "640.0\n"), errors
+
+
+def test_an_error_of_the_driver_ends_a_wait(gpu: WebGpuDevice) -> None:
+    waiter = waiting.AskingWaiter(gpu.gpu)
+    lib, ffi = waiter._lib, waiter._ffi
+    text = ffi.new("char[]", b"device removed")
+
+    def fail(queue: Any, info: Any) -> None:
+        message = ffi.new("WGPUStringView *", {"data": text, "length": 14})
+        info.callback(lib.WGPUQueueWorkDoneStatus_Error, message[0], info.userdata1, ffi.NULL)
+
+    mode = lib.WGPUCallbackMode_AllowProcessEvents
+    waiter._lib = SimpleNamespace(
+        wgpuQueueOnSubmittedWorkDone=fail, WGPUCallbackMode_AllowProcessEvents=mode
+    )
+    with pytest.raises(RuntimeError, match=r"did not finish \(status 3\): device removed"):
+        waiter.until_done("a kernel")
+
+
+def test_what_one_thread_is_told_ends_the_waits_of_others() -> None:
+    fresh = WebGpuDevice(find_adapters()[0])
+    turns = itertools.count()
+
+    def unfinished() -> bool:
+        if next(turns) == 5:  # as the driver tells whoever calls it
+            with pytest.raises(DeviceLostError), faults.mapped("another call", device=fresh):
+                raise RuntimeError("Parent device is lost")
+        return True
+
+    with pytest.raises(DeviceLostError, match=r"^a kernel: the GPU was lost; open it again"):  # noqa: SIM117
+        with faults.mapped("a kernel", device=fresh):
+            fresh.waiter._ask_while(unfinished, "a kernel")  # type: ignore[attr-defined]
+    assert fresh.lost
+
+
+def test_a_driver_that_gave_up_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should it never say what became of the work, it refuses another call."""
+    fresh = WebGpuDevice(find_adapters()[0])
+    monkeypatch.setattr(waiting, "TELL_S", 0.01)
+    fresh.gpu.destroy()
+    with pytest.raises(DeviceLostError), faults.mapped("a kernel", device=fresh):
+        fresh.waiter._ask_while(lambda: True, "a kernel")  # type: ignore[attr-defined]
+
+
+def test_a_gpu_that_is_destroyed_while_it_is_waited_for() -> None:
+    fresh = WebGpuDevice(find_adapters()[0])
+    engine = Engine(fresh)
+    type_ = ArrayType((200, 200), F32)
+    under_way = threading.Barrier(4)
+    raised: list[BaseException] = []
+
+    def work(kind: int) -> None:
+        a = Buffer(engine, type_, fresh.allocate(type_))
+        a.write(np.ones((200, 200), np.float32))
+        product = {"kernel": "matmul", "inputs": [a, a], "output": a}
+        p = Pipeline(engine).add(product)
+        steps = [p.run, a.read, lambda: a.write(np.ones((200, 200), np.float32))]
+        p.run()
+        under_way.wait(HANGS_S)
+        try:
+            while True:
+                steps[kind]()
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=work, args=(kind,)) for kind in range(3)]
+    for thread in threads:
+        thread.start()
+    under_way.wait(HANGS_S)
+    with fresh.lock:  # a submit to a GPU that is gone ends the process: see faults.py
+        fresh.gpu.destroy()
+    for thread in threads:
+        thread.join(HANGS_S)
+    assert not any(thread.is_alive() for thread in threads)
+    assert [type(error) for error in raised] == [DeviceLostError] * 3
+    assert fresh.lost
+
+
+def test_an_interrupted_wait_leaves_nothing_behind(
     gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "PATIENCE_S", 0.05)
-    waiter = waiting.AskingWaiter(gpu.gpu)
-    with pytest.raises(RuntimeError, match="the GPU was lost"):
-        waiter._ask_while(lambda: True)
+    work, a = long_work(), compute.from_array(np.ones(3 << 20, np.uint8))
+    polls = itertools.count()
+
+    def poll() -> None:
+        if next(polls) == 2:
+            raise KeyboardInterrupt
+
+    assert isinstance(gpu.waiter, waiting.AskingWaiter)
+    for run in (work.run, a.read):
+        polls = itertools.count()
+        with monkeypatch.context() as patch:
+            patch.setattr(gpu.waiter, "_poll", poll)
+            with pytest.raises(KeyboardInterrupt):
+                run()
+    assert (a.read() == 1).all()
+    work.run()
+    assert not waiting._waits
+
+
+# -- order -------------------------------------------------------------------------------------
 
 
 def test_an_enqueued_run_is_done_when_it_is_read(gpu: WebGpuDevice) -> None:
@@ -130,14 +283,13 @@ def test_pauses_grow_and_nothing_is_asked_in_a_tight_loop(
     clock = FakeClock().put_into(monkeypatch, waiting)
     asked: list[float] = []
 
-    def poll() -> bool:
+    def poll() -> None:
         asked.append(clock.now)
         clock.now += 10e-6  # asking takes a little
-        return False
 
     monkeypatch.setattr(waiter, "_poll", poll)
     until = clock.now + 0.2
-    waiter._ask_while(lambda: clock.now < until)
+    waiter._ask_while(lambda: clock.now < until, "nothing")
     brief = [t for t in asked if t - asked[0] < waiting.BRIEF_S]
     assert len(brief) == pytest.approx(waiting.BRIEF_S / 10e-6, abs=2)  # short work: no pause
     assert clock.naps == sorted(clock.naps)
@@ -151,6 +303,6 @@ def test_without_those_parts_wgpu_waits_itself(monkeypatch: pytest.MonkeyPatch) 
     stripped: Any = SimpleNamespace(queue=fresh.gpu.queue, _poll_wait=fresh.gpu._poll_wait)
     waiter = waiting.make_waiter(stripped)
     assert type(waiter) is waiting.Waiter
-    waiter.until_done()
+    waiter.until_done("nothing")
     monkeypatch.setattr(waiting, "SLEEPS_SHORTLY", False)
     assert type(waiting.make_waiter(fresh.gpu)) is waiting.Waiter

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 
+from dala import forking
 from dala.backends.base import Device
 from dala.backends.webgpu.adapters import best_real_gpu, choose_adapter, find_adapters
 from dala.errors import DeviceError, suggest
@@ -13,7 +13,7 @@ from dala.errors import DeviceError, suggest
 SPECS = ("auto", "cpu", "webgpu", "reference")
 _NUMBERED = re.compile(r"webgpu:(\d+)")
 _devices: dict[str, Device] = {}
-_lock = threading.Lock()
+_lock = forking.lock()
 
 
 def open_device(spec: str) -> Device:

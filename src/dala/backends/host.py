@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from dala import forking
 from dala.backends.base import Device, Executable, Storage
 from dala.backends.borrowed import BorrowedFrame
 from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
+from dala.once import once
 from dala.plan.melt import FusedPass, PassArray
 from dala.plan.planner import Plan, WholePass
-from dala.threads import once, renew_in_child
 
 Array = npt.NDArray[Any]
 Numbers = Sequence[float | int]
@@ -82,8 +82,7 @@ class SparePool:
         self.budget = budget
         self.bytes = 0
         self._arrays: dict[ArrayType, list[HostArray]] = {}
-        self._lock = threading.Lock()
-        renew_in_child(self)
+        self._lock = forking.lock()
 
     def take(self, type_: ArrayType) -> HostArray:
         """A spare array of that type, or a new one."""
@@ -104,10 +103,6 @@ class SparePool:
                 self._arrays, self.bytes = {}, 0
             self._arrays.setdefault(array.type, []).append(array)
             self.bytes += cost
-
-    def renew(self) -> None:
-        """In a forked child nobody else is at work."""
-        self._lock = threading.Lock()
 
 
 def _cost(type_: ArrayType) -> int:

@@ -8,6 +8,9 @@ shared pool, or at once on the caller's thread if the caller is going to wait an
 A command that fails leaves what it writes without content: whoever reads that fails too, until
 somebody writes it again. Order alone (a stream, a write after a read) passes no failure on.
 
+When the interpreter leaves, daemon threads are left behind, and so is what only they have asked for;
+everything else is done.
+
 A signal handler may raise (Ctrl-C) between any two lines on the main thread. A command that is left
 behind half placed or half finished would block all that come after it, so what must not be left
 out is written such that doing it again is harmless, and is done again (``_surely``).
@@ -25,9 +28,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Literal, Protocol
 
+from dala import forking, leaving
 from dala.compute.failures import detached, renewed
 from dala.errors import CommandError, CommandTimeoutError
-from dala.threads import Runners, once_per_process
+from dala.once import once_per_process
+from dala.threads import Runners
 
 Status = Literal["pending", "completed", "failed"]
 REMEMBERED_FAILURES = 4096  # failed commands that can still be asked about by their number
@@ -46,7 +51,7 @@ class Chain(Protocol):
     last: Command | None
 
 
-_lock = threading.Lock()  # guards the graph of dependencies
+_lock = forking.lock()  # guards the graph of dependencies
 _numbers = itertools.count(1)
 pending: dict[int, Command] = {}  # empty: nothing is under way, and nothing need be put in order
 _failures: OrderedDict[int, BaseException] = OrderedDict()
@@ -74,6 +79,7 @@ class Command:
     _placed = False  # known to those that wait for it
     _runs_on: Literal["", "pool", "caller"] = ""
     _on_demand = False  # it runs when somebody asks for it
+    _left_behind = False  # with its thread, when the interpreter leaves
     _fault: BaseException | None = _INTERRUPTED  # until the work has said otherwise
     _origin = ""  # of its failure, if that was somebody else's first
     _done = False
@@ -285,9 +291,12 @@ def submit_command(
 
     ``reads`` and ``writes`` say which of ``touched`` are read and written; those are Tracked.
     """
+    leaving.check()
     command = Command(label, run)
     try:
         ready = _place(command, touched, reads, writes, stream)
+        if not (ready and inline):
+            command._left_behind = not leaving.is_waited_for()
         if ready and (inline or not _hand_over(command)):
             _execute(command, "caller")
     except BaseException:
@@ -422,10 +431,44 @@ def wait_for_all() -> None:
         command._wait_until_done(None)
 
 
+def _settle_all() -> None:
+    """Before the interpreter leaves: do what is asked for by threads that it has waited for, and whatever
+    that depends on. The rest fails; those who wait for it are daemon threads, and wait on."""
+    with _lock:
+        needed = _needed([c for c in pending.values() if not (c._left_behind or c._on_demand)])
+        dropped = [c for c in pending.values() if c._left_behind and c.id not in needed]
+        dropped = [c for c in dropped if not c._runs_on]
+        for command in dropped:
+            command._runs_on, command._dependents, command._callbacks = "caller", [], []
+            command._fault = CommandError(f"{command.label}: the interpreter left before it began")
+    for command in dropped:
+        command._finish()
+        here: list[Command] = []
+        _start_ready(command, here)  # if somebody has just come behind it: that fails in its turn
+        for late in here:
+            _execute(late, "caller")
+    for command in needed.values():
+        command._wait_until_done(None)
+
+
+def _needed(asked_for: Sequence[Command]) -> dict[int, Command]:
+    """Pending commands, and those that must be done before them; by their numbers."""
+    before: dict[int, list[Command]] = {}
+    for command in pending.values():
+        for dependent in command._dependents:
+            before.setdefault(dependent.id, []).append(command)
+    needed: dict[int, Command] = {}
+    found = list(asked_for)
+    while found:
+        command = found.pop()
+        if command.id not in needed:
+            needed[command.id] = command
+            found += before.get(command.id, ())
+    return needed
+
+
 def _begin_in_child() -> None:
     """A forked process has none of its parent's threads: new pool, nothing under way."""
-    global _lock
-    _lock = threading.Lock()
     under_way = list(pending.values())
     for command in under_way:
         command._runs_on, command._dependents, command._callbacks = "caller", [], []
@@ -434,10 +477,9 @@ def _begin_in_child() -> None:
         command._finish()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_in_child)
+forking.in_child(_begin_in_child)
 
 
 @once_per_process
 def _runners() -> Runners:
-    return Runners("dala-run", min(8, 2 + (os.cpu_count() or 1)))
+    return Runners("dala-run", min(8, 2 + (os.cpu_count() or 1)), settle=_settle_all)

@@ -6,12 +6,12 @@ stages (kernels on buffers) → specialised programs → Plan → Recipe (cached
 from __future__ import annotations
 
 import functools
-import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from dala import forking
 from dala.backends.base import Device, Executable, Guard, QueuedExecutable, Storage
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command, is_busy, pending, submit_command
@@ -21,9 +21,9 @@ from dala.ir.arrays import ArrayType
 from dala.ir.graph import Program
 from dala.ir.library import LibraryCall
 from dala.language.tables import Table
+from dala.once import OnceByKey
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Barrier, Call, Copy, Slot
-from dala.threads import OnceByKey
 
 CACHED_PLANS = 512
 QUIET = Guard(pending, storage="_storage", writer="writer")
@@ -106,7 +106,7 @@ class Engine:
         self._recipes: OnceByKey[Hashable, Recipe] = OnceByKey(CACHED_PLANS)
         self._prepared: OnceByKey[Hashable, Program] = OnceByKey(CACHED_PLANS)
         self._tables: weakref.WeakKeyDictionary[Table, Buffer] = weakref.WeakKeyDictionary()
-        self._lock = threading.Lock()  # of the tables
+        self._lock = forking.lock()  # of the tables
 
     def prepare(self, stages: Sequence[Stage]) -> Prepared:
         """Check the stages against each other and find or make their recipe.
@@ -264,7 +264,7 @@ def _with_places(error: ShaderError, stages: Sequence[Stage]) -> ShaderError:
 
 
 _engines: list[Engine] = []  # one for each device that is in use
-_engines_lock = threading.Lock()
+_engines_lock = forking.lock()
 
 
 def engine_for(device: Device) -> Engine:

@@ -7,9 +7,9 @@ drawing, compute shaders and kernels follow each other without a copy where they
 from __future__ import annotations
 
 import sys
-import threading
 from typing import Any, Literal
 
+from dala import forking
 from dala.backends.base import Device, Storage
 from dala.backends.host import HostArray, spare
 from dala.ir.arrays import ArrayType
@@ -34,7 +34,7 @@ class Frame:
         self._host = host
         self._gpu = gpu
         self._newest: Literal["host", "gpu", "both"] = "host" if gpu is None else "gpu"
-        self._lock = threading.Lock()  # others may look at a frame while it is shown
+        self._lock = forking.lock()  # others may look at a frame while it is shown
 
     @property
     def size(self) -> tuple[int, int]:

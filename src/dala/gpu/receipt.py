@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from dala import leaving
 from dala.compute.failures import renewed
 from dala.errors import CommandTimeoutError, SurfaceError
 
@@ -61,6 +62,7 @@ class Receipt:
             if not self._gate.acquire(timeout=limit):
                 raise CommandTimeoutError(f"frame {self.frame} is not done after {timeout:g} s")
             self._gate.release()
+            leaving.check()
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:

@@ -14,7 +14,6 @@ Nothing here refers to the Surface, so a forgotten one is collected, and ends it
 
 from __future__ import annotations
 
-import atexit
 import os
 import threading
 import weakref
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from dala import leaving
 from dala.backends.base import Storage
 from dala.compute.failures import detached
 from dala.errors import SurfaceDestroyedError, SurfaceError
@@ -118,6 +118,7 @@ class Renderer:
         return receipt
 
     def _check_open(self) -> None:
+        leaving.check()
         if self.closed:
             raise SurfaceDestroyedError(f"{self.name} has been destroyed")
         if os.getpid() != self._process:
@@ -211,6 +212,9 @@ class Renderer:
     def _do(self, parts: list[bytes], work: Work) -> None:
         """Apply commands; those of ``work`` come last and may have a receipt."""
         before, own = Outcome(), Outcome()
+        if leaving.has_begun():  # nobody will see it
+            self._drop(work)
+            return
         try:
             if work.receipt is None:
                 self.canvas.apply(b"".join(parts), before)
@@ -219,9 +223,18 @@ class Renderer:
                 self.canvas.apply(work.data, own)
             if work.frame is not None:
                 self.canvas.adopt(work.frame)
+        except SystemExit:  # by now
+            self._drop(work)
+            return
         except Exception as error:
             own.note(error)
         self._settle(before, own, work)
+
+    def _drop(self, work: Work) -> None:
+        """Somebody may be waiting in a lock for its receipt, which the surface is closed with."""
+        if work.receipt is not None:
+            gone = SurfaceDestroyedError(f"{self.name}: the interpreter is leaving")
+            work.receipt.settle((), [gone])
 
     def _settle(self, before: Outcome, own: Outcome, work: Work) -> None:
         for error in (*before.errors, *own.errors):
@@ -238,8 +251,10 @@ class Renderer:
         work.receipt.settle(own.reads, errors)
 
 
-@atexit.register
 def _close_all() -> None:
     """Daemon threads may be cut off within native code, so they are told to end and waited for."""
     for renderer in list(_live):
         renderer.close(wait=True)
+
+
+leaving.at_leave(_close_all)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-import threading
+
+from dala import forking
 
 _NUMBER = re.compile(r"\d+")
 log = logging.getLogger("dala.gpu")
@@ -19,7 +20,7 @@ class Reporter:
     def __init__(self, name: str) -> None:
         self._name = name
         self._seen: dict[tuple[type, str], int] = {}
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
 
     def tell_more(self, count: int) -> None:
         """Log that there were more, without saying which."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dala.errors import ParameterError, UnsupportedError, suggest
 from dala.gpu.quad import Picture, fit
-from dala.threads import once
+from dala.once import once
 
 if TYPE_CHECKING:
     from dala.gpu.surface import Surface

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import inspect
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+from dala import forking
 from dala.errors import DTypeError, KernelError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
@@ -95,7 +95,7 @@ class Kernel:
         ]
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()  # by kinds of arrays
         self._specialized: OrderedDict[Hashable, Specialized] = OrderedDict()  # by arrays
-        self._lock = threading.Lock()
+        self._lock = forking.lock()
         self.domain: Domain = domain or ("tensor" if library else self._infer_domain())
         if self._arrays and self.domain == "tensor":
             raise KernelError(

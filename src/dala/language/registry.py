@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-
+from dala import forking
 from dala.errors import KernelError, KernelNotFoundError, suggest
 from dala.language.kernel import Kernel
 
 _builtin: dict[str, Kernel] = {}
 _custom: dict[str, Kernel] = {}
-_lock = threading.Lock()
+_lock = forking.lock()
 
 
 def add_builtin(kernel: Kernel) -> Kernel:

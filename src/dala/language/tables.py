@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dala import forking
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32
 
@@ -57,7 +57,7 @@ class Table:
 
 
 _recent: OrderedDict[Hashable, Table] = OrderedDict()
-_lock = threading.Lock()
+_lock = forking.lock()
 
 
 def load_table(load: Loader | None, value: object) -> Table:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import ast
 import textwrap
-import threading
 import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
+from dala import forking
 from dala.errors import KernelSyntaxError, suggest
 from dala.language.interpret import (
     EXPRESSIONS,
@@ -101,7 +101,7 @@ def _refuse_construct(node: ast.AST, at: ast.AST | None = None) -> NoReturn:
     raise _Refusal(at or node, message)
 
 
-_quiet = threading.Lock()  # catch_warnings changes the whole process
+_quiet = forking.lock()  # catch_warnings changes the whole process
 
 
 def _read_tree(source: str) -> ast.Module:

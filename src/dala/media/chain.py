@@ -10,12 +10,12 @@ further inputs take them among their parameters, under the names that the kernel
 from __future__ import annotations
 
 import os
-import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
 
+from dala import forking
 from dala.compute.buffers import Buffer, Scratch, array_type
 from dala.compute.pipelines import Pipeline
 from dala.errors import ArgumentError, DalaError, LookError, ParameterError, ShapeError
@@ -246,7 +246,7 @@ def _read_named(given: str | os.PathLike[str] | Kernel) -> Chain:
 
 REMEMBERED = 64  # looks: somebody may name one for each frame
 _recent: OrderedDict[Hashable, Chain] = OrderedDict()
-_recent_lock = threading.Lock()
+_recent_lock = forking.lock()
 
 
 def _read_look_file(path: Path) -> Chain:

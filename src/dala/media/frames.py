@@ -23,6 +23,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from dala import forking
 from dala.backends.host import HostDevice
 from dala.compute.buffers import Buffer
 from dala.compute.commands import Command, command_on_demand, submit_command
@@ -119,7 +120,7 @@ class FramePipeline:
         self._buffers: dict[tuple[str, ArrayType, int], Buffer] = {}
         self._under_way: deque[tuple[int, Command]] = deque()
         self._place = 0  # in the ring
-        self._lock = threading.RLock()
+        self._lock = forking.rlock()
         self._stopped = False
 
     # -- what a user calls ---------------------------------------------------------------------

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.cpu.jit import Module
-from dala.threads import COPIERS, once, share
+from dala.once import once
+from dala.threads import COPIERS, share
 
 Array = npt.NDArray[Any]
 BLOCK = 16  # pixels in a turn of the loop

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from dala.errors import DalaError, UnsupportedError, VideoError, VideoFileError
-from dala.threads import once
+from dala.once import once
 
 
 @once

@@ -1,6 +1,8 @@
 """LLVM text → machine code, cached by content.
 
-llvmlite is imported on first use, so that ``import dala`` stays light. Its calls release the GIL.
+llvmlite is imported on first use, so that ``import dala`` stays light. Its calls release the GIL. Nobody
+is inside LLVM while the process is forked, so a child finds it whole; and no thread is cut off in there
+when the interpreter leaves.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dala.threads import OnceByKey, once
+from dala import forking, leaving
+from dala.once import OnceByKey, once
 
 CACHED_PASSES = 256  # compiled passes kept; the oldest unused one is freed beyond that
 
@@ -52,11 +55,11 @@ class Module:
     """
 
     def __init__(self, text: str, optimise: bool = False) -> None:
-        binding = _binding()
-        with _compiling:
+        binding, machine = _binding(), _machine()
+        with _compiling, leaving.native:
             module = binding.parse_assembly(text)
-            module.triple = _machine().triple
-            module.data_layout = str(_machine().target_data)
+            module.triple = machine.triple
+            module.data_layout = str(machine.target_data)
             if optimise:
                 _optimise(binding, module)
             self._engine: Any = binding.create_mcjit_compiler(module, _new_machine())
@@ -64,7 +67,7 @@ class Module:
 
     def address(self, name: str) -> int:
         """Where a function of the module begins."""
-        with _compiling:
+        with _compiling, leaving.native:
             return int(self._engine.get_function_address(name))
 
     def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
@@ -112,16 +115,20 @@ class CodeCache:
         return self._passes.get(key, lambda: Compiled(text))
 
 
-_compiling = threading.Lock()  # LLVM's global context is not for several threads at once
+_compiling = threading.RLock()  # LLVM's global context is not for several threads at once
+forking.hold(_compiling)
 
 
 @once
 def _binding() -> Any:
-    import llvmlite.binding as binding
+    with _compiling:  # a fork in the middle of an import would leave it locked in the child
+        import llvmlite.binding as binding
 
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    return binding
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+        # llvmlite's own: what is collected as garbage is freed under it alone
+        forking.hold(binding.ffi.lib._lock)
+        return binding
 
 
 def _new_machine() -> Any:

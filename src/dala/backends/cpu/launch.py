@@ -28,8 +28,9 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8, DType
 from dala.ir.graph import PLAIN, accesses, gathered_sources
 from dala.ir.planes import shrink
+from dala.once import once_per_process
 from dala.plan.melt import FusedPass
-from dala.threads import Runners, once_per_process
+from dala.threads import Runners
 
 Block: TypeAlias = "array[int]"  # the arguments of a native call, in 8-byte words
 PIECE = 16_384  # elements per row when a tensor is cut into even pieces

@@ -25,7 +25,7 @@ from dala.backends.cpu.launch import PassLauncher
 from dala.backends.host import HostArray, HostExecutable
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, F64, U8, DType
-from dala.threads import once
+from dala.once import once
 
 BRIEF_WORK = 500_000  # vector operations, some 65 µs
 METH_FASTCALL = 0x80

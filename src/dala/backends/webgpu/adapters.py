@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import threading
 from dataclasses import dataclass
 from typing import Any
 
+from dala import forking
 from dala.backends.webgpu.runtime_dir import some_runtime_dir
 from dala.errors import DeviceError
+from dala.leaving import native
 
 INSTALL = "pip install 'dala-gpu[webgpu]'"
 _KINDS = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 _BACKENDS = ("Vulkan", "Metal", "D3D12", "OpenGL", "OpenGLES")
-_lock = threading.Lock()
+_lock = forking.lock()
 _found: list[Adapter] | None = None
 
 
@@ -58,7 +59,7 @@ def find_adapters() -> list[Adapter]:
 def _enumerate() -> list[Adapter]:
     import wgpu
 
-    with some_runtime_dir():
+    with some_runtime_dir(), native:
         handles = wgpu.gpu.enumerate_adapters_sync()
     adapters = []
     for handle in handles:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dala import forking
 from dala.backends.base import Device, Storage
 from dala.backends.webgpu.adapters import Adapter
 from dala.backends.webgpu.execute import CopyPass, Dispatch, GpuExecutable, Step
@@ -57,7 +57,7 @@ class WebGpuDevice(Device):
             )
         self.limits: dict[str, int] = dict(self.gpu.limits)
         self.dtypes = tuple(d for d in BUFFER_DTYPES if NEEDS.get(d, "") in ("", *features))
-        self.lock = threading.RLock()  # of the queue: what belongs together is submitted together
+        self.lock = forking.rlock()  # of the queue: what belongs together is submitted together
         self.pool = MemoryPool(self.gpu, self.limits, str(adapter))
         self.waiter = make_waiter(self.gpu)
         self.staging = StagingRing(self.gpu, self.lock, self.waiter)
@@ -65,8 +65,17 @@ class WebGpuDevice(Device):
         self.recorder = make_recorder(self.gpu)
         # a software adapter has no f16 units: there it would only be slower
         self.tuning = Tuning(half="shader-f16" in features and self.is_gpu)
-        self.timers = make_timers(self.gpu, self.lock)
+        self.timers = make_timers(self.gpu, self.lock, self.staging)
         self.process = os.getpid()
+
+    @property
+    def lost(self) -> bool:  # those who wait are told as well
+        """Whether the driver gave up on it; a new one can be opened then."""
+        return self.waiter.lost
+
+    @lost.setter
+    def lost(self, lost: bool) -> None:
+        self.waiter.lost = lost
 
     def describe(self) -> dict[str, object]:
         shown = ("max-buffer-size", "max-storage-buffer-binding-size")
@@ -191,9 +200,9 @@ class WebGpuDevice(Device):
                 "start it with multiprocessing's 'spawn' method instead"
             )
 
-    def wait(self) -> None:
+    def wait(self, what: str = "submitted work") -> None:
         """Return when the GPU has done what was submitted; other threads can submit meanwhile."""
-        self.waiter.until_done()
+        self.waiter.until_done(what)
 
 
 def _limits(adapter: Adapter) -> dict[str, int]:

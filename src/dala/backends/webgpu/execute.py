@@ -109,7 +109,7 @@ class GpuExecutable(QueuedExecutable):
     ) -> Timer | None:
         timer = self.submit(slots, params, timed=timed)
         with mapped(self.label, device=self.device):
-            self.device.wait()
+            self.device.wait(self.label)
         return timer
 
     def submit(

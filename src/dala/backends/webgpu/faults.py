@@ -1,7 +1,10 @@
 """What wgpu raises, as dala's own errors.
 
-One thing cannot be caught here: an error inside wgpuQueueSubmit itself (a GPU that is lost in that very
-call) is fatal in wgpu-native and ends the process. Errors of recording are raised before it: record.py.
+One thing cannot be caught here: an error inside wgpuQueueSubmit or wgpuDevicePoll itself (a GPU that is
+lost in that very call) is fatal in wgpu-native and ends the process. Errors of recording are raised before
+a submit: record.py.
+
+This is also where threads go into the driver, so it is here that they are kept from being cut off in it.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from contextlib import contextmanager
 
 from dala.backends.base import Device
 from dala.errors import DalaError, DeviceError, DeviceLostError, OutOfMemoryError, ShaderError
+from dala.leaving import native
 
 _PLACE = re.compile(r"wgsl:(\d+):(\d+)")
 
@@ -20,7 +24,8 @@ _PLACE = re.compile(r"wgsl:(\d+):(\d+)")
 def mapped(what: str, text: str = "", device: Device | None = None) -> Iterator[None]:
     """Run wgpu calls; ``what`` names the kernel or the array they are for, ``text`` is its WGSL."""
     try:
-        yield
+        with native:
+            yield
     except Exception as error:
         known = error if isinstance(error, DalaError) else _translate(error, what, text)
         if device is not None and isinstance(known, DeviceLostError):

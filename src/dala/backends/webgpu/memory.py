@@ -6,13 +6,13 @@ The queue runs everything in order, so memory can be handed on while the GPU sti
 from __future__ import annotations
 
 import itertools
-import threading
 import weakref
 from collections import OrderedDict
 from typing import Any
 
 import numpy.typing as npt
 
+from dala import forking
 from dala.backends.base import Storage
 from dala.backends.webgpu.faults import mapped
 from dala.errors import OutOfMemoryError
@@ -54,7 +54,7 @@ class MemoryPool:
         self.most_bytes = min(limits["max-buffer-size"], limits["max-storage-buffer-binding-size"])
         self._spare: OrderedDict[int, list[Memory]] = OrderedDict()
         self._spare_bytes = 0
-        self._lock = threading.RLock()  # an array may be collected while the pool is at work
+        self._lock = forking.rlock()  # an array may be collected while the pool is at work
 
     def array(self, type_: ArrayType, zero: bool) -> GpuArray:
         """A new array: zeros, or whatever was in memory."""

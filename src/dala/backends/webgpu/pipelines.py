@@ -6,7 +6,7 @@ from typing import Any
 
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.shader import Shader
-from dala.threads import OnceByKey
+from dala.once import OnceByKey
 
 KEPT = 256
 

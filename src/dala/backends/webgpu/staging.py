@@ -82,7 +82,7 @@ class StagingRing:
                     size=room, usage="MAP_WRITE|COPY_SRC", mapped_at_creation=True
                 )
             staging, promise = used.popleft()
-        self._waiter.until_kept(promise)
+        self._waiter.until_kept(promise, f"an upload of {size} bytes")
         return staging
 
     def _send(self, staging: Any, memory: Memory, start: int, size: int) -> None:
@@ -102,12 +102,16 @@ class StagingRing:
 
     def begin_read(self, memory: Memory) -> Reading:
         """Queue a copy of the content as it will be by then, to where it can be read."""
+        return self.begin_read_part(memory.buffer, 0, memory.bytes)
+
+    def begin_read_part(self, buffer: Any, start: int, size: int) -> Reading:
+        """The same for a part of any buffer."""
         with self.lock:
-            staging = self._readback(memory.bytes)
+            staging = self._readback(size)
             encoder = self.device.create_command_encoder()
-            encoder.copy_buffer_to_buffer(memory.buffer, 0, staging, 0, memory.bytes)
+            encoder.copy_buffer_to_buffer(buffer, start, staging, 0, size)
             self.device.queue.submit([encoder.finish()])
-            return Reading(staging, staging.map_async("READ_NOSYNC", 0, memory.bytes))
+            return Reading(staging, staging.map_async("READ_NOSYNC", 0, size))
 
     def finish_read(self, reading: Reading, out: Array) -> None:
         """Wait for the content and copy it into a host array."""
@@ -122,7 +126,7 @@ class StagingRing:
         return content.view(type_.dtype.numpy).reshape(type_.shape)
 
     def _bytes_of(self, reading: Reading, size: int) -> Array:
-        self._waiter.until_kept(reading.promise)
+        self._waiter.until_kept(reading.promise, f"a download of {size} bytes")
         return _bytes_in(reading.staging, size)
 
     def _readback(self, size: int) -> Any:

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dala.backends.webgpu.faults import mapped
+from dala.backends.webgpu.staging import StagingRing
+
 RUNS = 1024  # remembered; older ones are overwritten
 SPACING = 256  # bytes between two results: where the GPU may put them
 
@@ -14,9 +17,11 @@ SPACING = 256  # bytes between two results: where the GPU may put them
 class TimerRing:
     """Two timestamps for each of the last runs."""
 
-    def __init__(self, gpu: Any, lock: threading.RLock, tick_ns: float) -> None:
-        self.gpu = gpu
+    def __init__(
+        self, gpu: Any, lock: threading.RLock, staging: StagingRing, tick_ns: float
+    ) -> None:
         self.lock = lock  # of the queue
+        self.staging = staging
         self.queries = gpu.create_query_set(type="timestamp", count=2 * RUNS)
         self.results = gpu.create_buffer(size=RUNS * SPACING, usage="QUERY_RESOLVE|COPY_SRC")
         self.tick_ns = tick_ns
@@ -44,15 +49,18 @@ class TimerRing:
 
     def read_ms(self, run: int) -> float | None:
         """Milliseconds of a run; None once so many others came that it is forgotten."""
-        with self.lock:
-            if self.newest - run >= RUNS:
-                return None
-            raw = self.gpu.queue.read_buffer(self.results, (run % RUNS) * SPACING, 16)
-        begin, end = np.frombuffer(raw, np.uint64)
+        marks = np.empty(2, np.uint64)
+        with mapped("reading timestamps"):
+            with self.lock:
+                if self.newest - run >= RUNS:
+                    return None
+                reading = self.staging.begin_read_part(self.results, run % RUNS * SPACING, 16)
+            self.staging.finish_read(reading, marks)
+        begin, end = marks
         return (int(end) - int(begin)) * self.tick_ns / 1e6
 
 
-def make_timers(gpu: Any, lock: threading.RLock) -> TimerRing | None:
+def make_timers(gpu: Any, lock: threading.RLock, staging: StagingRing) -> TimerRing | None:
     """Timers where the GPU has them and says how long its ticks are: no time is better than a wrong one."""
     if "timestamp-query" not in gpu.features:
         return None
@@ -62,4 +70,4 @@ def make_timers(gpu: Any, lock: threading.RLock) -> TimerRing | None:
         tick_ns = float(lib.wgpuQueueGetTimestampPeriod(gpu.queue._internal))
     except (ImportError, AttributeError):
         return None
-    return TimerRing(gpu, lock, tick_ns) if tick_ns > 0 else None
+    return TimerRing(gpu, lock, staging, tick_ns) if tick_ns > 0 else None

@@ -5,39 +5,50 @@ hand work to the GPU (beside a product of 5 ms a submit took 3.7 ms, on an H200)
 again and again instead: at once for as long as short work takes, then with pauses that grow with the wait.
 The thread in which wgpu-py looks after mapped buffers blocks likewise, and is made to ask, too.
 
+A wait ends when the work does. Whether a GPU is lost is the driver's word alone: the status it gives to
+the work, or what another call was told meanwhile. It takes as long as it takes (a driver may compile a
+shader for a minute), and after a while the log says what is waited for.
+
 All of it needs parts of wgpu-py that are not public; where they are missing, ``Waiter`` serves.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
+import logging
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
+from dala.leaving import native
+from dala.once import once
+
 BRIEF_S = 150e-6  # asked about without a pause
 LONGEST_PAUSE_S = 0.5e-3
 IDLE_PAUSE_S = 2e-3  # of wgpu-py's thread: it matters only to what does not wait here
 PAUSE_PART = 8  # a pause is this part of the wait so far
-PATIENCE_S = 2.0  # with a GPU that has nothing left to do, and still has not said so
+TELL_S = 5.0  # of waiting before the log says so; and again whenever it has taken twice as long
 SLEEPS_SHORTLY = sys.platform != "win32" or sys.version_info >= (3, 11)
+log = logging.getLogger("dala.webgpu")
 
 
 class Waiter:
     """Waits in wgpu itself."""
 
+    lost = False  # the driver said so, to whoever talked to it
+
     def __init__(self, gpu: Any) -> None:
         self._gpu = gpu
 
-    def until_kept(self, promise: Any) -> None:
-        """Return when a promise of wgpu-py is kept; raises what went wrong."""
+    def until_kept(self, promise: Any, what: str) -> None:
+        """Return when a promise of wgpu-py is kept; raises what went wrong. ``what`` is for the log."""
         promise.sync_wait()
 
-    def until_done(self) -> None:
+    def until_done(self, what: str) -> None:
         """Return when the GPU has done what was submitted before."""
-        self._gpu._poll_wait()
+        with native:
+            self._gpu._poll_wait()
 
 
 class AskingWaiter(Waiter):
@@ -48,55 +59,91 @@ class AskingWaiter(Waiter):
         from wgpu.backends.wgpu_native import _api
 
         self._lib, self._ffi = _api.lib, _api.ffi
+        self._success = self._lib.WGPUQueueWorkDoneStatus_Success
         self._device, self._queue = gpu._internal, gpu.queue._internal
+        self._callback = _work_done()
         _make_it_ask(gpu._poller)
-        self.until_done()  # it works, or an AttributeError says which part is missing
+        self.until_done("a new device")  # it works, or an AttributeError says which part is missing
 
-    def until_kept(self, promise: Any) -> None:
-        self._ask_while(lambda: promise._state == "pending")
+    def until_kept(self, promise: Any, what: str) -> None:
+        self._ask_while(lambda: promise._state == "pending", what)
         promise.sync_wait()
 
-    def until_done(self) -> None:
+    def until_done(self, what: str) -> None:
+        wait = _Wait()
         number = next(_numbers)
-        _under_way.add(number)
+        _waits[number] = wait
         info = self._ffi.new("WGPUQueueWorkDoneCallbackInfo *")
         info.mode = self._lib.WGPUCallbackMode_AllowProcessEvents
-        info.callback = _callback()
+        info.callback = self._callback
         info.userdata1 = self._ffi.cast("void *", number)
-        self._lib.wgpuQueueOnSubmittedWorkDone(self._queue, info[0])
-        self._ask_while(lambda: number in _under_way)
+        try:
+            with native:
+                self._lib.wgpuQueueOnSubmittedWorkDone(self._queue, info[0])
+            self._ask_while(lambda: wait.status == 0, what)
+        finally:
+            _waits.pop(number, None)  # it may have been given up
+        if wait.status != self._success:
+            raise RuntimeError(f"the GPU did not finish (status {wait.status}): {wait.message}")
 
-    def _ask_while(self, unfinished: Callable[[], bool]) -> None:
-        begun = busy = time.perf_counter()
+    def _ask_while(self, unfinished: Callable[[], bool], what: str) -> None:
+        begun = time.perf_counter()
+        tell = begun + TELL_S
         while unfinished():
-            idle = self._poll()
+            self._poll()
+            if self.lost and unfinished():
+                raise RuntimeError("the GPU was lost while it was waited for")
             now = time.perf_counter()
-            if not idle:
-                busy = now
-            elif now - busy > PATIENCE_S and unfinished():
-                raise RuntimeError(
-                    "the GPU was lost: it is idle, and what was submitted is not done"
-                )
+            if now >= tell and unfinished():
+                self._tell(what, now - begun)
+                tell = now + (now - begun)
             if now - begun > BRIEF_S and unfinished():
                 time.sleep(min((now - begun) / PAUSE_PART, LONGEST_PAUSE_S))
 
-    def _poll(self) -> bool:
-        """Let wgpu see what is done; whether the GPU has nothing left to do."""
-        return bool(self._lib.wgpuDevicePoll(self._device, False, self._ffi.NULL))
+    def _poll(self) -> None:
+        """Let wgpu see what is done. It also returns whether the GPU is idle, which tells nothing: another
+        thread may have been told that the work is done, and not have come to say so yet.
+        """
+        with native:
+            self._lib.wgpuDevicePoll(self._device, False, self._ffi.NULL)
+
+    def _tell(self, what: str, seconds: float) -> None:
+        """Log what is waited for, and have the driver refuse a call if it has given up."""
+        log.warning("%s: waiting for the GPU, for %.0f s so far", what, seconds)
+        with native:
+            self._gpu.create_command_encoder().finish()
+
+
+class _Wait:
+    """What became of the work, once the driver has said so."""
+
+    __slots__ = ("message", "status")
+
+    def __init__(self) -> None:
+        self.status = 0  # no status of wgpu's
+        self.message = ""
 
 
 _numbers = itertools.count(1)
-_under_way: set[int] = set()  # waits; adding and discarding are single steps of the interpreter
+_waits: dict[
+    int, _Wait
+] = {}  # under way; putting in and taking out are single steps of the interpreter
 
 
-@functools.cache
-def _callback() -> Any:
-    """What wgpu calls when work is done. It stays for good: nobody can say when the last call comes."""
+@once
+def _work_done() -> Any:
+    """What wgpu calls when work is done: one for all, and for good, as nobody can say when the last call
+    comes."""
     from wgpu.backends.wgpu_native import ffi
 
     @ffi.callback("void(WGPUQueueWorkDoneStatus, WGPUStringView, void *, void *)")  # type: ignore[untyped-decorator]
-    def done(_status: int, _message: Any, number: Any, _nothing: Any) -> None:
-        _under_way.discard(int(ffi.cast("intptr_t", number)))
+    def done(status: int, message: Any, number: Any, _nothing: Any) -> None:
+        wait = _waits.get(int(ffi.cast("intptr_t", number)))
+        if wait is None:  # nobody waits any more
+            return
+        if message.data:
+            wait.message = ffi.unpack(message.data, message.length).decode(errors="replace")
+        wait.status = status  # last: the waiting thread looks at it
 
     return done
 
@@ -106,7 +153,8 @@ def _make_it_ask(poller: Any) -> None:
     poll: Callable[[bool], None] = poller._poll_func
 
     def ask(block: bool) -> None:
-        poll(False)
+        with native:
+            poll(False)
         if block:
             time.sleep(IDLE_PAUSE_S)
 

@@ -15,7 +15,7 @@ from dala.gpu.raster import protocol
 from dala.gpu.raster.language import compile_functions
 from dala.gpu.raster.layout import SMALL
 from dala.gpu.raster.shapes import compute_half_width
-from dala.threads import once
+from dala.once import once
 
 ENTRIES: tuple[FunctionType, ...] = (protocol.check, protocol.run, protocol.apply_clip)  # type: ignore[assignment]
 

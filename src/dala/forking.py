@@ -1,0 +1,73 @@
+"""What a fork leaves behind, put right.
+
+A forked process has one thread, the one that forked. A lock that another thread held stays locked for
+good, and native code that another thread was in stays where it was. So there are three kinds of things:
+
+    lock, rlock   Python's own structures. The interpreter forks between two steps of Python, so they are
+                  whole; their locks are simply open again in the child.
+    hold          Native code with a state of its own (a compiler). Whoever forks takes its lock first, so
+                  that nobody is inside, and gives it back in both processes.
+    in_child      What must begin anew (threads), after the locks are right.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+_locks: weakref.WeakSet[Any] = weakref.WeakSet()
+_held: list[AbstractContextManager[Any]] = []
+_taken: list[AbstractContextManager[Any]] = []  # by the thread that is forking
+_beginnings: list[Callable[[], None]] = []
+
+
+def lock() -> threading.Lock:
+    """A lock that is open in a forked process."""
+    fresh = threading.Lock()
+    _locks.add(fresh)
+    return fresh
+
+
+def rlock() -> threading.RLock:
+    """The same for a lock that its holder may take again."""
+    fresh = threading.RLock()
+    _locks.add(fresh)
+    return fresh
+
+
+def hold(section: AbstractContextManager[Any]) -> None:
+    """Have nobody in this section while the process is forked. Sections are entered in the order in
+    which they were given here: an outer one comes first."""
+    _held.append(section)
+
+
+def in_child(begin: Callable[[], None]) -> None:
+    """Call this in every forked process, in the order of registration."""
+    _beginnings.append(begin)
+
+
+def _before() -> None:
+    for section in _held:  # it may grow while an outer one is waited for
+        section.__enter__()
+        _taken.append(section)
+
+
+def _let_go() -> None:
+    while _taken:
+        _taken.pop().__exit__(None, None, None)
+
+
+def _begin_in_child() -> None:
+    _let_go()
+    for each in tuple(_locks):
+        each._at_fork_reinit()  # as the standard library does with its own
+    for begin in tuple(_beginnings):
+        begin()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_let_go, after_in_child=_begin_in_child)

@@ -1,0 +1,149 @@
+"""The end of the interpreter, beside threads that go on.
+
+Nobody waits for daemon threads: they run while the interpreter is taken down, and are cut off where they
+next need it. In a GPU driver or a compiler that is a crash (a callback that never returns to Rust aborts
+the process, a compiler runs into its own destructors) or a hang (whoever is cut off in there keeps its
+locks).
+So when the main thread is done
+
+1. daemon threads are turned away: in ``native`` and in ``check`` they get a SystemExit, which gives back
+   what they hold on its way out, and ends a thread without a word; threads that serve others are let in;
+2. those that are inside ``native`` are waited for;
+3. what was registered with ``at_leave`` is done, the last first.
+
+The main thread is never turned away: functions registered with atexit can use all of dala.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from threading import get_ident
+from typing import Any
+
+from dala import forking
+
+TELL_S = 5.0  # of waiting for native code before the log says so
+log = logging.getLogger("dala.leaving")
+
+_leaver = 0  # the thread that takes the interpreter down
+_serving: set[int] = set()  # threads that finish what others asked for
+_registry = forking.lock()
+_gates: weakref.WeakSet[Any] = weakref.WeakSet()  # one for each thread that was ever inside
+_last_things: list[Callable[[], None]] = []
+
+
+class _Own(threading.local):
+    """A thread's own lock, which it holds while it is inside."""
+
+    def __init__(self) -> None:
+        self.gate = threading.RLock()
+        with _registry:
+            _gates.add(self.gate)
+
+
+_own = _Own()
+
+
+class _Native:
+    """See ``native``."""
+
+    def __enter__(self) -> None:
+        gate = _own.gate
+        gate.acquire()
+        if _leaver and _is_turned_away():
+            gate.release()
+            raise _end()
+
+    def __exit__(self, *_raised: object) -> None:
+        _own.gate.release()
+
+
+native = (
+    _Native()
+)  # ``with native:`` around code in which a thread must not be cut off; may be nested
+
+
+def check() -> None:
+    """End this thread if the interpreter is leaving without it."""
+    if _leaver and _is_turned_away():
+        raise _end()
+
+
+def has_begun() -> bool:
+    """Whether the interpreter is leaving."""
+    return _leaver != 0
+
+
+def is_waited_for() -> bool:
+    """Whether the interpreter stays until what this thread has asked for is done."""
+    return get_ident() in _serving or not threading.current_thread().daemon
+
+
+@contextmanager
+def serving() -> Iterator[None]:
+    """For a thread that is told to end, and waited for, by something registered with ``at_leave``."""
+    me = get_ident()
+    if not _leaver:  # one that comes too late is not waited for
+        _serving.add(me)
+    try:
+        yield
+    finally:
+        _serving.discard(me)
+
+
+@contextmanager
+def acting_for(caller: int) -> Iterator[None]:
+    """For a thread that another one has started and waits for: it is let in wherever that one is."""
+    me = get_ident()
+    if caller == _leaver or caller in _serving:
+        _serving.add(me)
+    try:
+        yield
+    finally:
+        _serving.discard(me)
+
+
+def at_leave(last: Callable[[], None]) -> None:
+    """Do this when the interpreter leaves and daemon threads are turned away; the last one first."""
+    _last_things.append(last)
+
+
+def _is_turned_away() -> bool:
+    me = get_ident()
+    return me != _leaver and me not in _serving
+
+
+def _end() -> SystemExit:
+    return SystemExit("the interpreter is leaving")
+
+
+@atexit.register
+def _leave() -> None:
+    global _leaver
+    _leaver = get_ident()
+    with _registry:
+        gates = list(_gates)
+    for gate in gates:
+        while not gate.acquire(timeout=TELL_S):
+            log.warning("leaving: waiting for a thread that is inside a driver or a compiler")
+        gate.release()
+    with ExitStack() as stack:  # all of them, whatever one of them raises
+        for last in _last_things:
+            stack.callback(last)
+
+
+def _begin_in_child() -> None:
+    """The other threads, and whatever they were inside of, stayed in the parent."""
+    global _leaver
+    _leaver = 0
+    _serving.clear()
+    _gates.clear()
+    _gates.add(_own.gate)
+
+
+forking.in_child(_begin_in_child)
