@@ -15,6 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 CACHED_PASSES = 256  # compiled passes kept; the oldest unused one is freed beyond that
+# Lines of text beyond which code is made quickly rather than well; the results are the same. The time
+# LLVM takes to make it well grows with the square: 8,000 lines took 5 s, 62,000 took 218 (quickly: 16). The
+# longest pass of the catalogue has 1,000.
+LONG_TEXT = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,9 @@ class Module:
             module.data_layout = str(_machine().target_data)
             if optimise:
                 _optimise(binding, module)
-            self._engine: Any = binding.create_mcjit_compiler(module, _new_machine())
+            quickly = text.count("\n") > LONG_TEXT and not optimise
+            machine = _new_machine(optimised=not quickly)
+            self._engine: Any = binding.create_mcjit_compiler(module, machine)
             self._engine.finalize_object()
 
     def address(self, name: str) -> int:
@@ -125,12 +131,14 @@ def _binding() -> Any:
     return binding
 
 
-def _new_machine() -> Any:
+def _new_machine(*, optimised: bool = True) -> Any:
     host = detect_host()
     target = _binding().Target.from_default_triple()
     return target.create_target_machine(
-        cpu=host.name, features=host.features, opt=1, reloc="default", codemodel="jitdefault"
-    )
+        cpu=host.name, features=host.features,
+        opt=int(optimised),
+        reloc="default", codemodel="jitdefault",
+    )  # fmt: skip
 
 
 @functools.cache
