@@ -15,7 +15,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import PLAIN, Access, Node, Program, Stage, Way, make, walk
 from dala.language.vocabulary import average, intermediate, luma, sqrt
-from dala.plan.group import MAX_HALO_ROWS, MAX_NODES
+from dala.plan.group import MAX_HALO_ROWS, MAX_LENGTH
 from dala.plan.melt import FusedPass, Place
 from dala.plan.planner import Plan, WholePass, plan_calls
 from dala.plan.steps import Call, Slot
@@ -388,7 +388,7 @@ def test_a_scratch_buffer_may_be_used_again() -> None:
     check_results(cut)
 
 
-def test_cut_too_many_operations() -> None:
+def test_cut_too_many_instructions() -> None:
     def many(src):
         p = src[0, 0].r
         for i in range(5000):
@@ -399,7 +399,7 @@ def test_cut_too_many_operations() -> None:
     a, s, out = image((2, 3, 4)), scratch((2, 3, 4)), blank((2, 3, 4))
     made = Made().add("many", a, s).add("many", s, out)
     assert made.passes == ["many", "many"]
-    assert made.cuts == [f"the pass would grow past {MAX_NODES} operations"]
+    assert made.cuts == [f"the pass would grow past {MAX_LENGTH} instructions"]
 
 
 def test_cut_too_many_rows() -> None:

@@ -30,11 +30,12 @@ def on_levels(
     """Those of the chosen stages that read levels, and hand them only to each other or to the output."""
     last = len(program.stages) - 1
     while True:
+        passes = _passes(program, chosen)
         kept = {
             i
             for i in chosen
             if reads_levels(program, i, chosen, inputs)
-            and _passes(program, i, chosen) <= most_passes
+            and passes[i] <= most_passes
             and (i == last or _only_read_by(program, i, chosen))
         }
         if kept == chosen:
@@ -72,10 +73,13 @@ def reads_levels(
     return True
 
 
-def _passes(program: Program, number: int, chosen: set[int]) -> int:
-    """How many of the chosen stages in a row end in this one."""
-    sources = {a.source - program.inputs for a in accesses(program.stages[number].body)}
-    return 1 + max((_passes(program, s, chosen) for s in sources if s in chosen), default=0)
+def _passes(program: Program, chosen: set[int]) -> dict[int, int]:
+    """How many of the chosen stages in a row end in each of them."""
+    passes: dict[int, int] = {}
+    for number in sorted(chosen):  # a stage reads those before it
+        sources = {a.source - program.inputs for a in accesses(program.stages[number].body)}
+        passes[number] = 1 + max((passes[s] for s in sources if s in chosen), default=0)
+    return passes
 
 
 def _only_read_by(program: Program, number: int, chosen: set[int]) -> bool:

@@ -224,6 +224,12 @@ def in_order(roots: tuple[Node, ...]) -> tuple[Node, ...]:
     return tuple(walk(roots))
 
 
+def code_length(roots: Sequence[Node]) -> int:
+    """How many instructions the graph is, roughly: what its compilation costs."""
+    # what no table lists was put in by a device, as one operation
+    return sum(OPS[n.op].length if n.op in OPS else 1 for n in in_order(tuple(roots)))
+
+
 def map_nodes(
     roots: Sequence[Node], change: Callable[[Node], Node], known: Mapping[int, Node] | None = None
 ) -> tuple[Node, ...]:

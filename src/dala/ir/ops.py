@@ -44,6 +44,7 @@ class Op:
     types: TypeRule
     numpy: Callable[..., Array] | None
     tolerance: float = 0.0
+    length: int = 1  # instructions that it is spelled out as, roughly
 
 
 def _same(wanted: Callable[[DType], bool], words: str, result: DType | None = None) -> TypeRule:
@@ -173,14 +174,14 @@ _ROWS = [
     Op("extent", 0, lambda types: S32, None),
     Op("load", 0, lambda types: F32, None),
     Op("gather", -1, lambda types: F32, None),
-    Op("cast", 1, lambda types: types[0], None),
+    Op("cast", 1, lambda types: types[0], None, length=5),
     # arithmetic
     Op("add", 2, _number, _quiet(np.add)),
     Op("sub", 2, _number, _quiet(np.subtract)),
     Op("mul", 2, _number, _quiet(np.multiply)),
     Op("div", 2, _float, _quiet(np.divide)),
-    Op("floordiv", 2, _number, _quiet(_floordiv)),
-    Op("mod", 2, _number, _quiet(_mod)),
+    Op("floordiv", 2, _number, _quiet(_floordiv), length=13),
+    Op("mod", 2, _number, _quiet(_mod), length=12),
     Op("neg", 1, _number, _quiet(np.negative)),
     Op("abs", 1, _number, _quiet(np.abs)),
     Op("min", 2, _number, _quiet(lambda a, b: np.where(np.less(a, b), a, b))),
@@ -210,13 +211,13 @@ _ROWS = [
     Op("half", 1, _float, _quiet(np.positive)),
     # mathematics
     Op("sqrt", 1, _float, _quiet(np.sqrt)),
-    Op("exp", 1, _float, _quiet(np.exp), 4e-7),
-    Op("log", 1, _float, _quiet(np.log), 4e-7),
-    Op("sin", 1, _float, _quiet(np.sin), 1e-6),
-    Op("cos", 1, _float, _quiet(np.cos), 1e-6),
-    Op("tanh", 1, _float, _quiet(np.tanh), 1e-6),
-    Op("atan2", 2, _float, _quiet(np.arctan2), 1e-6),
-    Op("pow", 2, _float, _quiet(_power), 2e-5),
+    Op("exp", 1, _float, _quiet(np.exp), 4e-7, 30),
+    Op("log", 1, _float, _quiet(np.log), 4e-7, 40),
+    Op("sin", 1, _float, _quiet(np.sin), 1e-6, 30),
+    Op("cos", 1, _float, _quiet(np.cos), 1e-6, 30),
+    Op("tanh", 1, _float, _quiet(np.tanh), 1e-6, 45),
+    Op("atan2", 2, _float, _quiet(np.arctan2), 1e-6, 30),
+    Op("pow", 2, _float, _quiet(_power), 2e-5, 85),
 ]
 
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}

@@ -7,12 +7,25 @@ fused and unfused code round alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from dala.ir.graph import Node, Program, accesses, const, gathered_sources, make, map_nodes
+from dala.ir.dtypes import F32
+from dala.ir.graph import (
+    Access,
+    Extent,
+    Gather,
+    Node,
+    Program,
+    accesses,
+    const,
+    gathered_sources,
+    in_order,
+    make,
+    map_nodes,
+)
 from dala.ir.ops import LEAVES, OPS, cast_array, split_average
 from dala.ir.verify import verify
 
@@ -26,9 +39,53 @@ def optimize(program: Program) -> Program:
     for rewrite in PASSES:
         program = program.map_bodies(rewrite)
         verify(program)
-    program = drop_unread_channels(program)
-    verify(program)
+    for drop in (drop_unread_stages, drop_unread_channels):
+        program = drop(program)
+        verify(program)
     return program
+
+
+def drop_unread_stages(program: Program) -> Program:
+    """Intermediate images of which nobody reads a pixel are not computed.
+
+    One that is only asked for its size stays, without what it was made of: as a black image.
+    """
+    if not program.first_result:
+        return program
+    stages = list(program.stages)
+    measured: set[int] = set()  # sources of which somebody asks for the size
+    read: set[int] = set()
+    for number in reversed(range(len(stages))):  # the readers first
+        source = program.inputs + number
+        if number < program.first_result and source not in read:
+            stages[number] = replace(stages[number], body=(const(0.0, F32),), margin=0)
+        body = stages[number].body
+        read |= {a.source for a in accesses(body)} | gathered_sources(body)
+        measured |= {n.attr.source for n in in_order(body) if isinstance(n.attr, Extent)}
+    kept = [
+        k
+        for k in range(len(stages))
+        if k >= program.first_result or program.inputs + k in read | measured
+    ]
+    moved = {program.inputs + k: program.inputs + new for new, k in enumerate(kept)}
+    return replace(program, stages=tuple(stages[k] for k in kept)).map_bodies(
+        lambda body: move_sources(body, moved)
+    )
+
+
+def move_sources(body: tuple[Node, ...], moved: Mapping[int, int]) -> tuple[Node, ...]:
+    """The body with other numbers for some of its sources."""
+
+    def move(node: Node) -> Node:
+        attr = node.attr
+        if not isinstance(attr, Access | Gather | Extent):
+            return node
+        number = moved.get(attr.source, attr.source)
+        if number == attr.source:
+            return node
+        return Node(node.op, node.dtype, node.args, attr._replace(source=number))
+
+    return map_nodes(body, move)
 
 
 def drop_unread_channels(program: Program) -> Program:

@@ -6,9 +6,10 @@ import threading
 from collections.abc import Sequence
 
 from dala.errors import KernelError
-from dala.ir.graph import Domain, Node, Part, Stage, accesses, walk
+from dala.ir.graph import Domain, Node, Part, Stage, accesses, code_length, walk
 
 MAX_NODES = 30_000  # a kernel that unrolls past this is refused; blur at radius 100 needs 5,000
+MAX_LENGTH = 60_000  # instructions of one kernel: so many take a CPU 15 s to compile
 MAX_STAGES = 64  # intermediate images in one kernel
 
 
@@ -21,12 +22,19 @@ class Trace:
         self.stages: list[Stage] = []
         self.nodes = 0  # made while tracing
         self.compiled = 0  # in all stages: a shared expression counts in each
+        self.length = 0  # of what is compiled, in instructions
 
     def add_stage(self, body: tuple[Node, ...], grid: int, margin: int = 0) -> int:
         """Add a stage's operations to what will be compiled; refuses past the limit. Its source number."""
         self.compiled += sum(1 for _ in walk(body))
         if self.compiled > MAX_NODES:
             raise _too_long()
+        self.length += code_length(body)
+        if self.length > MAX_LENGTH:
+            raise KernelError(
+                f"the kernel is about {self.length} instructions long, and at most {MAX_LENGTH} are "
+                "compiled; use fewer functions such as sin and pow, or split it into several kernels"
+            )
         for access in accesses(body):
             if not -2 <= grid - self._grid_of(access.source) <= 1:
                 raise KernelError(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from dala.errors import DalaError, KernelError
 from dala.ir.dtypes import F32, S32, DType
-from dala.ir.graph import Domain, Node, Part, Program, RuntimeParam
+from dala.ir.graph import Domain, Node, Part, Program, RuntimeParam, gathered_sources
 from dala.ir.planes import Plane
 from dala.ir.rewrite import fold_constants, optimize, share_common
 from dala.language.budget import Trace
@@ -72,7 +72,7 @@ def trace_kernel(
         except DalaError as error:
             raise KernelError(_at_return(name, function, error)) from error
     plain = all(part == Part(k) for k, part in enumerate(parts))
-    return optimize(
+    program = optimize(
         Program(
             name,
             domain,
@@ -83,6 +83,21 @@ def trace_kernel(
             output.planes,
         )
     )
+    _check_margins(program)
+    return program
+
+
+def _check_margins(program: Program) -> None:
+    """Refuse what would have to be in memory together with pixels that memory has no place for."""
+    if not any(stage.margin for stage in program.stages):
+        return
+    for stage in program.stages:
+        if max(gathered_sources(stage.body), default=0) >= program.inputs:
+            raise KernelError(
+                f"kernel {program.kernel!r}: an intermediate image is read at computed positions, and "
+                "there is one with a margin; read it at offsets, drop the margin, or make two kernels of "
+                "this"
+            )
 
 
 def _parts(sources: Sequence[SourceType]) -> list[Part]:

@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from dala.ir.graph import Node, accesses, gathered_sources, walk
+from dala.ir.graph import Node, accesses, code_length, gathered_sources
 from dala.ir.planes import shrink
 from dala.plan.steps import Barrier, Lowered, Step, Value, makers_of
 
-MAX_NODES = 8_000  # a fused pass beyond this compiles too slowly to be worth it
+MAX_LENGTH = 8_000  # instructions; a fused pass beyond this compiles too slowly to be worth it
 MAX_HALO_ROWS = 160  # rows computed twice at each border between two bands
 
 
@@ -20,7 +20,7 @@ class Group:
 
     steps: list[Step] = field(default_factory=list)
     reason: str = ""
-    nodes: int = 0
+    length: int = 0  # in instructions
     halo: int = 0
     stencil: bool = False
     gathered: set[int] = field(default_factory=set)  # values read at computed positions
@@ -83,8 +83,8 @@ def _why_not(group: Group | None, unit: Sequence[Step], values: list[Value]) -> 
                 return (
                     f"{step.label} reads {values[source].label} in other planes than it is written"
                 )
-    if group.nodes + sum(map(_nodes, unit)) > MAX_NODES:
-        return f"the pass would grow past {MAX_NODES} operations"
+    if group.length + sum(map(_length, unit)) > MAX_LENGTH:
+        return f"the pass would grow past {MAX_LENGTH} instructions"
     if group.halo + sum(_reach(s) for s in unit) > MAX_HALO_ROWS:
         return f"the stencils together would reach past {MAX_HALO_ROWS} rows"
     return _why_not_in_place(group, unit, values)
@@ -143,7 +143,7 @@ def _join(group: Group, step: Step, values: list[Value]) -> None:
     shift = _shift(group, step)
     assert shift is not None
     group.steps.append(step)
-    group.nodes += _nodes(step)
+    group.length += _length(step)
     group.halo += _reach(step)
     group.stencil = group.stencil or _is_stencil(step)
     group.gathered |= gathered_sources(_body(step))
@@ -172,8 +172,8 @@ def _body(step: Step) -> tuple[Node, ...]:
     return step.work
 
 
-def _nodes(step: Step) -> int:
-    return sum(1 for _ in walk(_body(step)))
+def _length(step: Step) -> int:
+    return code_length(_body(step))
 
 
 def _reach(step: Step) -> int:

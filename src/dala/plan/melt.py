@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import U8
+from dala.ir.dtypes import F32, U8
 from dala.ir.graph import (
     OUTPUT,
     PLAIN,
@@ -23,11 +23,12 @@ from dala.ir.graph import (
     Node,
     Way,
     accesses,
+    const,
     make,
     map_nodes,
     walk,
 )
-from dala.ir.rewrite import PASSES, normalized_level
+from dala.ir.rewrite import PASSES, move_sources, normalized_level
 from dala.plan.group import Group, works_in_place
 from dala.plan.steps import Step, Value
 
@@ -120,6 +121,42 @@ def melt_group(group: Group, values: list[Value], place: Callable[[Value], Place
     return _Melting(group, values, place).build()
 
 
+def drop_unread(bodies: Sequence[Body], first: int) -> tuple[Body, ...]:
+    """The bodies that somebody needs, without the channels that nobody does; ``first`` is the source
+    number of the first body.
+
+    What a step reads is known before it is fused. Then a mask may turn out to be the same everywhere, and
+    what it would have let through is read by nobody. Only here is that seen, and the devices rely on it.
+    """
+    needed: set[tuple[int, int]] = set()
+    kept: dict[int, Body] = {}
+    for number in reversed(range(len(bodies))):
+        body = bodies[number]
+        read = [(first + number, channel) in needed for channel in range(len(body.held))]
+        if not any(read) and not body.stores:
+            continue
+        kept[number] = body = _without_unread(body, read)
+        needed |= {(a.source, a.channel) for a in accesses(body.roots)}
+    if len(kept) == len(bodies):
+        return tuple(kept[k] for k in range(len(bodies)))
+    moved = {first + k: first + new for new, k in enumerate(sorted(kept))}
+    return tuple(kept[k].map(lambda roots: move_sources(roots, moved)) for k in sorted(kept))
+
+
+def _without_unread(body: Body, read: Sequence[bool]) -> Body:
+    """Channels that nobody reads are black; other arithmetics than the plain one want whole pixels."""
+    if all(read) or (any(read) and body.way != PLAIN):
+        return body
+    if not any(read):
+        return replace(body, held=(), levels=())
+    black = const(0.0, F32)
+    held, levels = (
+        tuple(n if r else black for n, r in zip(nodes, read, strict=False))
+        for nodes in (body.held, body.levels)
+    )
+    return replace(body, held=held, levels=levels)
+
+
 class _Melting:
     def __init__(self, group: Group, values: list[Value], place: Callable[[Value], Place]) -> None:
         self.group = group
@@ -163,7 +200,7 @@ class _Melting:
             shape=group.sizes[self.finest],
             reads=tuple(map(self._array, self.reads)),
             writes=tuple(map(self._array, stored)),
-            bodies=tuple(bodies),
+            bodies=drop_unread(bodies, len(self.reads)),
             melted=tuple(
                 values[s.output].label
                 for s in group.steps
@@ -194,10 +231,11 @@ class _Melting:
         for step in self.group.steps:
             if step.way.alone or step.margin:
                 held |= {step.output} & read
+            # what a margin reads beyond the border is the edge, not what would be computed there
             held |= {
                 v
                 for v in step.inputs
-                if v in ways and not self._may_melt(ways[v], ways[step.output])
+                if v in ways and (step.margin or not self._may_melt(ways[v], ways[step.output]))
             }
         # value → bodies it would melt into: those of held values, and the last ones, by way and grid
         roots: dict[int, set[int | tuple[Way, int]]] = {}

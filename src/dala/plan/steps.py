@@ -175,6 +175,7 @@ def _drop_dead(steps: list[Step], values: list[Value]) -> Lowered:
     live: list[Step] = []
     dropped: list[str] = []
     for step in reversed(steps):
+        step.inputs, step.work = _used_inputs(step)
         if step.output < 0 or step.output in needed:
             live.append(step)
             needed.update(*(makers_of(v, made, values) for v in step.inputs))
@@ -182,7 +183,6 @@ def _drop_dead(steps: list[Step], values: list[Value]) -> Lowered:
             dropped.append(step.label)
     live.reverse()
     for step in live:
-        step.inputs, step.work = _used_inputs(step)
         for number in step.inputs:
             values[number].readers.append(step)
     return Lowered(live, values, dropped)

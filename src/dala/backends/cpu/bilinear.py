@@ -45,9 +45,12 @@ def find_sample(values: Sequence[Node]) -> Sampled | None:
     if len(values) != CHANNELS or len(mixes) != 1 or len(conditions) != 1:
         return None
     mix, condition = mixes.pop(), conditions.pop()
-    given = [n for n in (*factors, condition) if n is not None]
     fading = all(_is_share(f) for f in factors if f is not None) and len({*factors[:3]}) == 1
-    if mix is None or not fading or any(n.op in ("load", "gather") for n in walk(given)):
+    if mix is None or not fading:
+        return None
+    # positions and factors are computed ahead of the pixels, so they cannot be made of any
+    ahead = [n for n in (mix.u, mix.v, *factors, condition) if n is not None]
+    if any(n.op in ("load", "gather") for n in walk(ahead)):
         return None
     return Sampled(*mix, factors[0], factors[3], condition)
 
@@ -119,8 +122,22 @@ def _position(first: Node, second: Node, share: Node) -> Node | None:
 
 def _is_share(node: Node) -> bool:
     """Whether a factor lies within 0..1, whatever it is made of: a product of clamped values."""
-    if node.op == "mul":
-        return all(map(_is_share, node.args))
+    return all(map(_is_clamped, _factors(node)))
+
+
+def _factors(product: Node) -> list[Node]:
+    """What is multiplied, each factor once."""
+    seen: set[Node] = set()
+    stack = [product]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack += node.args if node.op == "mul" else ()
+    return [n for n in seen if n.op != "mul"]
+
+
+def _is_clamped(node: Node) -> bool:
     if node.op != "min" or node.args[1].attr != 1.0:
         return False
     low = node.args[0]
@@ -132,13 +149,12 @@ def ends_with(condition: Node | None, position: Node) -> bool:
     above 0, one of which is that of the position, min(position + a, b - position)."""
     if condition is None or condition.op != "gt" or condition.args[1].attr != 0.0:
         return False
-    return _is_share(condition.args[0]) and _is_share_of(condition.args[0], position)
+    factors = _factors(condition.args[0])
+    return all(map(_is_clamped, factors)) and any(_is_share_of(f, position) for f in factors)
 
 
-def _is_share_of(share: Node, position: Node) -> bool:
-    if share.op == "mul":
-        return any(_is_share_of(factor, position) for factor in share.args)
-    inner = share.args[0].args[0]
+def _is_share_of(clamped: Node, position: Node) -> bool:
+    inner = clamped.args[0].args[0]
     if inner.op != "min":
         return False
     up, down = inner.args

@@ -9,7 +9,7 @@ bit of the result can change.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from dala.ir.dtypes import F32
 from dala.ir.graph import Access, Node, in_order, make, map_nodes
@@ -53,7 +53,7 @@ def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
     offset: dict[int, float] = {}  # node → its column; absent: it has none
     number: dict[int, int] = {}  # node → the number of its function of a column
     known: dict[tuple[Hashable, ...], int] = {}
-    parts: dict[int, frozenset[int]] = {}  # function → the operations in it
+    parts: dict[int, list[int]] = {}  # function → those it is made of
     occurs: dict[int, dict[int, Node]] = {}  # function → where, by offset
     joined: dict[int, None] = {}  # functions of which several columns are joined
     for node in nodes:
@@ -79,16 +79,26 @@ def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
             offset[id(node)] = column
         key = (node.op, node.dtype.name, attr, *[number[id(a)] for a in node.args])
         own = number[id(node)] = known.setdefault(key, len(known))
-        if own not in parts:
-            inside = frozenset[int]().union(*(parts[number[id(a)]] for a in node.args))
-            parts[own] = inside | {own} if node.args else inside
+        parts.setdefault(own, [number[id(a)] for a in node.args])
         if column is not None and node.dtype == F32:  # what rows can hold
             occurs.setdefault(own, {})[int(column)] = node
     several = [f for f in joined if len(occurs.get(f, ())) >= MIN_OFFSETS]
-    operations = len(frozenset[int]().union(*(parts[f] for f in several)))
+    operations = _count_operations(several, parts)
     again = min((len(occurs[f]) for f in several), default=1) - 1
     worth = operations * again >= MIN_SAVED * len(several)
     return [occurs[f] for f in several] if worth else []
+
+
+def _count_operations(functions: Sequence[int], parts: Mapping[int, Sequence[int]]) -> int:
+    """How many operations some functions are, each counted once."""
+    seen: set[int] = set()
+    stack = [*functions]
+    while stack:
+        function = stack.pop()
+        if function not in seen:
+            seen.add(function)
+            stack += parts[function]
+    return sum(1 for f in seen if parts[f])
 
 
 def _at_home(values: Sequence[Node]) -> tuple[Node, ...]:

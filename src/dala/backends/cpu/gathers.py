@@ -8,7 +8,7 @@ converted after that, or not at all if they are only moved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dala.backends.cpu.code import Code, Type
@@ -227,11 +227,14 @@ def _find_pairs(roots: Sequence[Node]) -> dict[Position, tuple[Node, Node]]:
 
 def base_and_offset(index: Node) -> tuple[Node, int]:
     """``index`` as something plus a constant."""
-    step = index.args[1].attr if index.op in ("add", "sub") else None
-    if isinstance(step, int) and index.args[1].op == "const":
-        base, offset = base_and_offset(index.args[0])
-        return base, offset + (step if index.op == "add" else -step)
-    return index, 0
+    offset = 0
+    while index.op in ("add", "sub") and index.args[1].op == "const":
+        step = index.args[1].attr
+        if not isinstance(step, int):
+            break
+        offset += step if index.op == "add" else -step
+        index = index.args[0]
+    return index, offset
 
 
 def is_piece_of_row(gather: Node, rates: Mapping[int, int]) -> bool:
@@ -240,32 +243,51 @@ def is_piece_of_row(gather: Node, rates: Mapping[int, int]) -> bool:
     return rates[id(row)] < LANE and _steps(column, rates, LANE) in (1, -1)
 
 
-def _steps(node: Node, rates: Mapping[int, int], rate: int) -> int | None:
+def _steps(index: Node, rates: Mapping[int, int], rate: int) -> int | None:
     """By how much an index grows from one pixel of a row to the next (at rate LANE), or from one row to
     the next (ROW), if that is always the same."""
-    if rates[id(node)] < rate:
-        return 0
-    steps = [_steps(a, rates, rate) for a in node.args if a.dtype == S32]
-    match node.op, steps:
-        case "coord", []:
-            return 1
-        case "add", [int(a), int(b)]:
-            return a + b
-        case "sub", [int(a), int(b)]:
-            return a - b
-        case "neg", [int(a)]:
-            return -a
-    return None
+    found: dict[int, int | None] = {}
+    for node in _moving(index, rates, rate):
+        match node.op, [found.get(id(a), 0) for a in node.args]:
+            case "coord", []:
+                found[id(node)] = 1
+            case "add", [int(a), int(b)]:
+                found[id(node)] = a + b
+            case "sub", [int(a), int(b)]:
+                found[id(node)] = a - b
+            case "neg", [int(a)]:
+                found[id(node)] = -a
+            case _:
+                return None
+    return found.get(id(index), 0)
+
+
+def _moving(index: Node, rates: Mapping[int, int], rate: int) -> Iterator[Node]:
+    """Every part of an index that changes at a rate, or more often, arguments first."""
+    done: set[int] = set()
+    stack = [index]
+    while stack:
+        node = stack[-1]
+        below = [a for a in node.args if rates[id(a)] >= rate and id(a) not in done]
+        if id(node) in done or rates[id(node)] < rate:
+            stack.pop()
+        elif below:
+            stack += below
+        else:
+            done.add(id(node))
+            yield stack.pop()
 
 
 def _at_first_pixel(writer: LaneWriter, index: Node) -> str:
     """An index that moves with the pixels of a row, at the first of them: the same for the whole row."""
-    if writer.rates[id(index)] < LANE:
-        return writer.names[id(index)]
-    if index.op == "coord":
-        return "0"
-    args = [_at_first_pixel(writer, a) for a in index.args]
-    return spell(writer.sections[ROW], index.op, Type(S32), Type(S32), args)
+    names: dict[int, str] = {}
+    for node in _moving(index, writer.rates, LANE):
+        if node.op == "coord":
+            names[id(node)] = "0"
+            continue
+        args = [names.get(id(a)) or writer.names[id(a)] for a in node.args]
+        names[id(node)] = spell(writer.sections[ROW], node.op, Type(S32), Type(S32), args)
+    return names[id(index)]
 
 
 def _either(code: Code, condition: str, t: Type, yes: Read, no: Read) -> list[str]:

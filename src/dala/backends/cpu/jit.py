@@ -19,6 +19,10 @@ from dala import forking, leaving
 from dala.once import OnceByKey, once
 
 CACHED_PASSES = 256  # compiled passes kept; the oldest unused one is freed beyond that
+# Lines of text beyond which code is made quickly rather than well; the results are the same. The time
+# LLVM takes to make it well grows with the square: 8,000 lines took 5 s, 62,000 took 218 (quickly: 16). The
+# longest pass of the catalogue has 1,000.
+LONG_TEXT = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,9 @@ class Module:
             module.data_layout = str(machine.target_data)
             if optimise:
                 _optimise(binding, module)
-            self._engine: Any = binding.create_mcjit_compiler(module, _new_machine())
+            quickly = text.count("\n") > LONG_TEXT and not optimise
+            machine = _new_machine(optimised=not quickly)
+            self._engine: Any = binding.create_mcjit_compiler(module, machine)
             self._engine.finalize_object()
 
     def address(self, name: str) -> int:
@@ -131,12 +137,14 @@ def _binding() -> Any:
         return binding
 
 
-def _new_machine() -> Any:
+def _new_machine(*, optimised: bool = True) -> Any:
     host = detect_host()
     target = _binding().Target.from_default_triple()
     return target.create_target_machine(
-        cpu=host.name, features=host.features, opt=1, reloc="default", codemodel="jitdefault"
-    )
+        cpu=host.name, features=host.features,
+        opt=int(optimised),
+        reloc="default", codemodel="jitdefault",
+    )  # fmt: skip
 
 
 @once

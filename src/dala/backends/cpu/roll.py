@@ -17,6 +17,7 @@ from dala.backends.cpu.lanes import LANE, ROW, LaneWriter
 from dala.backends.cpu.spelling import spell
 from dala.ir.dtypes import F32
 from dala.ir.graph import Node
+from dala.ir.merge import Layers, Merged, merge_layers
 
 if TYPE_CHECKING:
     from dala.backends.cpu.body import BodyEmitter
@@ -39,35 +40,30 @@ class Merging:
     """What the terms of some sums have in common."""
 
     gathering: set[int]  # nodes that need a gather
-    columns: dict[tuple[int, ...], tuple[Node, tuple[Node, ...]]] = field(default_factory=dict)
+    columns: list[tuple[Node, Layers]] = field(default_factory=list)
     shared: list[Node] = field(default_factory=list)  # the same in all terms
-    known: dict[tuple[int, ...], Node | None] = field(default_factory=dict)
+    known: Merged = field(default_factory=dict)
 
-    def merge(self, nodes: tuple[Node, ...]) -> Node | None:
+    def merge(self, nodes: Layers) -> Node | None:
         """One node for all, if they differ only in what needs no gather."""
-        key = tuple(map(id, nodes))
-        if key not in self.known:
-            self.known[key] = self._merge(key, nodes)
-        return self.known[key]
+        return merge_layers(nodes, self._meet, self.known)
 
-    def _merge(self, key: tuple[int, ...], nodes: tuple[Node, ...]) -> Node | None:
+    def _meet(self, nodes: Layers) -> Node | Layers | None:
         first = nodes[0]
         if all(n is first for n in nodes):
             self.shared.append(first)
             return first
         if any(n.dtype != first.dtype for n in nodes) or first.dtype.kind == "b":
             return None
-        if not any(n in self.gathering for n in key):
+        if not any(id(n) in self.gathering for n in nodes):
             leaf = Node("column", first.dtype)
-            self.columns[key] = (leaf, nodes)
+            self.columns.append((leaf, nodes))
             return leaf
         if any(
             (n.op, n.attr, len(n.args)) != (first.op, first.attr, len(first.args)) for n in nodes
         ):
             return None
-        args = [self.merge(column) for column in zip(*(n.args for n in nodes), strict=True)]
-        known = tuple(a for a in args if a is not None)
-        return Node(first.op, first.dtype, known, first.attr) if len(known) == len(args) else None
+        return nodes
 
 
 def roll_sums(body: BodyEmitter, writer: LaneWriter) -> dict[int, Node]:
@@ -136,7 +132,7 @@ def _write_loop(
             return []
         merged.append([o for o in operands if o is not None])
     writer.write(merging.shared)
-    columns = [(leaf, _store_column(body, writer, n)) for leaf, n in merging.columns.values()]
+    columns = [(leaf, _store_column(body, writer, n)) for leaf, n in merging.columns]
     body.gatherer.expect([o for operands in merged for o in operands])
     vector = Type(F32, body.lanes)
 

@@ -169,7 +169,9 @@ def _share_parts(work: FusedPass, made: Made) -> None:
         body, holder = made.bodies[number], inputs + len(made.bodies)
         channels = _channels(body) if body.way == EXTREMA else 0
         parts: tuple[Body, Body] | None = None
-        if one_grid or {_grid_of(work, made, s) for s in _sources(body)} == {body.grid}:
+        if body.way.alone and body.way != EXTREMA:
+            pass  # its arithmetic wants the whole sum, not what columns have in common
+        elif one_grid or {_grid_of(work, made, s) for s in _sources(body)} == {body.grid}:
             parts = share_columns(body, holder, channels)
         parts = parts or hold_repeated(body, holder)
         if parts:

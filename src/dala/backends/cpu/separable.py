@@ -125,15 +125,23 @@ def _find_line(value: Node, channel: int, reading: set[int]) -> _Line | None:
 
 
 def _terms(value: Node, reading: set[int]) -> list[_Term]:
-    """The terms of a sum of products of what reads pixels and a weight; none if it is something else."""
-    if value.op == "add":
-        parts = [_terms(arg, reading) for arg in value.args]
-        return [*parts[0], *parts[1]] if all(parts) else []
-    made = [a for a in value.args if id(a) in reading]
-    if value.op != "mul" or len(made) != 1:
-        return []
-    first, second = value.args
-    return [_Term(first, second) if made[0] is first else _Term(second, first)]
+    """The terms of a sum of products of what reads pixels and a weight; none if it is something
+    else, or has more of them than a block has lines."""
+    found: list[_Term] = []
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if node.op == "add":
+            stack += reversed(node.args)
+            if len(stack) + len(found) > max(TAPS):
+                return []
+            continue
+        made = [a for a in node.args if id(a) in reading]
+        if node.op != "mul" or len(made) != 1:
+            return []
+        first, second = node.args
+        found.append(_Term(first, second) if made[0] is first else _Term(second, first))
+    return found
 
 
 def _axis(base: Node | None, weights: dict[int, Node]) -> Axis | None:

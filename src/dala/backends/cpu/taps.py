@@ -14,6 +14,7 @@ from dala.backends.cpu.code import Code, Type
 from dala.backends.cpu.lanes import LaneWriter, Sources
 from dala.ir.dtypes import F32, S64
 from dala.ir.graph import Access, Node, const, make
+from dala.ir.merge import Layers, merge_layers
 from dala.ir.printer import print_body
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def share_table(body: BodyEmitter, weights: Sequence[Node]) -> str:
     """Where the weights are, as f32 shares of their sum, which is taken in this order."""
     owner, count = body.owner, len(weights)
     columns: list[list[float]] = []
-    merged = _merge(weights, columns)
+    merged = merge_layers(tuple(weights), partial(_meet, columns), {})
     if merged is None:  # weights that have nothing in common: one by one
         writer = LaneWriter(body, 0, body.uniform, body.row, body.lane)
         writer.write(weights)
@@ -39,22 +40,22 @@ def share_table(body: BodyEmitter, weights: Sequence[Node]) -> str:
     return start
 
 
-def _merge(nodes: Sequence[Node], columns: list[list[float]]) -> Node | None:
-    """One expression for all of the nodes, if they differ in constants alone: those become columns."""
+def _meet(columns: list[list[float]], nodes: Layers) -> Node | Layers | None:
+    """What nodes that differ in constants alone become; the constants, a column."""
     first = nodes[0]
     if all(n is first for n in nodes):
         return first
     if all(n.op == "const" and n.dtype == F32 for n in nodes):
         columns.append([float(n.attr) for n in nodes if isinstance(n.attr, float | int)])
         return Node("load", F32, (), Access(len(columns) - 1))
-    if any(_is_scaled(n) for n in nodes):  # what was multiplied by 1 has been simplified
-        nodes = [n if _is_scaled(n) else make("mul", n, const(1.0, F32)) for n in nodes]
-        first = nodes[0]
-    if any((n.op, n.dtype, n.attr) != (first.op, first.dtype, first.attr) for n in nodes):
+    if any(n.dtype != first.dtype for n in nodes):
         return None
-    args = [_merge(column, columns) for column in zip(*(n.args for n in nodes), strict=True)]
-    known = tuple(a for a in args if a is not None)
-    return Node(first.op, first.dtype, known, first.attr) if len(known) == len(args) else None
+    if any(_is_scaled(n) for n in nodes):  # what was multiplied by 1 has been simplified
+        nodes = tuple(n if _is_scaled(n) else make("mul", n, const(1.0, F32)) for n in nodes)
+        first = nodes[0]
+    if any((n.op, n.attr, len(n.args)) != (first.op, first.attr, len(first.args)) for n in nodes):
+        return None
+    return nodes
 
 
 def _is_scaled(node: Node) -> bool:

@@ -177,6 +177,12 @@ def is_power_of_two(number: object) -> bool:
     )
 
 
+def _as_count(number: str) -> str:
+    """By how much to shift, as u32; naga does not convert a literal of 64 bits."""
+    literal = number.strip("()").removesuffix("li")
+    return f"{int(literal) % 2**32}u" if literal.lstrip("-").isdigit() else f"u32({number})"
+
+
 def _shift(left: bool) -> Spelling:
     def emit(t: DType, a: list[str]) -> str:
         bits = t.bytes * 8
@@ -184,7 +190,7 @@ def _shift(left: bool) -> Spelling:
         inside = f"({a[1]} < {width})"
         if t.kind == "s":
             inside = f"({a[1]} >= {zero} && {a[1]} < {width})"
-        count = f"select({0 if left or t.kind == 'u' else bits - 1}u, u32({a[1]}), {inside})"
+        count = f"select({0 if left or t.kind == 'u' else bits - 1}u, {_as_count(a[1])}, {inside})"
         if left:
             return f"select({zero}, {_wrap(t, f'({a[0]} << {count})')}, {inside})"
         if t.kind == "s":

@@ -25,19 +25,25 @@ def emit_split(
     work: FusedPass, tuning: Tuning, most_bytes: int, most_arrays: int, new_temp: NewTemp
 ) -> list[Shader]:
     """The shaders of a pass, in order."""
-    merged = merge_bodies(work)
-    fits = len(set(_places(merged))) <= most_arrays and not _has_one_alone(merged)
-    if fits and not _worth_cutting(merged):
-        shader = emit_pass(merged, tuning, most_bytes)
+    shaders: list[Shader] = []
+    waiting = [work]
+    while waiting:
+        merged = merge_bodies(waiting.pop())
+        fits = len(set(_places(merged))) <= most_arrays and not _has_one_alone(merged)
+        shader = None
+        if fits and not _worth_cutting(merged):
+            shader = emit_pass(merged, tuning, most_bytes)
         if shader is not None:
-            return [shader]
-    parts = cut_pass(merged, new_temp)
-    if parts is None:
-        raise UnsupportedError(
-            f"{merged.labels[-1]}: a pass over {len(set(_places(merged)))} arrays; "
-            f"this device binds {most_arrays} at most"
-        )
-    return [s for p in parts for s in emit_split(p, tuning, most_bytes, most_arrays, new_temp)]
+            shaders.append(shader)
+            continue
+        parts = cut_pass(merged, new_temp)
+        if parts is None:
+            raise UnsupportedError(
+                f"{merged.labels[-1]}: a pass over {len(set(_places(merged)))} arrays; "
+                f"this device binds {most_arrays} at most"
+            )
+        waiting += reversed(parts)
+    return shaders
 
 
 def _places(work: FusedPass) -> list[Place]:

@@ -16,6 +16,7 @@ from dala.backends.webgpu.spelling import type_name
 from dala.ir.dtypes import BOOL, S32, U8, DType
 from dala.ir.graph import OUTPUT, Extent, Node, walk
 from dala.ir.ops import OPS, cast_array
+from dala.ir.planes import shrink
 
 Shape = tuple[int, ...]
 _FORMATS = {"f32": "f", "f64": "d", "s32": "i", "s64": "q", "u32": "I", "u8": "I", "bool": "I"}
@@ -102,8 +103,9 @@ def evaluate(
                     result: object = value
                 case "param", int(index):
                     result = params[index]
-                case "extent", Extent(source, axis):
-                    result = output[axis] if source == OUTPUT else inputs[source][axis]
+                case "extent", Extent(source, axis, grid):
+                    size = output[axis] if source == OUTPUT else inputs[source][axis]
+                    result = shrink(size, grid)
                 case "cast", _:
                     result = cast_array(np.asarray(args[0]), node.dtype)
                 case op, _:
