@@ -17,7 +17,6 @@ The main thread is never turned away: functions registered with atexit can use a
 from __future__ import annotations
 
 import atexit
-import logging
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -28,7 +27,6 @@ from typing import Any
 from dala import forking
 
 TELL_S = 5.0  # of waiting for native code before the log says so
-log = logging.getLogger("dala.leaving")
 
 _leaver = 0  # the thread that takes the interpreter down
 _serving: set[int] = set()  # threads that finish what others asked for
@@ -130,11 +128,18 @@ def _leave() -> None:
         gates = list(_gates)
     for gate in gates:
         while not gate.acquire(timeout=TELL_S):
-            log.warning("leaving: waiting for a thread that is inside a driver or a compiler")
+            _tell()
         gate.release()
     with ExitStack() as stack:  # all of them, whatever one of them raises
         for last in _last_things:
             stack.callback(last)
+
+
+def _tell() -> None:
+    import logging  # here: ``import dala`` stays light
+
+    log = logging.getLogger("dala.leaving")
+    log.warning("leaving: waiting for a thread that is inside a driver or a compiler")
 
 
 def _begin_in_child() -> None:
