@@ -12,6 +12,7 @@ good, and native code that another thread was in stays where it was. So there ar
 
 from __future__ import annotations
 
+import logging  # noqa: F401  (before the registration below, see there)
 import os
 import threading
 import weakref
@@ -69,5 +70,7 @@ def _begin_in_child() -> None:
         begin()
 
 
+# Who registers last takes its locks first. logging takes its own at a fork as well, and whoever is inside
+# one of the sections may be about to log: so logging must have registered before.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before, after_in_parent=_let_go, after_in_child=_begin_in_child)

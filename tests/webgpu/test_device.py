@@ -161,7 +161,7 @@ def test_memory_is_used_again_and_zeros_are_zeros(gpu: WebGpuDevice) -> None:
 
 def test_the_pool_keeps_to_its_budget(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "SPARE_BYTES", 1 << 20)
-    pool = memory.MemoryPool(gpu.gpu, gpu.limits, "here")
+    pool = memory.MemoryPool(gpu.gpu, gpu.limits, "here", gpu.lock)
     held = [pool.array(ArrayType((size,), U8), False) for size in range(100_000, 1_000_000, 50_000)]
     del held
     gc.collect()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 
 from dala import forking
 from dala.backends.base import Device
@@ -13,7 +14,8 @@ from dala.errors import DeviceError, suggest
 SPECS = ("auto", "cpu", "webgpu", "reference")
 _NUMBERED = re.compile(r"webgpu:(\d+)")
 _devices: dict[str, Device] = {}
-_lock = forking.lock()
+_lock = threading.Lock()
+forking.hold(_lock)  # what a device needs is imported in there: an import does not survive a fork
 
 
 def open_device(spec: str) -> Device:

@@ -58,7 +58,7 @@ class WebGpuDevice(Device):
         self.limits: dict[str, int] = dict(self.gpu.limits)
         self.dtypes = tuple(d for d in BUFFER_DTYPES if NEEDS.get(d, "") in ("", *features))
         self.lock = forking.rlock()  # of the queue: what belongs together is submitted together
-        self.pool = MemoryPool(self.gpu, self.limits, str(adapter))
+        self.pool = MemoryPool(self.gpu, self.limits, str(adapter), self.lock)
         self.waiter = make_waiter(self.gpu)
         self.staging = StagingRing(self.gpu, self.lock, self.waiter)
         self.pipelines = PipelineCache(self.gpu)
@@ -76,6 +76,12 @@ class WebGpuDevice(Device):
     @lost.setter
     def lost(self, lost: bool) -> None:
         self.waiter.lost = lost
+
+    def destroy(self) -> None:
+        """Give the GPU back. Whoever is still at work on it gets a DeviceLostError."""
+        with self.lock:  # nobody is between recording and handing over: that would end the process
+            self.lost = True
+            self.gpu.destroy()
 
     def describe(self) -> dict[str, object]:
         shown = ("max-buffer-size", "max-storage-buffer-binding-size")

@@ -28,6 +28,8 @@ def mapped(what: str, text: str = "", device: Device | None = None) -> Iterator[
             yield
     except Exception as error:
         known = error if isinstance(error, DalaError) else _translate(error, what, text)
+        if device is not None and device.lost and not isinstance(known, DeviceLostError):
+            known = _lost(what)  # whatever it says: on a GPU that is gone every call fails somehow
         if device is not None and isinstance(known, DeviceLostError):
             device.lost = True
         if known is error:
@@ -39,13 +41,17 @@ def _translate(error: Exception, what: str, text: str) -> DalaError:
     message = str(error)
     kind = type(error).__name__
     if "lost" in message.lower() or "destroyed device" in message.lower():
-        return DeviceLostError(f"{what}: the GPU was lost; open it again with dala.use('webgpu')")
+        return _lost(what)
     if kind == "GPUOutOfMemoryError" or "out of memory" in message.lower():
         return OutOfMemoryError(f"{what}: the GPU has no memory left for it")
     if text and kind in ("GPUValidationError", "GPUPipelineError", "GPUInternalError"):
         return ShaderError(f"{what}: the driver refuses the shader: {_quote(message, text)}")
     first = next((line.strip() for line in message.splitlines() if line.strip()), kind)
     return DeviceError(f"{what}: {first}")
+
+
+def _lost(what: str) -> DeviceLostError:
+    return DeviceLostError(f"{what}: the GPU was lost; open it again with dala.use('webgpu')")
 
 
 def _quote(message: str, text: str) -> str:

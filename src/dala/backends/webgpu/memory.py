@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import OrderedDict
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy.typing as npt
@@ -48,8 +49,11 @@ class GpuArray(Storage):
 class MemoryPool:
     """Memory to use again, up to a budget."""
 
-    def __init__(self, device: Any, limits: dict[str, int], name: str) -> None:
+    def __init__(
+        self, device: Any, limits: dict[str, int], name: str, queue: AbstractContextManager[Any]
+    ) -> None:
         self.device = device
+        self._queue = queue  # the lock of the device's queue
         self.name = name
         self.most_bytes = min(limits["max-buffer-size"], limits["max-storage-buffer-binding-size"])
         self._spare: OrderedDict[int, list[Memory]] = OrderedDict()
@@ -60,9 +64,10 @@ class MemoryPool:
         """A new array: zeros, or whatever was in memory."""
         memory, used = self.take(type_)
         if zero and used:
-            encoder = self.device.create_command_encoder()
-            encoder.clear_buffer(memory.buffer)
-            self.device.queue.submit([encoder.finish()])
+            with self._queue:
+                encoder = self.device.create_command_encoder()
+                encoder.clear_buffer(memory.buffer)
+                self.device.queue.submit([encoder.finish()])
         array = GpuArray(type_, memory)
         # not __del__: in a cycle of garbage the GPU buffer itself would be finalised as well
         weakref.finalize(array, self.give, memory).atexit = False
@@ -77,10 +82,13 @@ class MemoryPool:
             )
         size = max(GRAIN, -(-type_.nbytes // GRAIN) * GRAIN)
         with self._lock:
-            spare = self._spare.get(size)
-            if spare:
+            try:
+                memory = self._spare[size].pop()
+            except (KeyError, IndexError):
+                pass
+            else:
                 self._spare_bytes -= size
-                return spare.pop(), True
+                return memory, True
         what = f"an array of {type_.shape} {type_.dtype} ({size / 2**20:,.1f} MiB)"
         with mapped(what):
             buffer = self.device.create_buffer(size=size, usage="STORAGE|COPY_SRC|COPY_DST")

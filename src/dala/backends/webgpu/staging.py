@@ -91,8 +91,9 @@ class StagingRing:
             encoder = self.device.create_command_encoder()
             encoder.copy_buffer_to_buffer(staging, 0, memory.buffer, start, -(-size // 4) * 4)
             self.device.queue.submit([encoder.finish()])
-            promise = staging.map_async("WRITE", 0, staging.size)
-            self._uploads[staging.size].append((staging, promise))
+            used = self._uploads[staging.size]
+            if len(used) < IN_FLIGHT:  # more of them were made while many threads were at it
+                used.append((staging, staging.map_async("WRITE", 0, staging.size)))
 
     # -- out -----------------------------------------------------------------------------------
 
