@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from dala import leaving
 from dala.leaving import native
 from dala.once import once
 
@@ -66,7 +67,8 @@ class AskingWaiter(Waiter):
         self.until_done("a new device")  # it works, or an AttributeError says which part is missing
 
     def until_kept(self, promise: Any, what: str) -> None:
-        self._ask_while(lambda: promise._state == "pending", what)
+        with native:
+            self._ask_while(lambda: promise._state == "pending", what)
         promise.sync_wait()
 
     def until_done(self, what: str) -> None:
@@ -80,7 +82,7 @@ class AskingWaiter(Waiter):
         try:
             with native:
                 self._lib.wgpuQueueOnSubmittedWorkDone(self._queue, info[0])
-            self._ask_while(lambda: wait.status == 0, what)
+                self._ask_while(lambda: wait.status == 0, what)
         finally:
             _waits.pop(number, None)  # it may have been given up
         if wait.status != self._success:
@@ -104,14 +106,13 @@ class AskingWaiter(Waiter):
         """Let wgpu see what is done. It also returns whether the GPU is idle, which tells nothing: another
         thread may have been told that the work is done, and not have come to say so yet.
         """
-        with native:
-            self._lib.wgpuDevicePoll(self._device, False, self._ffi.NULL)
+        leaving.check()  # a long wait ends with the interpreter
+        self._lib.wgpuDevicePoll(self._device, False, self._ffi.NULL)
 
     def _tell(self, what: str, seconds: float) -> None:
         """Log what is waited for, and have the driver refuse a call if it has given up."""
         log.warning("%s: waiting for the GPU, for %.0f s so far", what, seconds)
-        with native:
-            self._gpu.create_command_encoder().finish()
+        self._gpu.create_command_encoder().finish()
 
 
 class _Wait:
