@@ -96,6 +96,13 @@ CASES: list[tuple[str, dict[str, float], Meaning]] = [
     ("vignette", {}, vignetted(0.5)),
     ("vignette", {"intensity": 1}, vignetted(1)),
 ]
+
+
+def named(value: object) -> str:
+    """The same in every process: a function's own text says where it lies in memory."""
+    return "" if callable(value) else str(value)[:40]
+
+
 NEUTRAL: list[tuple[str, dict[str, float]]] = [
     ("saturation", {}),
     ("hue", {}),
@@ -111,7 +118,7 @@ NEUTRAL: list[tuple[str, dict[str, float]]] = [
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", ["u8", "f32"])
-@pytest.mark.parametrize(("kernel", "params", "meaning"), CASES, ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(("kernel", "params", "meaning"), CASES, ids=named)
 def test_it_computes_its_definition(
     kernel: str, params: dict[str, float], meaning: Meaning, dtype: str, shape: tuple[int, int]
 ) -> None:
