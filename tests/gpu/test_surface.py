@@ -360,7 +360,7 @@ def test_a_hundred_thousand_errors_are_told_soon(
     surface.blits(np.full(100_000, 9), np.zeros((100_000, 2), int))
     surface.fill_rect(0, 0, 1, 1, "red")
     receipt = surface.present()
-    receipt.await_done(60)
+    receipt.await_done(120)
     assert len(receipt.errors) == 32
     assert "and 99968 more commands failed" in caplog.text
     assert shown(surface, 0, 0) == RED

@@ -5,6 +5,7 @@ Forced here: on software adapters it is off, because it is slower there.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -88,11 +89,14 @@ def picture(shape: tuple[int, ...], kind: str) -> np.ndarray:
 
 
 @pytest.mark.webgpu
-@pytest.mark.parametrize("kind", ["noise", "smooth"])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_within_a_level_of_the_reference(halves: Engine, kernel: str, kind: str) -> None:
+def test_within_a_level_of_the_reference(halves: Engine, kernel: str) -> None:
+    if kernel == "median 2" and halves.device.adapter.is_software:  # type: ignore[attr-defined]
+        pytest.skip(
+            "its two shaders take lavapipe two minutes; those of median 1 are made likewise"
+        )
     reference = Engine(dala.device("reference"))
-    for shape in SHAPES:
+    for shape, kind in itertools.product(SHAPES, ("noise", "smooth")):
         data = picture(shape, kind)
         got, want = (run_stages(e, KERNELS[kernel], data).astype(int) for e in (halves, reference))
         off = np.abs(got - want)

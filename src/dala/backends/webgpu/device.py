@@ -34,9 +34,11 @@ from dala.ir.graph import Program, walk
 from dala.plan.melt import FusedPass, PassArray, Place
 from dala.plan.planner import Plan, WholePass
 from dala.plan.steps import Copy
+from dala.threads import call_with_stack
 
 Array = npt.NDArray[Any]
 VIEWED = 1 << 20  # bytes from which on a read is a view of the staging buffer
+OPENING_STACK = 8 << 20  # bytes: drivers are used to a main thread's
 WANTED_FEATURES = ("shader-f16", "shader-f64", "shader-int64", "timestamp-query")
 
 
@@ -52,8 +54,12 @@ class WebGpuDevice(Device):
         has = adapter.handle.features
         features = [f for f in WANTED_FEATURES if f in has]
         with mapped(str(adapter)):
-            self.gpu = adapter.handle.request_device_sync(
-                required_features=features, required_limits=_limits(adapter)
+            # on a thread of its own: a signal's exception within wgpu-py's callback would be lost there
+            self.gpu = call_with_stack(
+                OPENING_STACK,
+                lambda: adapter.handle.request_device_sync(
+                    required_features=features, required_limits=_limits(adapter)
+                ),
             )
         self.limits: dict[str, int] = dict(self.gpu.limits)
         self.dtypes = tuple(d for d in BUFFER_DTYPES if NEEDS.get(d, "") in ("", *features))

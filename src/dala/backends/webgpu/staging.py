@@ -139,6 +139,8 @@ class StagingRing:
 
     def _release(self, staging: Any) -> None:
         with self.lock:
+            if self._waiter.lost:  # its memory went with the GPU
+                return
             staging.unmap()
             if self._readback_bytes + staging.size > SPARE_BYTES // 2:
                 self._readbacks, self._readback_bytes = {}, 0
