@@ -40,10 +40,10 @@ def rlock() -> threading.RLock:
     return fresh
 
 
-def hold(section: AbstractContextManager[Any]) -> None:
+def hold(section: AbstractContextManager[Any], *, outermost: bool = False) -> None:
     """Have nobody in this section while the process is forked. Sections are entered in the order in
     which they were given here: an outer one comes first."""
-    _held.append(section)
+    _held.insert(0 if outermost else len(_held), section)
 
 
 def in_child(begin: Callable[[], None]) -> None:

@@ -151,4 +151,25 @@ def _begin_in_child() -> None:
     _gates.add(_own.gate)
 
 
+class _NobodyInside:
+    """Entered when nobody is inside ``native``, and nobody comes in before it is left."""
+
+    def __init__(self) -> None:
+        self._taken: list[Any] = []
+
+    def __enter__(self) -> None:
+        _registry.acquire()  # no thread gets a gate of its own meanwhile
+        for gate in list(_gates):
+            gate.acquire()
+            self._taken.append(gate)
+
+    def __exit__(self, *_raised: object) -> None:
+        while self._taken:
+            self._taken.pop().release()
+        _registry.release()
+
+
+# A driver's locks are as they were when the process was forked, and what the parent's threads held is let
+# go in the child: their GPU objects would wait for locks that nobody opens.
+forking.hold(_NobodyInside())
 forking.in_child(_begin_in_child)

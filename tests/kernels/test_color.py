@@ -99,11 +99,6 @@ CASES: list[tuple[str, dict[str, float], Meaning]] = [
 ]
 
 
-def named(value: object) -> str:
-    """The same in every process: a function's own text says where it lies in memory."""
-    return "" if callable(value) else str(value)[:40]
-
-
 NEUTRAL: list[tuple[str, dict[str, float]]] = [
     ("saturation", {}),
     ("hue", {}),

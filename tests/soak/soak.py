@@ -38,7 +38,7 @@ import dala
 from dala import compute, gpu, media, video
 from dala.backends.auto import open_device
 from dala.backends.webgpu.device import WebGpuDevice
-from dala.errors import DeviceLostError
+from dala.errors import DalaError
 
 Array = npt.NDArray[Any]
 ROUNDS = 6
@@ -55,6 +55,12 @@ FILTERS = [
 
 class Provoked(BaseException):
     """Raised on purpose, to end work half-way, as a KeyboardInterrupt does."""
+
+
+def is_provoked(error: BaseException) -> bool:
+    """Whether it was raised on purpose, or comes of a GPU that was destroyed on purpose."""
+    lost = isinstance(error, DalaError) and "the GPU was lost" in str(error)
+    return lost or isinstance(error, Provoked)
 
 
 class Soak:
@@ -91,9 +97,10 @@ class Soak:
         while not self.stopping.is_set():
             try:
                 job(dice)
-            except (Provoked, DeviceLostError):
-                self.done[f"{job.__name__}, ended on purpose"] += 1
-            except BaseException:
+            except BaseException as error:
+                if is_provoked(error):
+                    self.done[f"{job.__name__}, ended on purpose"] += 1
+                    continue
                 self.failures.append(f"{job.__name__}:\n{traceback.format_exc()}")
                 return
             else:
@@ -278,8 +285,9 @@ def interrupted(dice: random.Random) -> None:
         signal.setitimer(signal.ITIMER_REAL, dice.uniform(0.0005, 0.03))
         while True:
             media.apply_filters(image, dice.sample(FILTERS, 2), device=chosen_device(dice))
-    except (Provoked, DeviceLostError):
-        pass
+    except BaseException as error:
+        if not is_provoked(error):
+            raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -15,7 +15,8 @@ SPECS = ("auto", "cpu", "webgpu", "reference")
 _NUMBERED = re.compile(r"webgpu:(\d+)")
 _devices: dict[str, Device] = {}
 _lock = threading.Lock()
-forking.hold(_lock)  # what a device needs is imported in there: an import does not survive a fork
+# what a device needs is imported in there, and an import does not survive a fork
+forking.hold(_lock, outermost=True)
 
 
 def open_device(spec: str) -> Device:

@@ -60,7 +60,7 @@ class Module:
 
     def __init__(self, text: str, optimise: bool = False) -> None:
         binding, machine = _binding(), _machine()
-        with _compiling, leaving.native:
+        with leaving.native, _compiling:
             module = binding.parse_assembly(text)
             module.triple = machine.triple
             module.data_layout = str(machine.target_data)
@@ -73,7 +73,7 @@ class Module:
 
     def address(self, name: str) -> int:
         """Where a function of the module begins."""
-        with _compiling, leaving.native:
+        with leaving.native, _compiling:
             return int(self._engine.get_function_address(name))
 
     def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
