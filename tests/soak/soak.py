@@ -53,6 +53,11 @@ FILTERS = [
 ]  # fmt: skip
 
 
+# Python frees what other threads were handling in the child of a fork. FFmpeg's decoders wait for their
+# own threads there, which did not come along: nobody forks beside a transcode that an exception ends.
+video_at_rest = threading.Lock()
+
+
 class Provoked(BaseException):
     """Raised on purpose, to end work half-way, as a KeyboardInterrupt does."""
 
@@ -120,7 +125,8 @@ class Soak:
                 self.done["GPU destroyed"] += 1
 
     def _fork(self) -> None:
-        child = os.fork()
+        with video_at_rest:
+            child = os.fork()
         if child == 0:
             os._exit(0 if works_after_fork() else 1)
         _, status = os.waitpid(child, 0)
@@ -237,7 +243,12 @@ def filter_frames(dice: random.Random) -> None:
 
 def transcode(dice: random.Random) -> None:
     """A clip there and back; some end half-way, and leave nothing behind."""
-    with tempfile.TemporaryDirectory() as folder:
+    if not _transcode(dice):
+        raise Provoked
+
+
+def _transcode(dice: random.Random) -> bool:
+    with video_at_rest, tempfile.TemporaryDirectory() as folder:
         clip, copy = Path(folder, "a.mkv"), Path(folder, "b.mkv")
         with video.Writer(clip, fps=25, codec="ffv1") as writer:
             for number in range(8):
@@ -252,10 +263,11 @@ def transcode(dice: random.Random) -> None:
             video.transcode(clip, copy, ["blur"], codec="ffv1", progress=note)
         except Provoked:
             wait_until(lambda: os.listdir(folder) == ["a.mkv"])  # a thread may still be in FFmpeg
-            raise
+            return False
         with video.Reader(copy) as reader:
             for number, _ in zip(range(dice.randint(1, 12)), reader, strict=False):
                 assert number < 8
+        return True
 
 
 def compile_kernels(dice: random.Random) -> None:
@@ -274,21 +286,30 @@ def compile_kernels(dice: random.Random) -> None:
 
 
 def interrupted(dice: random.Random) -> None:
-    """Work on the main thread, ended by a signal handler's exception at any moment."""
+    """Work on the main thread, ended by a signal handler's exception at any moment.
+
+    It comes again and again: Python drops an exception that falls into a weak reference's callback.
+    """
+    armed = [True]
 
     def interrupt(_number: int, _frame: object) -> None:
-        raise Provoked
+        if armed:
+            raise Provoked
 
     image = picture(dice)
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, dice.uniform(0.0005, 0.03))
-        while True:
-            media.apply_filters(image, dice.sample(FILTERS, 2), device=chosen_device(dice))
+        try:
+            signal.setitimer(signal.ITIMER_REAL, dice.uniform(0.0005, 0.03), 0.05)
+            while True:
+                media.apply_filters(image, dice.sample(FILTERS, 2), device=chosen_device(dice))
+        finally:
+            armed.clear()
     except BaseException as error:
         if not is_provoked(error):
             raise
     finally:
+        armed.clear()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
