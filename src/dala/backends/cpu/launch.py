@@ -148,21 +148,23 @@ class PassLauncher:
         """Work with helpers; at the end, wait for those that have begun.
 
         A helper begins by taking a ticket. Tickets that are left when the work is done are taken back, so
-        a helper that is busy elsewhere is not waited for. It holds what it works on: an interrupt
-        (Ctrl-C) may end this call at any point.
+        a helper that is busy elsewhere is not waited for, and holds nothing until it finds that out. One
+        that has begun holds what it works on: an interrupt (Ctrl-C) may end this call at any point.
         """
         tickets: SimpleQueue[None] = SimpleQueue()
         done: SimpleQueue[BaseException | None] = SimpleQueue()
+        held = [arrays]
         issued = 0
         try:
             for _ in range(self.threads - 1):
                 tickets.put(None)
-                _helpers().put(partial(self._help, tickets, done, block, arrays))
+                _helpers().put(partial(self._help, tickets, done, block, held))
                 issued += 1
             self._work(block)
         finally:
             begun = issued - _take_all(tickets)
             errors = [done.get() for _ in range(begun)]
+            held.clear()
         for error in errors:
             if error is not None:
                 raise error
@@ -172,17 +174,19 @@ class PassLauncher:
         tickets: SimpleQueue[None],
         done: SimpleQueue[BaseException | None],
         block: Block,
-        held: object,
+        held: list[Sequence[HostMemory]],
     ) -> None:
         try:
             tickets.get_nowait()
         except Empty:
             return
+        mine = held[:]  # not given back before this is done
         error: BaseException | None = None
         try:
             self._work(block)
         except BaseException as raised:
             error = raised
+        del mine
         done.put(error)
 
     def _work(self, block: Block) -> None:
