@@ -82,10 +82,11 @@ def test_sixteen_bits_stay_sixteen(tmp_path: Path) -> None:
 
 def reads_back(image: Image.Image, path: Path) -> bool:
     image.save(path)
-    try:
-        Image.open(path).load()
-    except OSError:
-        return False
+    with Image.open(path) as written:
+        try:
+            written.load()
+        except OSError:
+            return False
     return True
 
 

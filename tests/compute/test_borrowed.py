@@ -234,7 +234,7 @@ def test_let_go_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_helpers_hold_what_they_read(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C may end the caller's part while one is at work, or before it has begun."""
+    """While one is at work it holds the frame; one that comes too late holds nothing."""
     if device != "cpu":
         pytest.skip("the reference has no helpers")
     frame = some_frame(128, 32)
@@ -250,12 +250,25 @@ def test_helpers_hold_what_they_read(device: str, monkeypatch: pytest.MonkeyPatc
     planes = Planes(frame, "yuv420p", 0, at_end=True)
     watched = weakref.ref(planes)
     run_on(planes, made, source)
+    late = given.get_nowait()
+    (_, _, _, held), work = late.args, launcher._work
+    assert held == []
+    tickets: SimpleQueue[None] = SimpleQueue()
+    done: SimpleQueue[BaseException | None] = SimpleQueue()
+    tickets.put(None)
+    kept = [[planes]]
     del planes
-    help_late = given.get_nowait()
-    assert watched() is not None
-    help_late()
-    del help_late
+
+    def let_go(_block: Any) -> None:
+        kept.clear()  # as the caller does, should it be interrupted
+        assert watched() is not None
+
+    monkeypatch.setattr(launcher, "_work", let_go)
+    launcher._help(tickets, done, launcher.block[:], kept)  # type: ignore[arg-type]
+    assert done.get_nowait() is None
     assert watched() is None
+    monkeypatch.setattr(launcher, "_work", work)
+    late()  # there is nothing left to do
 
 
 def test_never_written(device: str) -> None:

@@ -1,7 +1,7 @@
 """Everything at once, for minutes: ``python soak.py [MINUTES]`` (``make soak``). Not part of ``make test``.
 
 Threads filter pictures, run pipelines, draw on surfaces and transcode clips, on every device there is. On
-the main thread signals interrupt work between any two lines; GPUs are destroyed on purpose; surfaces,
+the main thread signals interrupt work between any two lines; GPUs are lost on purpose; surfaces,
 readers and transcodes end half-way; the process is forked, and its children compute. Work may fail only
 with the errors that were provoked, and what succeeds must be right.
 
@@ -37,7 +37,6 @@ from in_threads import wait_until
 import dala
 from dala import compute, gpu, media, video
 from dala.backends.auto import open_device
-from dala.backends.webgpu.device import WebGpuDevice
 from dala.errors import DalaError
 
 Array = npt.NDArray[Any]
@@ -63,7 +62,7 @@ class Provoked(BaseException):
 
 
 def is_provoked(error: BaseException) -> bool:
-    """Whether it was raised on purpose, or comes of a GPU that was destroyed on purpose."""
+    """Whether it was raised on purpose, or comes of a GPU that was lost on purpose."""
     lost = isinstance(error, DalaError) and "the GPU was lost" in str(error)
     return lost or isinstance(error, Provoked)
 
@@ -122,7 +121,7 @@ class Soak:
                 self._fork()
             if GPU and dice.random() < 0.1:
                 lose_the_gpu()
-                self.done["GPU destroyed"] += 1
+                self.done["GPU lost"] += 1
 
     def _fork(self) -> None:
         with video_at_rest:
@@ -302,7 +301,8 @@ def interrupted(dice: random.Random) -> None:
         try:
             signal.setitimer(signal.ITIMER_REAL, dice.uniform(0.0005, 0.03), 0.05)
             while True:
-                media.apply_filters(image, dice.sample(FILTERS, 2), device=chosen_device(dice))
+                # not on a GPU: an exception that falls into a callback of wgpu-py's is dropped there
+                media.apply_filters(image, dice.sample(FILTERS, 2), device="cpu")
         finally:
             armed.clear()
     except BaseException as error:
@@ -315,10 +315,10 @@ def interrupted(dice: random.Random) -> None:
 
 
 def lose_the_gpu() -> None:
-    """Destroy the device that everybody uses; the next who needs one opens another."""
+    """Tell everybody that their device is lost, as a driver does; the next who needs one opens another."""
     device = open_device("webgpu")
-    assert isinstance(device, WebGpuDevice)
-    device.destroy()
+    with device.lock:  # type: ignore[attr-defined]
+        device.lost = True
 
 
 def works_after_fork() -> bool:

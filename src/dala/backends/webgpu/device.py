@@ -83,12 +83,6 @@ class WebGpuDevice(Device):
     def lost(self, lost: bool) -> None:
         self.waiter.lost = lost
 
-    def destroy(self) -> None:
-        """Give the GPU back. Whoever is still at work on it gets a DeviceLostError."""
-        with self.lock:  # nobody is between recording and handing over: that would end the process
-            self.lost = True
-            self.gpu.destroy()
-
     def describe(self) -> dict[str, object]:
         shown = ("max-buffer-size", "max-storage-buffer-binding-size")
         return {

@@ -19,6 +19,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
 from dala import leaving
@@ -108,6 +109,8 @@ class AskingWaiter(Waiter):
         """
         leaving.check()  # a long wait ends with the interpreter
         self._lib.wgpuDevicePoll(self._device, False, self._ffi.NULL)
+        if _interruptions and (error := _interruptions.pop(get_ident(), None)) is not None:
+            raise error
 
     def _tell(self, what: str, seconds: float) -> None:
         """Log what is waited for, and have the driver refuse a call if it has given up."""
@@ -126,6 +129,7 @@ class _Wait:
 
 
 _numbers = itertools.count(1)
+_interruptions: dict[int, BaseException] = {}  # by the thread whose poll was under way
 _waits: dict[
     int, _Wait
 ] = {}  # under way; putting in and taking out are single steps of the interpreter
@@ -137,14 +141,26 @@ def _work_done() -> Any:
     comes."""
     from wgpu.backends.wgpu_native import ffi
 
-    @ffi.callback("void(WGPUQueueWorkDoneStatus, WGPUStringView, void *, void *)")  # type: ignore[untyped-decorator]
-    def done(status: int, message: Any, number: Any, _nothing: Any) -> None:
+    def note(status: int, message: Any, number: Any) -> None:
         wait = _waits.get(int(ffi.cast("intptr_t", number)))
         if wait is None:  # nobody waits any more
             return
         if message.data:
             wait.message = ffi.unpack(message.data, message.length).decode(errors="replace")
         wait.status = status  # last: the waiting thread looks at it
+
+    def interrupted(_kind: object, error: BaseException, trace: Any) -> None:
+        """A signal handler's exception (Ctrl-C) fell into the callback: it is raised behind the poll, and
+        the work that was reported is done all the same."""
+        given = trace.tb_frame.f_locals
+        note(given["status"], given["message"], given["number"])
+        _interruptions[get_ident()] = error
+
+    @ffi.callback(
+        "void(WGPUQueueWorkDoneStatus, WGPUStringView, void *, void *)", onerror=interrupted
+    )  # type: ignore[untyped-decorator]
+    def done(status: int, message: Any, number: Any, _nothing: Any) -> None:
+        note(status, message, number)
 
     return done
 
