@@ -11,6 +11,7 @@ they must not grow from round to round.
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import itertools
 import os
@@ -22,6 +23,7 @@ import tempfile
 import threading
 import time
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -124,14 +126,28 @@ class Soak:
                 self.done["GPU lost"] += 1
 
     def _fork(self) -> None:
-        with video_at_rest:
+        with video_at_rest, warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
             child = os.fork()
         if child == 0:
+            faulthandler.dump_traceback_later(60, exit=True)  # says where it hangs
             os._exit(0 if works_after_fork() else 1)
-        _, status = os.waitpid(child, 0)
         self.done["forked"] += 1
+        status = wait_for_child(child)
         if status:
-            self.failures.append(f"a forked child ended with {os.waitstatus_to_exitcode(status)}")
+            self.failures.append(f"a forked child ended with {status}")
+
+
+def wait_for_child(child: int) -> int:
+    """Its exit status; one that does not end is killed."""
+    limit = time.monotonic() + 90
+    while time.monotonic() < limit:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 # -- jobs ------------------------------------------------------------------------------------------------
@@ -261,7 +277,8 @@ def _transcode(dice: random.Random) -> bool:
         try:
             video.transcode(clip, copy, ["blur"], codec="ffv1", progress=note)
         except Provoked:
-            wait_until(lambda: os.listdir(folder) == ["a.mkv"])  # a thread may still be in FFmpeg
+            # a thread may still be in FFmpeg; a file that was complete by then stays
+            wait_until(lambda: not any(n.startswith(".") for n in os.listdir(folder)))
             return False
         with video.Reader(copy) as reader:
             for number, _ in zip(range(dice.randint(1, 12)), reader, strict=False):
