@@ -96,6 +96,20 @@ def test_truncated(suffix: str, tmp_path: Path) -> None:
         assert video.probe(tmp_path / "kept.mp4").frames == report.frames
 
 
+@pytest.mark.parametrize("head", [b"\xff" * 30, bytes(30), b"\x01" + b"\xff" * 29])
+def test_a_head_that_no_decoder_takes(head: bytes, tmp_path: Path) -> None:
+    """The decoder never opens: there are no frames before the damage to wait for."""
+    clip = write_clip(tmp_path / "clip.mp4", frames=5)
+    data = bytearray(clip.read_bytes())
+    begin = data.index(b"avcC") + 4
+    data[begin : begin + len(head)] = head
+    clip.write_bytes(bytes(data))
+    with pytest.raises(DamagedVideoError, match="damaged after frame 0") as caught:
+        video.transcode(clip, tmp_path / "out.mp4")
+    assert caught.value.frames == 0
+    assert not (tmp_path / "out.mp4").exists()
+
+
 def test_truncated_before_the_index(tmp_path: Path) -> None:
     data = real_clip("bikes.mp4").read_bytes()
     (tmp_path / "cut.mp4").write_bytes(data[: len(data) // 2])

@@ -202,6 +202,8 @@ class Source:
 
         How many frames came before an error must not depend on how many cores there are.
         """
+        if not self.context.is_open:  # it was refused with the first packet
+            return
         try:
             yield from self.context.decode(None)
         except (load_av().error.FFmpegError, EOFError):
