@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from dala import forking
+
 _NAME = "XDG_RUNTIME_DIR"
 _EMPTY = "/dev/null"  # absolute, as libwayland wants it, and nobody can put a socket under it
-_lock = threading.Lock()
+_lock = forking.lock()
 
 
 @contextmanager
