@@ -94,18 +94,6 @@ def serving() -> Iterator[None]:
         _serving.discard(me)
 
 
-@contextmanager
-def acting_for(caller: int) -> Iterator[None]:
-    """For a thread that another one has started and waits for: it is let in wherever that one is."""
-    me = get_ident()
-    if caller == _leaver or caller in _serving:
-        _serving.add(me)
-    try:
-        yield
-    finally:
-        _serving.discard(me)
-
-
 def at_leave(last: Callable[[], None]) -> None:
     """Do this when the interpreter leaves and daemon threads are turned away; the last one first."""
     _last_things.append(last)

@@ -26,7 +26,9 @@ _stacks = forking.lock()  # the size of the next threads' stacks is one for the 
 def call_with_stack(size: int, work: Callable[[], T]) -> T:
     """Call something on a thread of its own that has so many bytes of stack, and wait for it.
 
-    How much a thread has otherwise depends on the system: 8 MiB, 512 KiB, with musl 128 KiB.
+    How much a thread has otherwise depends on the system: 8 MiB, 512 KiB, with musl 128 KiB. No signal
+    comes there. The caller is in ``leaving.native`` on its behalf. ``work`` must not enter that itself: a
+    fork waits for the caller, and lets no other thread in.
 
     >>> from dala.threads import call_with_stack
     >>> call_with_stack(16 << 20, lambda: 6 * 7)
@@ -34,14 +36,12 @@ def call_with_stack(size: int, work: Callable[[], T]) -> T:
     """
     done: list[T] = []
     failed: list[BaseException] = []
-    caller = threading.get_ident()
 
     def run() -> None:
-        with leaving.acting_for(caller):
-            try:
-                done.append(work())
-            except BaseException as error:  # raised again by the caller
-                failed.append(error)
+        try:
+            done.append(work())
+        except BaseException as error:  # raised again by the caller
+            failed.append(error)
 
     thread = threading.Thread(target=run, name="dala-stack", daemon=True)
     with _stacks:

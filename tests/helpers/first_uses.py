@@ -233,33 +233,39 @@ def use_run_to_surface(width: int, height: int) -> Array:
 # -- video -----------------------------------------------------------------------------------------------
 
 
-def use_video(width: int, height: int) -> Array:
+def through_files(width: int, height: int, make: Callable[[Path, Path], object]) -> Array:
+    """The frames of what ``make`` makes of a clip, from file to file."""
     from dala import video
 
-    width, height = min(width, 1280), min(height, 720)
     with tempfile.TemporaryDirectory() as folder:
-        clip, copy = Path(folder, "a.mkv"), Path(folder, "b.mkv")
+        clip, made = Path(folder, "a.mkv"), Path(folder, "b.mkv")
         with video.Writer(clip, fps=25, codec="ffv1") as writer:
             for number in range(3):
                 writer.write(np.roll(photo(width, height), number, 1))
-        video.probe(clip)
-        video.transcode(clip, copy, [("blur", {"radius": 2}), "sharpen"], codec="ffv1")
-        with video.Reader(copy) as reader:
+        make(clip, made)
+        with video.Reader(made) as reader:
             return np.stack([frame.rgb for frame in reader])
+
+
+def use_video(width: int, height: int) -> Array:
+    from dala import video
+
+    chain = [("blur", {"radius": 2}), "sharpen"]
+
+    def make(clip: Path, made: Path) -> None:
+        video.probe(clip)
+        video.transcode(clip, made, chain, codec="ffv1")
+
+    return through_files(min(width, 1280), min(height, 720), make)
 
 
 def use_merged_video(width: int, height: int) -> Array:
     from dala import video
 
-    width, height = min(width, 640), min(height, 360)
-    with tempfile.TemporaryDirectory() as folder:
-        clip, both = Path(folder, "a.mkv"), Path(folder, "b.mkv")
-        with video.Writer(clip, fps=25, codec="ffv1") as writer:
-            for number in range(2):
-                writer.write(np.roll(photo(width, height), number, 1))
-        video.side_by_side(clip, clip, both, codec="ffv1")
-        with video.Reader(both) as reader:
-            return np.stack([frame.rgb for frame in reader])
+    def make(clip: Path, made: Path) -> None:
+        video.side_by_side(clip, clip, made, codec="ffv1")
+
+    return through_files(min(width, 640), min(height, 360), make)
 
 
 def filter_names() -> list[str]:
