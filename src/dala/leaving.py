@@ -94,9 +94,10 @@ def serving() -> Iterator[None]:
         _serving.discard(me)
 
 
-def at_leave(last: Callable[[], None]) -> None:
+def at_leave(last: Callable[[], None]) -> Callable[[], None]:
     """Do this when the interpreter leaves and daemon threads are turned away; the last one first."""
     _last_things.append(last)
+    return last
 
 
 def _is_turned_away() -> bool:

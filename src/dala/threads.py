@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from dala import forking, leaving
 from dala.once import once_per_process
@@ -34,14 +34,13 @@ def call_with_stack(size: int, work: Callable[[], T]) -> T:
     >>> call_with_stack(16 << 20, lambda: 6 * 7)
     42
     """
-    done: list[T] = []
-    failed: list[BaseException] = []
+    done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 
     def run() -> None:
         try:
-            done.append(work())
+            done.put((work(), None))
         except BaseException as error:  # raised again by the caller
-            failed.append(error)
+            done.put((None, error))
 
     thread = threading.Thread(target=run, name="dala-stack", daemon=True)
     with _stacks:
@@ -50,10 +49,11 @@ def call_with_stack(size: int, work: Callable[[], T]) -> T:
             thread.start()
         finally:
             threading.stack_size(before)
+    result, failed = done.get()
     thread.join()
-    if failed:
-        raise failed.pop()
-    return done.pop()
+    if failed is not None:
+        raise failed
+    return cast(T, result)
 
 
 class Runners:

@@ -1,8 +1,8 @@
 """LLVM text → machine code, cached by content.
 
-llvmlite is imported on first use, so that ``import dala`` stays light. Its calls release the GIL. Nobody
-is inside LLVM while the process is forked, so a child finds it whole; and no thread is cut off in there
-when the interpreter leaves.
+llvmlite is imported on first use, so that ``import dala`` stays light. Its calls release the GIL. It works
+on a thread of its own (``_on_its_own_thread``), where no signal comes: a Ctrl-C that ends one of
+llvmlite's own functions half-way makes it free things twice, or keep its lock for good.
 """
 
 from __future__ import annotations
@@ -11,18 +11,24 @@ import ctypes
 import hashlib
 import platform
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
 from dala import forking, leaving
 from dala.once import OnceByKey, once
+from dala.threads import call_with_stack
+
+T = TypeVar("T")
 
 CACHED_PASSES = 256  # compiled passes kept; the oldest unused one is freed beyond that
 # Lines of text beyond which code is made quickly rather than well; the results are the same. The time
 # LLVM takes to make it well grows with the square: 8,000 lines took 5 s, 62,000 took 218 (quickly: 16). The
 # longest pass of the catalogue has 1,000.
 LONG_TEXT = 5_000
+STACK = 16 << 20  # bytes, for LLVM's recursions
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +46,9 @@ class Host:
 @once
 def detect_host() -> Host:
     """The CPU's name, features and the widest vectors worth using."""
-    binding = _binding()
-    name = binding.get_host_cpu_name()
-    found: dict[str, bool] = dict(binding.get_host_cpu_features())
+    name, found = _on_its_own_thread(
+        lambda binding: (binding.get_host_cpu_name(), dict(binding.get_host_cpu_features()))
+    )
     features = ",".join(("+" if on else "-") + feature for feature, on in sorted(found.items()))
     if platform.machine().lower() in ("arm64", "aarch64"):
         return Host(name, features, 16, fma=True)
@@ -59,22 +65,28 @@ class Module:
     """
 
     def __init__(self, text: str, optimise: bool = False) -> None:
-        binding, machine = _binding(), _machine()
-        with leaving.native, _compiling:
-            module = binding.parse_assembly(text)
-            module.triple = machine.triple
-            module.data_layout = str(machine.target_data)
-            if optimise:
-                _optimise(binding, module)
-            quickly = text.count("\n") > LONG_TEXT and not optimise
-            machine = _new_machine(optimised=not quickly)
-            self._engine: Any = binding.create_mcjit_compiler(module, machine)
-            self._engine.finalize_object()
+        host = detect_host()
+        self._addresses: dict[str, int] = {}
+        _on_its_own_thread(lambda binding: self._compile(binding, host, text, optimise))
+
+    def _compile(self, binding: Any, host: Host, text: str, optimise: bool) -> None:
+        quickly = text.count("\n") > LONG_TEXT and not optimise
+        machine = _new_machine(binding, host, optimised=not quickly)
+        module = binding.parse_assembly(text)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        if optimise:
+            _optimise(binding, module, _new_machine(binding, host))
+        names = [f.name for f in module.functions if not f.is_declaration]
+        engine = binding.create_mcjit_compiler(module, machine)
+        engine.finalize_object()
+        self._addresses = {name: int(engine.get_function_address(name)) for name in names}
+        # the callback is C: when the last reference is dropped, no Python runs that a signal could end
+        _engines[weakref.ref(self, _dropped.put)] = engine
 
     def address(self, name: str) -> int:
         """Where a function of the module begins."""
-        with leaving.native, _compiling:
-            return int(self._engine.get_function_address(name))
+        return self._addresses[name]
 
     def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
         """A function of the module for Python to call; the GIL is released while it runs.
@@ -86,13 +98,22 @@ class Module:
         return function
 
 
-def _optimise(binding: Any, module: Any) -> None:
+def _optimise(binding: Any, module: Any, machine: Any) -> None:
     """Slots to registers, inlining, invariants out of loops; vectors are written by hand."""
     options = binding.create_pipeline_tuning_options(speed_level=2)
     options.inlining_threshold = 75  # more takes twice as long to compile, and runs no faster
     options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-    builder = binding.create_pass_builder(_new_machine(), options)
+    builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
+
+
+def _new_machine(binding: Any, host: Host, *, optimised: bool = True) -> Any:
+    target = binding.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=host.name, features=host.features,
+        opt=int(optimised),
+        reloc="default", codemodel="jitdefault",
+    )  # fmt: skip
 
 
 class Compiled:
@@ -121,32 +142,53 @@ class CodeCache:
         return self._passes.get(key, lambda: Compiled(text))
 
 
-_compiling = threading.RLock()  # LLVM's global context is not for several threads at once
+# -- the thread of its own ---------------------------------------------------------------------------------
+
+# LLVM's global context is not for several threads at once. Whoever forks holds the lock, so a child finds
+# LLVM whole.
+_compiling = threading.RLock()
 forking.hold(_compiling)
+_engines: dict[weakref.ref[Module], Any] = {}  # the machine code of each module that is in use
+_dropped: SimpleQueue[weakref.ref[Module]] = (
+    SimpleQueue()
+)  # modules whose machine code can be freed
+
+
+def _on_its_own_thread(work: Callable[[Any], T]) -> T:
+    """What ``work`` makes of llvmlite's bindings; it leaves no object of llvmlite's behind.
+
+    The caller may be interrupted while it waits: then the work is done nevertheless, under the lock.
+    """
+    binding = _binding()
+
+    def alone() -> T:
+        with _compiling:
+            while not _dropped.empty():
+                del _engines[_dropped.get()]
+            return work(binding)
+
+    with leaving.native:
+        return call_with_stack(STACK, alone)
 
 
 @once
 def _binding() -> Any:
-    with _compiling:  # a fork in the middle of an import would leave it locked in the child
-        import llvmlite.binding as binding
+    def load() -> Any:
+        with _compiling:  # a fork in the middle of an import would leave it locked in the child
+            import llvmlite.binding as binding
 
-        binding.initialize_native_target()
-        binding.initialize_native_asmprinter()
-        # llvmlite's own: what is collected as garbage is freed under it alone
-        forking.hold(binding.ffi.lib._lock)
-        return binding
+            binding.initialize_native_target()
+            binding.initialize_native_asmprinter()
+            # llvmlite's own: what is collected as garbage is freed under it alone
+            forking.hold(binding.ffi.lib._lock)
+            return binding
 
-
-def _new_machine(*, optimised: bool = True) -> Any:
-    host = detect_host()
-    target = _binding().Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=host.name, features=host.features,
-        opt=int(optimised),
-        reloc="default", codemodel="jitdefault",
-    )  # fmt: skip
+    with leaving.native:
+        return call_with_stack(STACK, load)
 
 
-@once
-def _machine() -> Any:
-    return _new_machine()
+@leaving.at_leave
+def _finish() -> None:
+    """Nobody is cut off within LLVM: a caller who was interrupted has left its thread to itself."""
+    with _compiling:
+        pass
