@@ -1,12 +1,13 @@
 """The threads behind commands and passes: a queue, and nothing that a signal can leave locked.
 
 A signal handler's exception (Ctrl-C) may come between any two lines of Python on the main thread. The
-locks inside concurrent.futures and threading.Event are handled in Python and would stay locked for
-good; SimpleQueue and Lock are C, and are either taken or not.
+locks inside concurrent.futures, threading.Event and the start of a threading.Thread are handled in Python
+and would stay locked for good; SimpleQueue, Lock and start_new_thread are C, and are either done or not.
 """
 
 from __future__ import annotations
 
+import _thread
 import functools
 import os
 import threading
@@ -42,18 +43,16 @@ def call_with_stack(size: int, work: Callable[[], T]) -> T:
         except BaseException as error:  # raised again by the caller
             done.put((None, error))
 
-    thread = threading.Thread(target=run, name="dala-stack", daemon=True)
     with _stacks:
-        before = threading.stack_size(size)
+        before = _thread.stack_size(size)
         try:
-            thread.start()
+            _thread.start_new_thread(run, ())
         finally:
-            threading.stack_size(before)
+            _thread.stack_size(before)
     result, failed = done.get()
-    thread.join()
     if failed is not None:
         raise failed
-    return cast(T, result)
+    return cast("T", result)
 
 
 class Runners:
