@@ -221,16 +221,16 @@ def test_margins_and_computed_positions(result: str) -> None:
 def test_a_long_pass_is_compiled_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """LLVM's time to optimise grows with the square of the text, to make code at all only with the text."""
     kinds: list[bool] = []
-    made = jit._new_machine
+    found = jit._machine
 
-    def note(binding: Any, host: jit.Host, *, optimised: bool = True) -> object:
+    def note(binding: Any, host: jit.Host, *, optimised: bool) -> object:
         kinds.append(optimised)
-        return made(binding, host, optimised=optimised)
+        return found(binding, host, optimised=optimised)
 
     check_case(
         of_images("def k(s): return s[0, 0]"), "cpu"
     )  # what else is made with the first pass
-    monkeypatch.setattr(jit, "_new_machine", note)
+    monkeypatch.setattr(jit, "_machine", note)
     for steps in (10, 200):
         text = f"def k(s):\n    v = s[0, 0].r\n    for j in range({steps}):\n        v = sin(v) + tanh(v)\n"
         case = of_images(text + "    return v", size=(1, 3))

@@ -71,14 +71,20 @@ class Module:
 
     def _compile(self, binding: Any, host: Host, text: str, optimise: bool) -> None:
         quickly = text.count("\n") > LONG_TEXT and not optimise
-        machine = _new_machine(binding, host, optimised=not quickly)
+        machine = _machine(binding, host, optimised=not quickly)
         module = binding.parse_assembly(text)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         if optimise:
-            _optimise(binding, module, _new_machine(binding, host))
+            _optimise(binding, module, machine)
         names = [f.name for f in module.functions if not f.is_declaration]
-        engine = binding.create_mcjit_compiler(module, machine)
+        # An engine that compiled it itself would keep LLVM's text and a machine: 20 times as much memory.
+        # This one has nothing to compile.
+        code = binding.ObjectFileRef.from_data(machine.emit_object(module))
+        engine = binding.create_mcjit_compiler(
+            binding.parse_assembly(""), _new_machine(binding, host, optimised=False)
+        )
+        engine.add_object_file(code)
         engine.finalize_object()
         self._addresses = {name: int(engine.get_function_address(name)) for name in names}
         # the callback is C: when the last reference is dropped, no Python runs that a signal could end
@@ -107,7 +113,16 @@ def _optimise(binding: Any, module: Any, machine: Any) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
-def _new_machine(binding: Any, host: Host, *, optimised: bool = True) -> Any:
+_machines: dict[bool, Any] = {}  # by whether the code is optimised; a machine makes large tables
+
+
+def _machine(binding: Any, host: Host, *, optimised: bool) -> Any:
+    if optimised not in _machines:
+        _machines[optimised] = _new_machine(binding, host, optimised=optimised)
+    return _machines[optimised]
+
+
+def _new_machine(binding: Any, host: Host, *, optimised: bool) -> Any:
     target = binding.Target.from_default_triple()
     return target.create_target_machine(
         cpu=host.name, features=host.features,
