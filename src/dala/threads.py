@@ -43,12 +43,18 @@ def call_with_stack(size: int, work: Callable[[], T]) -> T:
         except BaseException as error:  # raised again by the caller
             done.put((None, error))
 
-    with _stacks:
-        before = _thread.stack_size(size)
+    def start() -> None:
         try:
-            _thread.start_new_thread(run, ())
-        finally:
-            _thread.stack_size(before)
+            with _stacks:
+                before = threading.stack_size(size)
+                try:
+                    threading.Thread(target=run, name="dala-stack", daemon=True).start()
+                finally:
+                    threading.stack_size(before)
+        except BaseException as error:  # the system gives no more threads
+            done.put((None, error))
+
+    _thread.start_new_thread(start, ())  # not here: a signal may come while a Thread is started
     result, failed = done.get()
     if failed is not None:
         raise failed
