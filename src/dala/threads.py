@@ -24,12 +24,18 @@ T = TypeVar("T")
 _stacks = forking.lock()  # the size of the next threads' stacks is one for the whole process
 
 
+class NoThread(RuntimeError):
+    """The system gives no more threads."""
+
+
 def call_with_stack(size: int, work: Callable[[], T]) -> T:
     """Call something on a thread of its own that has so many bytes of stack, and wait for it.
 
     How much a thread has otherwise depends on the system: 8 MiB, 512 KiB, with musl 128 KiB. No signal
-    comes there. The caller is in ``leaving.native`` on its behalf. ``work`` must not enter that itself: a
-    fork waits for the caller, and lets no other thread in.
+    comes there. Raises NoThread if it cannot be started.
+
+    The caller is in ``leaving.native`` on its behalf. ``work`` must not enter that itself: a fork waits
+    for the caller, and lets no other thread in.
 
     >>> from dala.threads import call_with_stack
     >>> call_with_stack(16 << 20, lambda: 6 * 7)
@@ -51,10 +57,13 @@ def call_with_stack(size: int, work: Callable[[], T]) -> T:
                     threading.Thread(target=run, name="dala-stack", daemon=True).start()
                 finally:
                     threading.stack_size(before)
-        except BaseException as error:  # the system gives no more threads
-            done.put((None, error))
+        except RuntimeError as error:
+            done.put((None, NoThread(str(error))))
 
-    _thread.start_new_thread(start, ())  # not here: a signal may come while a Thread is started
+    try:
+        _thread.start_new_thread(start, ())  # not here: a signal may come while a Thread is started
+    except RuntimeError as error:
+        raise NoThread(str(error)) from error
     result, failed = done.get()
     if failed is not None:
         raise failed

@@ -42,8 +42,8 @@ from dala.backends.auto import open_device
 from dala.errors import DalaError
 
 Array = npt.NDArray[Any]
-ROUNDS = 6
-WARM_ROUNDS = 2  # caches fill, pools find their size
+ROUNDS = 8
+WARM_ROUNDS = 4  # caches fill, pools find their size
 MIB = 1 << 20
 SLACK_MIB = 48  # of a process of 500
 GPU = ["webgpu"] if "webgpu" in dala.devices() else []
@@ -52,6 +52,8 @@ FILTERS = [
     ("median", {"radius": 1}), ("contrast", {"value": 0.2}), ("sepia", {"intensity": 0.5}),
     ("vignette", {}), ("hue", {"degrees": 20}),
 ]  # fmt: skip
+# A few: a chain that nobody has seen is compiled and kept, and hides what is never given back.
+CHAINS = [random.Random(n).sample(FILTERS, 1 + n % 4) for n in range(24)]
 
 
 # Python frees what other threads were handling in the child of a fork. FFmpeg's decoders wait for their
@@ -122,7 +124,10 @@ class Soak:
             if dice.random() < 0.2:
                 self._fork()
             if GPU and dice.random() < 0.1:
-                lose_the_gpu()
+                try:
+                    lose_the_gpu()
+                except Provoked:  # one that fell into a driver's callback is raised by the next wait
+                    continue
                 self.done["GPU lost"] += 1
 
     def _fork(self) -> None:
@@ -167,7 +172,7 @@ def filter_pictures(dice: random.Random) -> None:
     """A chain twice: the same result, and the picture unchanged."""
     image, device = picture(dice), chosen_device(dice)
     before = image.copy()
-    chain = dice.sample(FILTERS, dice.randint(1, 4))
+    chain = dice.choice(CHAINS)
     results = [np.asarray(media.apply_filters(image, chain, device=device)) for _ in range(2)]
     assert np.array_equal(*results) and np.array_equal(image, before), chain
 
@@ -319,7 +324,7 @@ def interrupted(dice: random.Random) -> None:
             signal.setitimer(signal.ITIMER_REAL, dice.uniform(0.0005, 0.03), 0.05)
             while True:
                 # not on a GPU: an exception that falls into a callback of wgpu-py's is dropped there
-                media.apply_filters(image, dice.sample(FILTERS, 2), device="cpu")
+                media.apply_filters(image, dice.choice(CHAINS), device="cpu")
         finally:
             armed.clear()
     except BaseException as error:
@@ -349,6 +354,8 @@ def works_after_fork() -> bool:
 
 def measure() -> tuple[float, int, int]:
     """Resident MiB, threads, open files."""
+    for name in GPU:  # one GPU is open, and none that was lost is left
+        media.apply_filter(np.zeros((8, 8, 3), np.uint8), "invert", device=name)
     compute.synchronize()
     for _ in range(3):
         gc.collect()

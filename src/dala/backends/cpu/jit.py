@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from dala import forking, leaving
 from dala.once import OnceByKey, once
-from dala.threads import call_with_stack
+from dala.threads import NoThread, call_with_stack
 
 T = TypeVar("T")
 
@@ -183,7 +183,7 @@ def _on_its_own_thread(work: Callable[[Any], T]) -> T:
             return work(binding)
 
     with leaving.native:
-        return call_with_stack(STACK, alone)
+        return _call(alone)
 
 
 @once
@@ -199,7 +199,14 @@ def _binding() -> Any:
             return binding
 
     with leaving.native:
-        return call_with_stack(STACK, load)
+        return _call(load)
+
+
+def _call(work: Callable[[], T]) -> T:
+    try:
+        return call_with_stack(STACK, work)
+    except NoThread:  # then here: that a Ctrl-C falls into it is less likely than that it is needed
+        return work()
 
 
 @leaving.at_leave
