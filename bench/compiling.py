@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+import dala
 from dala import compute
 from dala.backends.cpu.emit import emit_pass
 from dala.backends.cpu.jit import Compiled, detect_host
@@ -124,4 +125,5 @@ def bench_catalogue(wanted: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    dala.use("cpu")
     bench_catalogue(sys.argv[1:])

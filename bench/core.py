@@ -23,6 +23,7 @@ from dala.backends.cpu.jit import Compiled, detect_host
 from dala.plan.melt import FusedPass
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot
+from measure import use_the_cpu
 from photo_chain import CHAIN, build_pipeline, median_time, run_apart
 
 WIDE: list[tuple[str, dict[str, float]]] = [
@@ -127,6 +128,7 @@ def bench_pointwise(photo: compute.Buffer, result: compute.Buffer) -> None:
 
 
 def main() -> None:
+    use_the_cpu()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", default="1920x1080")
     width, height = map(int, parser.parse_args().size.split("x"))

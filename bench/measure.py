@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+import dala
 from dala import compute
 
 Run = Callable[[], object]
@@ -40,8 +41,13 @@ def median_ms(run: Run, seconds: float = 0.3) -> float:
     return measure({"it": run}, seconds)["it"]
 
 
+def use_the_cpu() -> None:
+    """For benchmarks of the CPU: a GPU, if there is one, would be the default."""
+    dala.use("cpu")
+
+
 def machine() -> str:
-    """What the numbers were measured on."""
+    """What the numbers were measured on; after ``use_the_cpu``."""
     info = compute.device_info()
     return (
         f"{info['name']}, {info['threads']} threads, {info['vector_bits']}-bit vectors; "

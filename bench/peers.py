@@ -25,10 +25,10 @@ import color_jobs
 import filter_jobs
 import geometry_jobs
 from dala import compute
-from dala.backends.cpu.launch import thread_count
+from dala.backends.cpu.cores import thread_count
 from dala.language.registry import find_kernel
 from job import EQUAL, Job, Peer, Scene, dala_pipeline, difference
-from measure import Run, machine, measure, median_ms, write_results
+from measure import Run, machine, measure, median_ms, use_the_cpu, write_results
 
 SIZES = [(224, 224), (640, 480), (1920, 1080), (3840, 2160)]
 JOBS: list[Job] = [
@@ -158,6 +158,7 @@ def check_complete() -> None:
 
 
 def main() -> None:
+    use_the_cpu()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

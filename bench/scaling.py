@@ -1,6 +1,6 @@
 """How cost grows, and what a fused chain costs in memory traffic.
 
-    python bench/scaling.py [--quick] [--out bench/results]
+    python bench/scaling.py [--quick] [--only SECTION] [--out bench/results]
 
 Point-wise stages 1 → 16, blur radius 1 → 100, pixels × 1 → 400, threads 1 → all; an image far larger
 than the cache, fused and stage by stage, against a plain copy; compile time and overhead per run.
@@ -10,22 +10,22 @@ Writes scaling.md, scaling.json and scaling.png. Needs the ``bench`` extra.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
+import statistics
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+import dala
 from dala import compute
+from dala.backends.copying import copy_array
+from dala.backends.cpu.cores import thread_count
 from dala.backends.cpu.emit import emit_pass
 from dala.backends.cpu.jit import Compiled, detect_host
-from dala.backends.cpu.launch import thread_count
+from dala.backends.cpu.pool import pool
 from dala.plan.melt import FusedPass
-from measure import Run, machine, measure, median_ms, write_results
+from measure import Run, machine, measure, median_ms, use_the_cpu, write_results
 
 Stage = tuple[str, dict[str, object]]
 Table = list[dict[str, float]]
@@ -140,22 +140,45 @@ def bench_pixels(seconds: float) -> dict[str, Table]:
     return found
 
 
-def time_threads(seconds: float) -> dict[str, float]:
-    """In a process that was told how many threads to use."""
-    jobs = {"brightness": curves(1), "blur r10": [("blur", {"radius": 10})], "chain": CHAIN}
-    return {n: median_ms(chain_run(stages, HD), seconds) for n, stages in jobs.items()}  # type: ignore[arg-type]
+def bench_threads(seconds: float) -> dict[str, Table]:
+    """The same passes on 1 … all threads; ``efficiency`` is the share of n-fold speed that they reach.
 
-
-def bench_threads(seconds: float) -> Table:
+    No pass that memory bounds is faster than a copy on as many threads.
+    """
     most = thread_count()
     counts = sorted({1, *(n for n in (2, 4, 8, 16, 32, 64) if n < most), most})
-    found = []
+    jobs: dict[str, tuple[list[Stage], tuple[int, int]]] = {
+        "brightness": (curves(1), UHD), "grayscale": ([("grayscale", {})], UHD),
+        "chain of five": (CHAIN, UHD), "blur r10": ([("blur", {"radius": 10})], UHD),
+        "denoise": ([("denoise", {})], UHD), "sharpen 224×224": (CHAIN[1:2], (224, 224)),
+        "blur r3 224×224": (CHAIN[:1], (224, 224)), "blur r3 640×480": (CHAIN[:1], (640, 480)),
+    }  # fmt: skip
+    runs = {name: chain_run(*job) for name, job in jobs.items()}
+    source, target = (np.empty((*reversed(UHD), 4), np.uint8) for _ in range(2))
+    source[:] = target[:] = 1  # the system has given the memory
+    runs = {"copy": lambda: copy_array(target, source), **runs}
+    found: dict[str, Table] = {name: [] for name in runs}
     for count in counts:
-        command = [sys.executable, __file__, "--threads-child", str(seconds)]
-        environment = {**os.environ, "DALA_THREADS": str(count)}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        found.append({"threads": count, **json.loads(done.stdout)})
-    return found
+        with dala.use("cpu", threads=count):
+            for name, ms in measure(runs, seconds * len(runs)).items():
+                alone = found[name][0]["ms"] if found[name] else ms
+                row = {"threads": count, "ms": ms, "efficiency": alone / ms / count}
+                found[name].append(row)
+    return found | {"waking helpers that sleep": bench_wake(most)}
+
+
+def bench_wake(most: int) -> Table:
+    """From the call until so many helpers are at work, µs; ``again`` right after the last time."""
+    rows = []
+    for count in sorted({1, *(n for n in (3, 7, 15, 31) if n < most), most - 1} - {0}):
+        asleep, again = [], []
+        for _ in range(101):
+            time.sleep(0.002)
+            asleep.append(pool().measure_wake_ns(count))
+            again.append(pool().measure_wake_ns(count))
+        us = [statistics.median(times) / 1e3 for times in (asleep, again)]
+        rows.append({"helpers": count, "us": us[0], "us_again": us[1]})
+    return rows or [{"helpers": 0, "us": 0.0, "us_again": 0.0}]
 
 
 # -- memory, compiling, overhead ---------------------------------------------------------------
@@ -242,19 +265,19 @@ HEADINGS = {
     "stages": "Point-wise stages in one pass",
     "radius": "Blur radius, 1920×1080",
     "pixels": "Pixels",
-    "threads": "Threads, ms, 1920×1080",
+    "threads": "Threads; 3840×2160 unless another size is named",
     "memory": "Memory: one read and one write of the image ÷ time",
     "compile": "Compiling, nothing cached",
     "overhead": "Overhead per run, 8×8 image",
 }
 
 
-def bench(seconds: float) -> dict[str, dict[str, Table]]:
+def bench(seconds: float, only: str) -> dict[str, dict[str, Table]]:
     sections: dict[str, Callable[[], dict[str, Table]]] = {
         "stages": lambda: bench_stages(HD, seconds) | bench_stages(UHD, 2 * seconds),
         "radius": lambda: {"": bench_radius(seconds)},
         "pixels": lambda: bench_pixels(seconds),
-        "threads": lambda: {"": bench_threads(seconds)},
+        "threads": lambda: bench_threads(seconds),
         "memory": lambda: {
             "1920×1080": bench_memory(HD, seconds),
             "8192×8192, 256 MiB": bench_memory(LARGE, 3 * seconds),
@@ -264,6 +287,8 @@ def bench(seconds: float) -> dict[str, dict[str, Table]]:
     }
     found = {}
     for section, run in sections.items():
+        if only not in section:
+            continue
         print(f"{HEADINGS[section]} …", flush=True)
         found[section] = run()
     return found
@@ -275,15 +300,15 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="a fifth of the time, noisier")
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
-    parser.add_argument("--threads-child", type=float, help=argparse.SUPPRESS)
+    parser.add_argument("--only", default="", help="one of the sections; writes no files")
     options = parser.parse_args()
-    if options.threads_child:
-        print(json.dumps(time_threads(options.threads_child)))
-        return
+    use_the_cpu()
     title = f"{machine()}; {time.strftime('%Y-%m-%d')}"
-    data = bench(0.08 if options.quick else 0.4)
+    data = bench(0.08 if options.quick else 0.4, options.only)
     text = report(title, data)
     print(f"\n{text}")
+    if options.only:
+        return
     write_results(options.out, "scaling", text, {"title": title, **data})
     from scaling_plot import plot
 

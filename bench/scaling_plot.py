@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ def plot(data: dict[str, dict[str, Rows]], path: Path) -> None:
     draw_stages(grid[0, 0], data["stages"])
     draw_radius(grid[0, 1], data["radius"][""])
     draw_pixels(grid[0, 2], data["pixels"])
-    draw_threads(grid[1, 0], data["threads"][""])
+    draw_threads(grid[1, 0], data["threads"])
     for axes, (size, rows) in zip(grid[1, 1:], data["memory"].items(), strict=True):
         draw_memory(axes, size, rows)
     for axes in grid.flat:
@@ -63,16 +64,18 @@ def draw_pixels(axes: Axes, tables: dict[str, Rows]) -> None:
     axes.legend(frameon=False, fontsize=8, ncols=3, loc="lower center", bbox_to_anchor=(0.5, -0.33))
 
 
-def draw_threads(axes: Axes, rows: Rows) -> None:
-    names = [name for name in rows[0] if name != "threads"]
-    counts = [row["threads"] for row in rows]
-    for name, color in zip(names, COLORS, strict=True):
-        speedups = [rows[0][name] / row[name] for row in rows]
+def draw_threads(axes: Axes, tables: dict[str, Rows]) -> None:
+    named = {
+        name: rows for name, rows in tables.items() if "threads" in rows[0] and "×" not in name
+    }
+    counts = [row["threads"] for row in named["copy"]]
+    for name, color in zip(named, itertools.cycle(COLORS)):
+        speedups = [named[name][0]["ms"] / row["ms"] for row in named[name]]
         axes.plot(counts, speedups, "o-", color=color, ms=4, label=name)
     axes.plot(counts, counts, ":", color="#999", label="perfect")
-    axes.set(title="Threads", xlabel="threads", ylabel="× one thread, 1920×1080", xticks=counts)
+    axes.set(title="Threads", xlabel="threads", ylabel="× one thread, 3840×2160", xticks=counts)
     axes.set_ylim(0)
-    axes.legend(frameon=False, fontsize=8, loc="lower right")
+    axes.legend(frameon=False, fontsize=8, loc="upper left")
 
 
 def draw_memory(axes: Axes, size: str, rows: Rows) -> None:

@@ -19,7 +19,8 @@ import cv2
 import numpy as np
 
 from dala import compute
-from dala.backends.cpu.launch import thread_count
+from dala.backends.cpu.cores import thread_count
+from measure import use_the_cpu
 
 Array = np.ndarray
 Run = Callable[[], object]
@@ -140,6 +141,7 @@ def bench(job: Job, image: Array) -> dict[str, float]:
 
 
 def main() -> None:
+    use_the_cpu()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", default="224x224")
     width, height = map(int, parser.parse_args().size.split("x"))

@@ -26,7 +26,7 @@ import skia
 from PIL import Image, ImageDraw
 
 from dala import gpu
-from measure import machine, measure, write_results
+from measure import machine, measure, use_the_cpu, write_results
 
 WIDTH, HEIGHT, COUNT, SPRITES, SIDE = 1920, 1080, 10_000, 1_000, 64
 RESULTS = Path(__file__).parent / "results"
@@ -251,6 +251,7 @@ def frames_per_second(jobs: Jobs) -> float:
 
 
 def main() -> None:
+    use_the_cpu()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=4.0, help="for each job")
     parser.add_argument("--out", type=Path, default=RESULTS)

@@ -41,7 +41,7 @@ from dala.video.color import color_of
 from dala.video.device import Format, FramePass
 from dala.video.pictures import Decoded, Turn, picture_of
 from dala.video.transcode import filter_stage
-from measure import machine, measure, write_results
+from measure import machine, measure, use_the_cpu, write_results
 
 WIDTH, HEIGHT = 1920, 1080
 CHAIN = [("blur", {"radius": 3}), ("sharpen", {"amount": 0.5}), ("contrast", {"value": 0.1}),
@@ -271,6 +271,7 @@ def describe(
 
 
 def main() -> None:
+    use_the_cpu()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=6.0, help="for the filter part")

@@ -8,15 +8,13 @@ and would stay locked for good; SimpleQueue, Lock and start_new_thread are C, an
 from __future__ import annotations
 
 import _thread
-import functools
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TypeVar, cast
 
 from dala import forking, leaving
-from dala.once import once_per_process
 
 T = TypeVar("T")
 
@@ -147,35 +145,3 @@ class Runners:
                 return
             if work is not None:
                 work()
-
-
-COPIERS = min(4, os.cpu_count() or 1)  # threads that memory keeps busy
-
-
-def share(parts: Sequence[Callable[[], None]]) -> None:
-    """Do all parts at once, one of them here; raises what one of them raised, when all are done.
-
-    They move memory and release the interpreter's lock. Each must hold what it needs: should a signal
-    handler's exception end the waiting, the others go on.
-    """
-    done: SimpleQueue[BaseException | None] = SimpleQueue()
-
-    def work(part: Callable[[], None]) -> None:
-        try:
-            part()
-        except BaseException as error:
-            done.put(error)
-        else:
-            done.put(None)
-
-    for number, part in enumerate(parts, 1):
-        if number == len(parts) or not _copiers().put(functools.partial(work, part)):
-            work(part)
-    for error in [done.get() for _ in parts]:
-        if error is not None:
-            raise error
-
-
-@once_per_process
-def _copiers() -> Runners:
-    return Runners("dala-copy", COPIERS - 1)

@@ -9,7 +9,6 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterator
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,6 @@ import pytest
 
 from dala import compute
 from dala.backends.borrowed import BorrowedFrame, Rows, borrow_frame
-from dala.backends.cpu import launch
-from dala.backends.cpu.launch import PassLauncher
 from dala.backends.host import HostExecutable
 from dala.compute import Buffer, Pipeline
 from dala.compute.buffers import array_type
@@ -231,44 +228,6 @@ def test_let_go_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     del planes
     gc.collect()  # a traceback goes round in circles
     assert watched() is None
-
-
-def test_helpers_hold_what_they_read(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While one is at work it holds the frame; one that comes too late holds nothing."""
-    if device != "cpu":
-        pytest.skip("the reference has no helpers")
-    frame = some_frame(128, 32)
-    made, source, _ = frame_pipeline("yuv420p", frame.shape, [])
-    made.run()
-    executable = made._prepared().executable
-    assert isinstance(executable, HostExecutable)
-    (launcher,) = executable.passes
-    assert isinstance(launcher, PassLauncher)
-    given: SimpleQueue[Any] = SimpleQueue()
-    monkeypatch.setattr(launcher, "threads", 2)
-    monkeypatch.setattr(launch, "_helpers", lambda: given)
-    planes = Planes(frame, "yuv420p", 0, at_end=True)
-    watched = weakref.ref(planes)
-    run_on(planes, made, source)
-    late = given.get_nowait()
-    (_, _, _, held), work = late.args, launcher._work
-    assert held == []
-    tickets: SimpleQueue[None] = SimpleQueue()
-    done: SimpleQueue[BaseException | None] = SimpleQueue()
-    tickets.put(None)
-    kept = [[planes]]
-    del planes
-
-    def let_go(_block: Any) -> None:
-        kept.clear()  # as the caller does, should it be interrupted
-        assert watched() is not None
-
-    monkeypatch.setattr(launcher, "_work", let_go)
-    launcher._help(tickets, done, launcher.block[:], kept)  # type: ignore[arg-type]
-    assert done.get_nowait() is None
-    assert watched() is None
-    monkeypatch.setattr(launcher, "_work", work)
-    late()  # there is nothing left to do
 
 
 def test_never_written(device: str) -> None:

@@ -21,13 +21,11 @@ from growth import PAGES, STATM, allocated, resident, sizes_during, typical_grow
 from in_threads import PATIENCE_S
 
 from dala import compute, media
-from dala.backends.cpu import launch
 from dala.backends.host import HostExecutable
 from dala.backends.webgpu.execute import GpuExecutable
 from dala.compute import Buffer, Command, commands, engine
 from dala.compute.commands import REMEMBERED_FAILURES
 from dala.compute.engine import Engine
-from dala.threads import Runners
 
 MIB = 2**20
 pytestmark = [
@@ -287,9 +285,10 @@ def test_kernels_compiled(device: str) -> None:
 
     # the caches of plans (512) and of machine code (256) are full after the warm-up
     assert engine.CACHED_PLANS < 600
-    # A driver's own compiler leaves its heap in pieces: with lavapipe 40 KiB more for each kernel, of
-    # which it has asked for one. dala's objects are counted in tests/webgpu/test_native_leaks.py.
-    assert_flat(run, warm=600, rounds=400, measure=allocated if device == "webgpu" else resident)
+    # Compilers leave their heaps in pieces (LLVM for some thousand kernels; with lavapipe 40 KiB for each,
+    # of which it has asked for one), so what is counted is what they have asked for and not given back.
+    # dala's objects on a GPU are counted in tests/webgpu/test_native_leaks.py.
+    assert_flat(run, warm=600, rounds=400, measure=allocated)
 
 
 @pytest.mark.parametrize("device", ["reference"], indirect=True)  # machine code is tested above
@@ -378,23 +377,3 @@ def test_a_refused_call_keeps_nothing() -> None:
             pytest.fail("it should have been refused")
     del a
     assert [ref() for ref in watched] == [None, None]
-
-
-@pytest.mark.parametrize("device", ["cpu"], indirect=True)
-@pytest.mark.usefixtures("no_collector")
-def test_a_helper_that_comes_late_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While helpers are busy elsewhere, calls for their help wait; the images of those do not."""
-    monkeypatch.setattr(launch, "thread_count", lambda: 2)
-    helpers, gate = Runners("late", 1), threading.Event()
-    monkeypatch.setattr(launch, "_helpers", lambda: helpers)
-    helpers.put(lambda: gate.wait(PATIENCE_S) and None)
-    source = compute.from_array(np.full((700, 900, 4), 7, np.uint8))
-    out = compute.buffer_zeros(source.shape, "u8")
-    compute.run_kernel("blur", [source], out, {"radius": 20})
-    assert helpers._queue.qsize() == 1  # it was called
-    watched = [watch(b) for b in (source, out)]
-    assert (out.read() == 7).all()
-    del source, out
-    assert [[ref() for ref in pair] for pair in watched] == [[None, None]] * 2
-    gate.set()
-    helpers._close()

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searching import examples
+from several_threads import use_threads
 
-from dala.media import packing
 from dala.media.packing import add_alpha, drop_alpha
 
 
@@ -17,8 +17,7 @@ from dala.media.packing import add_alpha, drop_alpha
 def test_there_and_back(
     threads: int, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packing, "COPIERS", threads)
-    monkeypatch.setattr(packing, "PART", 40)
+    use_threads(monkeypatch, threads)
     rgb = np.random.default_rng(0).integers(
         0, 255, (*shape, 3), np.uint8
     )  # alpha is no level of it

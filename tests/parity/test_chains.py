@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from searching import examples
+from several_threads import use_threads
 
 import dala
 from dala import compute
@@ -255,7 +256,7 @@ def test_bands_and_vector_widths_change_nothing(rows: int, vector_bytes: int, ca
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu_device, "detect_host", lambda: narrow)
         patch.setattr(launch, "_band_rows", lambda *given: -(-rows // given[-1]) * given[-1])
-        patch.setattr(launch, "thread_count", lambda: 4)
+        use_threads(patch, 4)
         engine = Engine(CpuDevice())  # its own plans: these bands must not leak into other tests
         patch.setattr(default, "_default", engine)
         fused, plan = run_fused(case, source)

@@ -10,6 +10,7 @@ import re
 import numpy as np
 import pytest
 from machines import machine_with
+from several_threads import use_threads
 
 import dala
 from dala import compute
@@ -236,7 +237,7 @@ def test_chains_are_their_stages(chain: str, dtype: str, vector_bytes: int, rows
                 narrow = machine_with(vector_bytes)
                 patch.setattr(cpu_device, "detect_host", lambda host=narrow: host)
                 patch.setattr(launch, "_band_rows", lambda *_: rows)
-                patch.setattr(launch, "thread_count", lambda: 4)
+                use_threads(patch, 4)
             patch.setattr(default, "_default", Engine(CpuDevice()))
             assert same(run_chain(stages, image, fused=True), want)
             assert same(run_chain(stages, image, fused=True, in_place=True), want)

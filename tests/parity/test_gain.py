@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from machines import machine_with
+from several_threads import use_threads
 
 import dala
 from dala import compute
@@ -130,7 +131,7 @@ def test_other_machines_give_the_same_bytes(channels: int, vector_bytes: int, x8
         host = machine_with(vector_bytes, x86)
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 5)
-        patch.setattr(launch, "thread_count", lambda: 4)
+        use_threads(patch, 4)
         patch.setattr(default, "_default", Engine(CpuDevice()))
         got = [run_here("sharpen", image, {"amount": a}) for a in AMOUNTS]
         got += [run_here(k, image, {}) for n, k in KERNELS.items() if n != "passing two"]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import machine_with
+from several_threads import use_threads
 
 import dala
 from dala import compute
@@ -141,7 +142,7 @@ def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> Non
         host = machine_with(vector_bytes, x86)
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 6)
-        patch.setattr(launch, "thread_count", lambda: 4)
+        use_threads(patch, 4)
         patch.setattr(default, "_default", Engine(CpuDevice()))
         got = [run(source, size, calls) for calls in chosen]
         everything = calls_of("all", "nv12", "nv12")

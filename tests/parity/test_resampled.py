@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from machines import machine_with
 from sampling import pixels, run, run_here
 from searching import examples
+from several_threads import use_threads
 
 from dala import compute
 from dala.backends.cpu import device as cpu_device
@@ -198,7 +199,7 @@ def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> Non
         host = machine_with(vector_bytes, x86)
         patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 5)
-        patch.setattr(launch, "thread_count", lambda: 4)
+        use_threads(patch, 4)
         patch.setattr(default, "_default", Engine(CpuDevice()))
         got = [run_here(k, image, (21, 50), **p) for k, p in chosen]
     for a, b in zip(got, wanted, strict=True):

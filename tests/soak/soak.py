@@ -126,7 +126,9 @@ class Soak:
             if GPU and dice.random() < 0.1:
                 try:
                     lose_the_gpu()
-                except Provoked:  # one that fell into a driver's callback is raised by the next wait
+                except (
+                    Provoked
+                ):  # one that fell into a driver's callback is raised by the next wait
                     continue
                 self.done["GPU lost"] += 1
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from several_threads import use_threads
 
 import dala
 from dala import compute
@@ -115,8 +116,8 @@ def test_a_large_read_is_a_view_and_its_own(gpu: WebGpuDevice) -> None:
 @pytest.mark.parametrize("parts", [1, 2, 4, 7])
 @pytest.mark.parametrize("size", [1, 1000, 4096, 4097, 100_003])
 def test_copies_on_several_threads(monkeypatch: pytest.MonkeyPatch, parts: int, size: int) -> None:
-    monkeypatch.setattr(copying, "COPIERS", parts)
-    monkeypatch.setattr(copying, "PART", 1024)
+    use_threads(monkeypatch, parts)
+    monkeypatch.setattr(copying, "LARGE", 1024)
     source, target = image((size,)), np.zeros(size + 8, np.uint8)
     copying.copy_bytes(target[:size], source)
     np.testing.assert_array_equal(target[:size], source)
@@ -124,8 +125,7 @@ def test_copies_on_several_threads(monkeypatch: pytest.MonkeyPatch, parts: int, 
 
 
 def test_a_copy_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copying, "PART", 1024)
-    monkeypatch.setattr(copying, "COPIERS", 3)
+    monkeypatch.setattr(copying, "LARGE", 1024)
     target = np.zeros(10_000, np.uint8)
     target.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):

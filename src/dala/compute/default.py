@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dala.backends.auto import choose_auto, list_devices, open_device
 from dala.backends.base import Device
+from dala.backends.cpu.cores import want_threads, wanted_threads
 from dala.compute.engine import Engine, engine_for
 
 _default: Engine | None = None  # the process's own, once somebody needs or sets it
@@ -42,15 +43,22 @@ def default_engine() -> Engine:
 class use:
     """Make a device the process's default; as a context manager, only for a while.
 
+    ``threads`` is how many threads of the CPU may work at once, whatever the device is. If nobody has said
+    so, they are as many as there are cores for this process (or DALA_THREADS).
+
     >>> import dala
     >>> with dala.use("reference"):
     ...     dala.compute.device_info()["backend"]
     'numpy'
+    >>> with dala.use("cpu", threads=1):
+    ...     dala.compute.device_info()["threads"]
+    1
     """
 
-    def __init__(self, spec: str) -> None:
+    def __init__(self, spec: str, *, threads: int | None = None) -> None:
         global _default
         engine = engine_for(open_device(spec))
+        self._threads_before = want_threads(threads) if threads is not None else wanted_threads()
         self.device = engine.device
         self._before = _default  # perhaps none yet, and then none is made
         _default = engine
@@ -61,3 +69,4 @@ class use:
     def __exit__(self, *exc: object) -> None:
         global _default
         _default = self._before
+        want_threads(self._threads_before)

@@ -7,22 +7,20 @@ bytes go through a few lines of machine code, four pixels at a time, whose shuff
 
 from __future__ import annotations
 
-import ctypes
-import functools
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dala.backends.cpu.bands import BandedLoop, in_bands
 from dala.backends.cpu.jit import Module
 from dala.once import once
-from dala.threads import COPIERS, share
 
 Array = npt.NDArray[Any]
 BLOCK = 16  # pixels in a turn of the loop
-PART = 1 << 19  # pixels that are worth a thread
-SPARE = 2  # pixels at the end that are left to NumPy: the last vector reads or writes past its own
+NS_PER_BLOCK = 12.0  # one thread, memory that no cache holds
+SPARE = 2  # pixels at the end that are left to NumPy: the last vector is read past its own
 _ALPHA = 16  # in a shuffle: an element of the second vector, which is all ones
 
 
@@ -32,7 +30,7 @@ def add_alpha(rgb: Array, room: Array | None = None) -> Array:
     if rgb.dtype != np.uint8 or not out.flags.c_contiguous:
         _add_slowly(rgb, out, 1.0 if rgb.dtype != np.uint8 else 255)
         return out
-    _in_parts(_pack, np.ascontiguousarray(rgb).reshape(-1, 3), out.reshape(-1, 4))
+    _pack(np.ascontiguousarray(rgb).reshape(-1, 3), out.reshape(-1, 4))
     return out
 
 
@@ -43,15 +41,8 @@ def drop_alpha(rgba: Array) -> Array:
         for channel in range(3):
             out[..., channel] = rgba[..., channel]
         return out
-    _in_parts(_unpack, np.ascontiguousarray(rgba).reshape(-1, 4), out.reshape(-1, 3))
+    _unpack(np.ascontiguousarray(rgba).reshape(-1, 4), out.reshape(-1, 3))
     return out
-
-
-def _in_parts(work: Callable[[Array, Array], None], source: Array, target: Array) -> None:
-    """Runs of pixels, those of a large picture on several threads; none writes past its own."""
-    step = -(-len(source) // max(1, min(COPIERS, len(source) // PART)))
-    runs = [slice(start, start + step) for start in range(0, len(source), step or 1)]
-    share([functools.partial(work, source[run], target[run]) for run in runs])
 
 
 def _pack(source: Array, target: Array) -> None:
@@ -80,12 +71,12 @@ class _Code:
     """The two loops, on addresses; the interpreter's lock is released."""
 
     def __init__(self) -> None:
-        pack = [c for p in range(4) for c in (3 * p, 3 * p + 1, 3 * p + 2, _ALPHA)]
-        unpack = [4 * p + c for p in range(4) for c in range(3)] + [_ALPHA] * 4
-        module = Module(_loop("pack", 3, 4, pack) + _loop("unpack", 4, 3, unpack))
-        addresses = [ctypes.c_int64] * 3
-        self.pack = module.function("pack", None, *addresses)
-        self.unpack = module.function("unpack", None, *addresses)
+        rgb, rgba = 3 * BLOCK, 4 * BLOCK
+        text = _loop("pack", rgb, rgba, _packed()) + in_bands("pack", rgb, rgba)
+        text += _loop("unpack", rgba, rgb, _unpacked()) + in_bands("unpack", rgba, rgb)
+        module = Module(text)
+        self.pack = BandedLoop(module, "pack", NS_PER_BLOCK)
+        self.unpack = BandedLoop(module, "unpack", NS_PER_BLOCK)
 
 
 @once
@@ -93,34 +84,61 @@ def _code() -> _Code:
     return _Code()
 
 
-def _loop(name: str, step_in: int, step_out: int, shuffle: list[int]) -> str:
-    """LLVM text: pixels of ``step_in`` bytes to pixels of ``step_out``, 16 bytes read and written at once.
-
-    Of three-byte pixels four are 12 bytes: the rest is read in vain, or overwritten by the next four.
-    """
-    mask = ", ".join(f"i32 {i}" for i in shuffle)
-    body = ""
-    for k in range(BLOCK // 4):
-        body += f"""
-  %from{k} = add i64 %from, {4 * step_in * k}
-  %p{k} = inttoptr i64 %from{k} to ptr
-  %v{k} = load <16 x i8>, ptr %p{k}, align 1
+def _packed() -> str:
+    """Four vectors of four pixels; of the 16 bytes that are read for each, four belong to the next one."""
+    mask = _mask(c for p in range(4) for c in (3 * p, 3 * p + 1, 3 * p + 2, _ALPHA))
+    text = ""
+    for k in range(4):
+        text += f"""{_load(f"%v{k}", 12 * k)}
   %w{k} = shufflevector <16 x i8> %v{k}, <16 x i8> splat (i8 -1), <16 x i32> <{mask}>
-  %to{k} = add i64 %to, {4 * step_out * k}
-  %q{k} = inttoptr i64 %to{k} to ptr
-  store <16 x i8> %w{k}, ptr %q{k}, align 1"""
+{_store(f"%w{k}", 16 * k)}"""
+    return text
+
+
+def _unpacked() -> str:
+    """Three whole vectors out of four: nothing is written past the block, where another thread may be."""
+    text = "".join(_load(f"%v{k}", 16 * k) for k in range(4))
+    for k in range(3):
+        places = [(b // 3) * 4 + b % 3 for b in range(16 * k, 16 * k + 16)]  # within all four
+        mask = _mask(place - 16 * k for place in places)
+        text += f"""
+  %w{k} = shufflevector <16 x i8> %v{k}, <16 x i8> %v{k + 1}, <16 x i32> <{mask}>
+{_store(f"%w{k}", 16 * k)}"""
+    return text
+
+
+def _mask(places: Iterable[int]) -> str:
+    return ", ".join(f"i32 {place}" for place in places)
+
+
+def _load(name: str, offset: int) -> str:
     return f"""
-define void @{name}(i64 %source, i64 %target, i64 %blocks) {{
+  {name}.at = getelementptr i8, ptr %from, i64 {offset}
+  {name} = load <16 x i8>, ptr {name}.at, align 1"""
+
+
+def _store(name: str, offset: int) -> str:
+    return f"""
+  {name}.at = getelementptr i8, ptr %to, i64 {offset}
+  store <16 x i8> {name}, ptr {name}.at, align 1"""
+
+
+def _loop(name: str, bytes_in: int, bytes_out: int, body: str) -> str:
+    """LLVM text: ``body`` for block after block, from ``%from`` to ``%to``."""
+    return f"""
+define internal void @{name}(i64 %source, i64 %target, i64 %blocks) {{
 entry:
   %some = icmp sgt i64 %blocks, 0
   br i1 %some, label %loop, label %end
 loop:
   %n = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %from = phi i64 [ %source, %entry ], [ %from_next, %loop ]
-  %to = phi i64 [ %target, %entry ], [ %to_next, %loop ]{body}
+  %at = mul i64 %n, {bytes_in}
+  %from.at = add i64 %source, %at
+  %from = inttoptr i64 %from.at to ptr
+  %there = mul i64 %n, {bytes_out}
+  %to.at = add i64 %target, %there
+  %to = inttoptr i64 %to.at to ptr{body}
   %next = add i64 %n, 1
-  %from_next = add i64 %from, {BLOCK * step_in}
-  %to_next = add i64 %to, {BLOCK * step_out}
   %more = icmp slt i64 %next, %blocks
   br i1 %more, label %loop, label %end
 end:

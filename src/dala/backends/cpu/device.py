@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dala.backends.cpu.cores import thread_count
 from dala.backends.cpu.emit import emit_pass
 from dala.backends.cpu.jit import CodeCache, detect_host
-from dala.backends.cpu.launch import PassLauncher, thread_count
+from dala.backends.cpu.launch import PassLauncher
 from dala.backends.cpu.prepare import prepare_program
 from dala.backends.cpu.quick import CpuExecutable
 from dala.backends.host import HostDevice, HostExecutable, RunPass, on_positions, positions

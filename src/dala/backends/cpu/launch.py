@@ -1,19 +1,15 @@
 """Arguments, bands and threads: how a compiled pass is called.
 
-The calling thread always works; helpers from a shared pool join it. An atomic counter inside the
-native code hands out bands of rows, so nobody waits for a helper that comes late, and Python is
-involved once per thread, not once per band.
+A pass takes bands of rows from an atomic counter in its own arguments, so any number of threads can work at
+it (pool.py).
 """
 
 from __future__ import annotations
 
-import os
 import struct
 import threading
 from array import array
 from collections.abc import Sequence
-from functools import partial
-from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +17,7 @@ import numpy as np
 from dala.backends.borrowed import BorrowedFrame, Rows
 from dala.backends.cpu.emit import ROOM_BLOCK, TAIL_BYTES, NativePass, extents_of
 from dala.backends.cpu.jit import Compiled
+from dala.backends.cpu.pool import pool, useful_helpers
 from dala.backends.cpu.ways import DOT
 from dala.backends.host import HostArray, HostMemory
 from dala.errors import VerificationError
@@ -28,33 +25,13 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8, DType
 from dala.ir.graph import PLAIN, accesses, gathered_sources
 from dala.ir.planes import shrink
-from dala.once import once_per_process
 from dala.plan.melt import FusedPass
-from dala.threads import Runners
 
 Block: TypeAlias = "array[int]"  # the arguments of a native call, in 8-byte words
 PIECE = 16_384  # elements per row when a tensor is cut into even pieces
-SINGLE_THREAD_WORK = (
-    1_000_000  # vector operations (some 130 µs) below which a helper comes too late
-)
+NS_PER_OPERATION = 0.13  # a vector operation, on one core
 BANDS_PER_THREAD = 3
 _FORMAT = {"f32": "f4x", "f64": "d", "s32": "i4x", "s64": "q", "u32": "I4x", "u8": "B7x"}
-
-
-@once_per_process  # a child may be put onto other cores
-def thread_count() -> int:
-    """How many threads a pass may use: DALA_THREADS, or the cores this process may run on."""
-    wanted = os.environ.get("DALA_THREADS", "")
-    if wanted.isdigit() and int(wanted) > 0:
-        return int(wanted)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-@once_per_process
-def _helpers() -> Runners:
-    return Runners("dala-cpu", max(1, thread_count() - 1))
 
 
 class _Own(threading.local):
@@ -96,10 +73,11 @@ class PassLauncher:
         _check_sizes(work)
         rows, columns, last = _geometry(sweep.shape[:2] if image else shape, native.by_rows)
         coarsest = max(b.grid for b in sweep.bodies)
-        band_rows = _band_rows(rows, columns * native.weight, native.halo, 1 << coarsest)
+        self.ns = rows * columns * native.weight * NS_PER_OPERATION  # on one core
+        helpers = useful_helpers(self.ns)
+        band_rows = _band_rows(rows, helpers + 1, native.halo, 1 << coarsest)
         bands = -(-rows // band_rows)
-        self.threads = min(thread_count(), bands)
-        self.work = rows * columns * native.weight  # in vector operations
+        self.helpers = min(helpers, bands - 1)
         rings, room = _lay_rings(native, columns)
         self.scratch_bytes = room + sum(
             size * (extent + 2 * ROOM_BLOCK)
@@ -133,65 +111,24 @@ class PassLauncher:
             else:
                 block[word], block[word + 1] = self._borrow(memory, word, offset)
         self._pack.pack_into(block, 8 * self.params_at, *params[: len(self.params)])
-        if self.threads > 1:
-            self._work_together(block, arrays)
+        self._work(block)
+
+    def _work(self, block: Block) -> None:
+        """The arrays are held by the caller; helpers that are under way end before this does."""
+        address = block.buffer_info()[0]
+        scratch = _own.at_least(self.scratch_bytes)  # held here until the call is over
+        if self.helpers:
+            pool().run(
+                self.code.address, address, scratch.address, self.scratch_bytes, self.helpers
+            )
         else:
-            self._work(block)
+            self.code.call(address, scratch.address)
 
     def _borrow(self, frame: BorrowedFrame, word: int, offset: int) -> Rows:
         """Where a plane is, if this pass only reads it and looks no further past its end than allowed."""
         if word not in self.borrowable:
             raise VerificationError("a pass writes a borrowed frame, or reads too far past its end")
         return frame.rows_at(offset)
-
-    def _work_together(self, block: Block, arrays: Sequence[HostMemory]) -> None:
-        """Work with helpers; at the end, wait for those that have begun.
-
-        A helper begins by taking a ticket. Tickets that are left when the work is done are taken back, so
-        a helper that is busy elsewhere is not waited for, and holds nothing until it finds that out. One
-        that has begun holds what it works on: an interrupt (Ctrl-C) may end this call at any point.
-        """
-        tickets: SimpleQueue[None] = SimpleQueue()
-        done: SimpleQueue[BaseException | None] = SimpleQueue()
-        held = [arrays]
-        issued = 0
-        try:
-            for _ in range(self.threads - 1):
-                tickets.put(None)
-                _helpers().put(partial(self._help, tickets, done, block, held))
-                issued += 1
-            self._work(block)
-        finally:
-            begun = issued - _take_all(tickets)
-            errors = [done.get() for _ in range(begun)]
-            held.clear()
-        for error in errors:
-            if error is not None:
-                raise error
-
-    def _help(
-        self,
-        tickets: SimpleQueue[None],
-        done: SimpleQueue[BaseException | None],
-        block: Block,
-        held: list[Sequence[HostMemory]],
-    ) -> None:
-        try:
-            tickets.get_nowait()
-        except Empty:
-            return
-        mine = held[:]  # not given back before this is done
-        error: BaseException | None = None
-        try:
-            self._work(block)
-        except BaseException as raised:
-            error = raised
-        del mine
-        done.put(error)
-
-    def _work(self, block: Block) -> None:
-        scratch = _own.at_least(self.scratch_bytes)  # held here until the call is over
-        self.code.call(block.buffer_info()[0], scratch.address)
 
 
 def _check_sizes(work: FusedPass) -> None:
@@ -220,16 +157,6 @@ def _borrowable(work: FusedPass, native: NativePass) -> set[int]:
     return planes
 
 
-def _take_all(tickets: SimpleQueue[None]) -> int:
-    taken = 0
-    while True:
-        try:
-            tickets.get_nowait()
-        except Empty:
-            return taken
-        taken += 1
-
-
 def _geometry(shape: tuple[int, ...], by_rows: bool) -> tuple[int, int, int]:
     """Rows, columns, and the columns of the last row."""
     if by_rows:
@@ -245,13 +172,13 @@ def _stride(type_: ArrayType, columns: int, image: bool) -> int:
     return columns * type_.dtype.bytes
 
 
-def _band_rows(rows: int, work_per_row: float, halo: int, block: int) -> int:
+def _band_rows(rows: int, threads: int, halo: int, block: int) -> int:
     """Rows per band, in whole blocks: enough bands for every thread, few enough that the halo does not
     matter."""
-    if rows * work_per_row < SINGLE_THREAD_WORK or thread_count() == 1:
+    if threads == 1:
         return rows
-    even = -(-rows // (thread_count() * BANDS_PER_THREAD))
-    per_thread = -(-rows // thread_count())
+    even = -(-rows // (threads * BANDS_PER_THREAD))
+    per_thread = -(-rows // threads)
     return -(-max(1, min(per_thread, max(even, 16 * halo))) // block) * block
 
 

@@ -27,7 +27,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, F64, U8, DType
 from dala.once import once
 
-BRIEF_WORK = 500_000  # vector operations, some 65 µs
+BRIEF_NS = 65_000  # of all passes, on one core
 METH_FASTCALL = 0x80
 END = -1  # of a list in the frame
 _API = (
@@ -209,7 +209,7 @@ class CpuExecutable(HostExecutable):
     def quick(self, slots: Sequence[bool], guard: Guard) -> Callable[..., bool] | None:
         passes = [p for p in self.passes if isinstance(p, PassLauncher)]
         native = len(passes) == len(self.passes) and not self.temps
-        if not native or sum(p.work for p in passes) > BRIEF_WORK:
+        if not native or sum(p.ns for p in passes) > BRIEF_NS or any(p.helpers for p in passes):
             return None
         entry = _entry()
         if entry is None:

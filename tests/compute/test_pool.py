@@ -1,0 +1,271 @@
+"""Native threads that help: all of the work is done, once, whoever comes, leaves, or is late."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from array import array
+from pathlib import Path
+
+import pytest
+from pretended import run_pretended
+from processes import run_to_the_end
+
+import dala
+from dala.backends.cpu import cores, pool
+from dala.backends.cpu.jit import Module
+from dala.errors import ParameterError
+
+# Each thread takes pieces by number, adds one to the piece's own count, and writes to its scratch memory
+# whose it is; a piece that finds another's number there is counted as an error. Block: the next piece, how
+# many there are, errors, threads inside now, the most that were inside, turns per piece, then the counts.
+WORK = """
+define void @work(ptr %block, ptr %scratch) {
+entry:
+  %count.at = getelementptr i64, ptr %block, i64 1
+  %count = load i64, ptr %count.at
+  %errors.at = getelementptr i64, ptr %block, i64 2
+  %inside.at = getelementptr i64, ptr %block, i64 3
+  %most.at = getelementptr i64, ptr %block, i64 4
+  %turns.at = getelementptr i64, ptr %block, i64 5
+  %turns = load i64, ptr %turns.at
+  %inside = atomicrmw add ptr %inside.at, i64 1 seq_cst
+  %now = add i64 %inside, 1
+  %most = atomicrmw max ptr %most.at, i64 %now seq_cst
+  br label %next
+next:
+  %piece = atomicrmw add ptr %block, i64 1 seq_cst
+  %more = icmp slt i64 %piece, %count
+  br i1 %more, label %do, label %end
+do:
+  store volatile i64 %piece, ptr %scratch
+  br label %turn
+turn:
+  %n = phi i64 [ 0, %do ], [ %n.next, %turn ]
+  %seen = load volatile i64, ptr %scratch
+  %n.next = add i64 %n, 1
+  %on = icmp slt i64 %n.next, %turns
+  br i1 %on, label %turn, label %count_it
+count_it:
+  %wrong = icmp ne i64 %seen, %piece
+  %error = zext i1 %wrong to i64
+  %e = atomicrmw add ptr %errors.at, i64 %error seq_cst
+  %place = add i64 %piece, 6
+  %own.at = getelementptr i64, ptr %block, i64 %place
+  %own = load i64, ptr %own.at
+  %own.next = add i64 %own, 1
+  store i64 %own.next, ptr %own.at
+  br label %next
+end:
+  %left = atomicrmw sub ptr %inside.at, i64 1 seq_cst
+  ret void
+}
+"""
+
+
+class Work:
+    """Pieces of work that know who did them."""
+
+    def __init__(self) -> None:
+        self.module = Module(WORK)
+
+    def do(self, helpers: int, pieces: int = 200, turns: int = 200, need: int = 8) -> int:
+        """All pieces; returns how many threads were inside at once at most."""
+        block = array("q", [0, pieces, 0, 0, 0, turns] + [0] * pieces)
+        scratch = array("q", [0])
+        addresses = (self.module.address("work"), block.buffer_info()[0], scratch.buffer_info()[0])
+        pool.pool().run(*addresses, need, helpers)
+        assert block[2] == 0, "two threads had the same scratch memory"
+        assert block[3] == 0, "somebody is still inside"
+        assert list(block[6:]) == [1] * pieces
+        return block[4]
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    monkeypatch.setattr(cores, "machine_threads", lambda: threads)
+
+
+def test_every_piece_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, 4)
+    work = Work()
+    seen = [work.do(3, need=need) for need in (8, 1 << 16, 64, 1 << 20) for _ in range(100)]
+    assert max(seen) > 1  # they do come
+
+
+def test_many_callers_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More callers than slots; helpers only take what is left of the cores."""
+    pretend(monkeypatch, 6)
+    work, seen, failed = Work(), [], []
+
+    def call() -> None:
+        try:
+            seen.extend(work.do(5) for _ in range(50))
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=call) for _ in range(pool.SLOTS + 8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert len(seen) == 50 * len(threads) and max(seen) <= 6
+    assert ctypes.c_int32.from_address(pool.pool().address + pool._ACTIVE).value == 0
+
+
+def test_no_more_threads_than_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, 8)
+    work = Work()
+    for wanted in (1, 2, 3):
+        with dala.use("cpu", threads=wanted):
+            assert dala.compute.device_info()["threads"] == wanted
+            assert max(work.do(7, turns=2_000) for _ in range(30)) <= wanted
+    assert cores.thread_count() == 8
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
+def test_threads_that_make_no_sense(threads: object) -> None:
+    with pytest.raises(ParameterError, match=r"threads must be a whole number from 1 on, not "):
+        dala.use("cpu", threads=threads)  # type: ignore[arg-type]
+
+
+def test_without_helpers_the_caller_does_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system gives no threads."""
+    pretend(monkeypatch, 64)
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    work, own = Work(), pool.Pool()
+    monkeypatch.setattr(pool, "pool", lambda: own)
+    monkeypatch.setattr("_thread.start_new_thread", refuse)
+    assert work.do(63) == 1
+    assert own.serving == 0
+
+
+def test_who_sleeps_uses_no_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, 8)
+    work = Work()
+    work.do(7)
+    time.sleep(0.05)
+    before = time.process_time()
+    time.sleep(0.4)
+    assert time.process_time() - before < 0.2  # seven that look on would use all of it
+
+
+def test_a_forked_child_has_helpers_of_its_own() -> None:
+    text = """
+        import os, threading
+        import numpy as np
+        from dala import media
+        from dala.backends.cpu import pool
+
+        image = np.random.default_rng(0).integers(0, 256, (700, 900, 3), np.uint8)
+        right = media.apply_filter(image, "blur", device="cpu")
+        stop = threading.Event()
+
+        def keep_busy():
+            while not stop.is_set():
+                media.apply_filter(image, "blur", device="cpu")
+
+        busy = threading.Thread(target=keep_busy)
+        busy.start()
+        parents = pool.pool()
+        for _ in range(5):
+            child = os.fork()
+            if child == 0:
+                same = np.array_equal(media.apply_filter(image, "blur", device="cpu"), right)
+                os._exit(0 if same and pool.pool() is not parents and pool.pool().serving else 1)
+            assert os.waitpid(child, 0)[1] == 0
+        stop.set()
+        busy.join()
+        print("fine")
+        """
+    done = run_pretended(text, cores=4, switch_interval=0.005)
+    assert done.stdout == "fine\n", done.stderr
+
+
+def test_they_end_with_the_interpreter() -> None:
+    """Also while a daemon thread goes on calling."""
+    text = """
+        import atexit, threading, time
+        import numpy as np
+        from dala import media
+        from dala.backends.cpu import pool
+
+        image = np.zeros((700, 900, 3), np.uint8)
+
+        def go_on():
+            while True:
+                media.apply_filter(image, "blur", device="cpu")
+
+        atexit.register(lambda: print("served by", pool.pool().serving > 0))
+        for _ in range(3):
+            threading.Thread(target=go_on, daemon=True).start()
+        time.sleep(0.5)
+        """
+    done = run_pretended(text, cores=8)
+    assert (done.returncode, done.stdout) == (0, "served by True\n"), done.stderr
+
+
+def test_systems_that_have_only_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way of macOS and others, on Linux."""
+    text = """
+        from dala.backends.cpu import cores, parking, pool
+        find = parking.find_system
+        parking.find_system = lambda: find(plainly=True)
+        cores.machine_threads = lambda: 4
+        import test_pool
+        work = test_pool.Work()
+        assert max(work.do(3) for _ in range(300)) > 1
+        pool.pool()._close()
+        assert pool.pool().serving == 0
+        assert work.do(3) == 1
+        print("fine")
+        """
+    path = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+    code, out, errors = run_to_the_end(path + "if True:\n" + text)
+    assert (code, out) == (0, "fine\n"), errors
+
+
+@pytest.mark.parametrize(
+    ("files", "membership", "quota"),
+    [
+        ({}, "0::/\n", float("inf")),
+        ({"cpu.max": "max 100000\n"}, "0::/\n", float("inf")),
+        ({"cpu.max": "200000 100000\n"}, "0::/\n", 2.0),
+        ({"a/b/cpu.max": "max 100000\n", "a/cpu.max": "150000 100000\n"}, "0::/a/b\n", 1.5),
+        ({"cpu.max": "50000 100000\n"}, "0::/not/seen/from/here\n", 0.5),
+        ({"cpu,cpuacct/x/cpu.cfs_quota_us": "300000", "cpu,cpuacct/x/cpu.cfs_period_us": "100000"},
+         "4:cpu,cpuacct:/x\n2:memory:/\n", 3.0),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, "1:cpu:/\n", float("inf")),
+    ],
+)  # fmt: skip
+def test_shares_of_cores(
+    tmp_path: Path, files: dict[str, str], membership: str, quota: float
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "membership").write_text(membership)
+    assert cores.find_quota(tmp_path, tmp_path / "membership") == quota
+
+
+def test_a_container_with_half_a_core_gets_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DALA_THREADS", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
+    for quota, threads in ((0.5, 1), (2.0, 2), (2.5, 3), (float("inf"), 64)):
+        monkeypatch.setattr(cores, "find_quota", lambda quota=quota: quota)
+        assert cores.machine_threads._make() == threads
+
+
+def test_more_work_has_more_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Helper k comes 10 + 2·(k - 1) µs after it was called."""
+    pretend(monkeypatch, 16)
+    monkeypatch.setattr(pool, "_wake_ns", lambda: (10_000.0, 2_000.0))
+    counts = [pool.useful_helpers(us * 1000.0) for us in (5, 15, 25, 60, 200, 1000)]
+    assert counts == sorted(counts) and counts[0] == 0 and counts[-1] == 15 and counts[2] >= 1
+    pretend(monkeypatch, 1)
+    assert pool.useful_helpers(1e9) == 0

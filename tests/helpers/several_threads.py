@@ -1,0 +1,14 @@
+"""Passes that are worked at by several threads, however small they are and whatever the machine is."""
+
+from __future__ import annotations
+
+import pytest
+
+from dala.backends.cpu import bands, cores, launch
+
+
+def use_threads(patch: pytest.MonkeyPatch, count: int) -> None:
+    """Passes that are made from now on and copies, are cut into bands for so many threads."""
+    for module in (launch, bands):
+        patch.setattr(module, "useful_helpers", lambda _work_ns: count - 1)
+    patch.setattr(cores, "machine_threads", lambda: count)
