@@ -16,21 +16,27 @@ from dala import compute
 
 Run = Callable[[], object]
 FEWEST, MOST = 5, 400  # runs of each
+TURN = 4  # runs that are counted
 SLOW_S = 0.4  # what takes longer than this is run twice only
 
 
 def measure(runs: Mapping[str, Run], seconds: float) -> dict[str, float]:
-    """Median milliseconds of each: in turns, so that a noisy moment hits all; equal time for each."""
+    """Median milliseconds of each: in turns, so that a noisy moment hits all; equal time for each.
+
+    A turn is a few runs, of which the first is not counted: each library's threads look on for a while
+    after their work (OpenCV's for about a millisecond), and would slow down whoever comes next.
+    """
     times: dict[str, list[float]] = {name: [] for name in runs}
-    for run in runs.values():
-        run()
     unfinished = dict(runs)
     while unfinished:
         for name, run in list(unfinished.items()):
             spent = times[name]
-            started = time.perf_counter()
-            run()
-            spent.append(time.perf_counter() - started)
+            slow = bool(spent) and spent[0] > SLOW_S
+            for counted in [True] if slow else (not spent, *[True] * TURN):
+                started = time.perf_counter()
+                run()
+                if counted:
+                    spent.append(time.perf_counter() - started)
             enough = len(spent) >= (2 if spent[0] > SLOW_S else FEWEST)
             if len(spent) >= MOST or (enough and sum(spent) > seconds / len(runs)):
                 del unfinished[name]

@@ -204,7 +204,9 @@ def test_they_end_with_the_interpreter() -> None:
         atexit.register(lambda: print("served by", pool.pool().serving > 0))
         for _ in range(3):
             threading.Thread(target=go_on, daemon=True).start()
-        time.sleep(0.5)
+        while not pool.pool().serving:
+            time.sleep(0.01)
+        time.sleep(0.1)
         """
     done = run_pretended(text, cores=8)
     assert (done.returncode, done.stdout) == (0, "served by True\n"), done.stderr

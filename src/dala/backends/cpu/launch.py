@@ -30,7 +30,11 @@ from dala.plan.melt import FusedPass
 Block: TypeAlias = "array[int]"  # the arguments of a native call, in 8-byte words
 PIECE = 16_384  # elements per row when a tensor is cut into even pieces
 NS_PER_OPERATION = 0.13  # a vector operation, on one core
-BANDS_PER_THREAD = 3
+CACHED_BYTES = 2 << 20  # arrays that are larger, all together, come from memory
+NS_PER_BYTE = 0.04  # of those, on one core
+HALOS = 8  # rows of a band for each row that is computed for it alone
+BAND_NS = 30_000  # on one core: bands are not shorter, but for having three for each thread
+MOST_BANDS, FEWEST_BANDS = 8, 3  # for each thread: nobody waits long for whoever takes the last one
 _FORMAT = {"f32": "f4x", "f64": "d", "s32": "i4x", "s64": "q", "u32": "I4x", "u8": "B7x"}
 
 
@@ -73,9 +77,12 @@ class PassLauncher:
         _check_sizes(work)
         rows, columns, last = _geometry(sweep.shape[:2] if image else shape, native.by_rows)
         coarsest = max(b.grid for b in sweep.bodies)
-        self.ns = rows * columns * native.weight * NS_PER_OPERATION  # on one core
+        moved = sum(a.type.nbytes for a in (*work.reads, *work.writes))
+        traffic = moved * NS_PER_BYTE if moved > CACHED_BYTES else 0.0
+        # how long it takes one core
+        self.ns = max(traffic, rows * columns * native.weight * NS_PER_OPERATION)
         helpers = useful_helpers(self.ns)
-        band_rows = _band_rows(rows, helpers + 1, native.halo, 1 << coarsest)
+        band_rows = _band_rows(rows, self.ns, helpers + 1, native.halo, 1 << coarsest)
         bands = -(-rows // band_rows)
         self.helpers = min(helpers, bands - 1)
         rings, room = _lay_rings(native, columns)
@@ -172,14 +179,15 @@ def _stride(type_: ArrayType, columns: int, image: bool) -> int:
     return columns * type_.dtype.bytes
 
 
-def _band_rows(rows: int, threads: int, halo: int, block: int) -> int:
-    """Rows per band, in whole blocks: enough bands for every thread, few enough that the halo does not
-    matter."""
+def _band_rows(rows: int, ns: float, threads: int, halo: int, block: int) -> int:
+    """Rows per band, in whole blocks: as many bands for each thread, so that none ends early, and none so
+    small that the rows which are computed for it alone matter."""
     if threads == 1:
         return rows
-    even = -(-rows // (threads * BANDS_PER_THREAD))
-    per_thread = -(-rows // threads)
-    return -(-max(1, min(per_thread, max(even, 16 * halo))) // block) * block
+    small = rows // max(1, HALOS * halo) // threads
+    each = max(1, min(small, MOST_BANDS, max(FEWEST_BANDS, int(ns / threads / BAND_NS))))
+    even = -(-rows // (threads * each))
+    return -(-even // block) * block
 
 
 def _whole_lines(size: int) -> int:

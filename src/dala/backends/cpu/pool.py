@@ -9,8 +9,8 @@ always works. Helpers that are free join it; one that comes late finds no ticket
     helper   look for a ticket · wake a few more · work · look again · spin a little · sleep
 
 The helpers are threads of Python's only at their birth: their first call is ``serve``, which does not
-return until the interpreter leaves. They are woken as a tree (each one that finds work wakes the next two),
-as waking is what takes the time: one call of the system for each thread.
+return until the interpreter leaves. They are woken as a tree (each one that finds work wakes
+the next four), as waking is what takes the time: one call of the system for each thread.
 
 How many join a run follows from its work and from how long waking takes here, which is measured once.
 """
@@ -30,7 +30,7 @@ from dala.errors import OutOfMemoryError
 from dala.once import once, once_per_process
 
 SLOTS = 32  # runs at the same time that get help
-WOKEN = 2  # helpers that are woken by each who finds or makes work
+WOKEN = 4  # helpers that are woken by each who finds or makes work
 SPIN_NS = (
     30_000  # that a helper without work looks on before it sleeps, as the next pass may be near
 )
