@@ -47,12 +47,14 @@ def call_with_stack(size: int, work: Callable[[], T]) -> T:
         except BaseException as error:  # raised again by the caller
             done.put((None, error))
 
+    thread = threading.Thread(target=run, name="dala-stack", daemon=True)
+
     def start() -> None:
         try:
             with _stacks:
                 before = threading.stack_size(size)
                 try:
-                    threading.Thread(target=run, name="dala-stack", daemon=True).start()
+                    thread.start()
                 finally:
                     threading.stack_size(before)
         except RuntimeError as error:
@@ -63,6 +65,9 @@ def call_with_stack(size: int, work: Callable[[], T]) -> T:
     except RuntimeError as error:
         raise NoThread(str(error)) from error
     result, failed = done.get()
+    if isinstance(failed, NoThread):
+        raise failed
+    thread.join()
     if failed is not None:
         raise failed
     return cast("T", result)

@@ -160,7 +160,7 @@ def test_functions_that_run_at_the_very_end_can_use_everything(device: str) -> N
 
 def test_a_command_that_was_left_behind_says_so(device: str) -> None:
     text = """
-        import atexit, sys, threading
+        import atexit, sys, threading, time
 
         @atexit.register
         def last():
@@ -172,6 +172,17 @@ def test_a_command_that_was_left_behind_says_so(device: str) -> None:
         import dala
         from dala import compute
         dala.use(sys.argv[1])
+        from dala.backends.host import HostExecutable
+        from dala.backends.webgpu.execute import GpuExecutable
+
+        def slowed(launch):
+            def slowly(*args, **options):
+                time.sleep(0.001)
+                return launch(*args, **options)
+            return slowly
+
+        for kind in (HostExecutable, GpuExecutable):
+            kind.launch = slowed(kind.launch)
         a = compute.buffer([0.0])
         piled_up = threading.Event()
 
