@@ -17,6 +17,7 @@ from dala.backends.cpu import quick
 from dala.backends.host import HostExecutable
 from dala.compute import Buffer, commands
 from dala.compute.default import default_engine
+from dala.compute.engine import QUIET
 from dala.errors import BufferFreedError, CommandError, ParameterError
 
 pytestmark = [
@@ -302,3 +303,46 @@ def test_many_threads_on_shared_buffers() -> None:
         thread.join(120)
     assert not torn
     assert not commands.pending
+
+
+class Odd:
+    """Like a buffer, but for one thing."""
+
+    def __init__(self, **attributes: object) -> None:
+        self.__dict__.update(attributes)
+
+
+@pytest.mark.usefixtures("cpu")
+def test_whatever_is_unusual_is_refused() -> None:
+    """Python's answers are checked one by one; nothing is raised, nothing is computed."""
+    a, out = (
+        compute.from_array(np.full((4, 4, 4), 9, np.uint8)),
+        compute.buffer_zeros((4, 4, 4), "u8"),
+    )
+    pipeline = compute.pipeline()
+    pipeline.add({"kernel": "contrast", "inputs": [a], "output": out, "params": {"value": 0.5}})
+    pipeline.run()
+    quick = pipeline._prepared().executable.quick([True, True], QUIET)
+    assert quick is not None
+    storage = a._storage
+    strange = [
+        (),
+        (a, out),  # a number is missing
+        (object(), out, 0.5),
+        (Odd(_storage=storage), out, 0.5),  # no writer
+        (Odd(_storage=None, writer=None), out, 0.5),
+        (Odd(_storage=object(), writer=None), out, 0.5),  # no address
+        (Odd(_storage=Odd(address="here"), writer=None), out, 0.5),
+        (Odd(_storage=Odd(address=1 << 80), writer=None), out, 0.5),
+        (Odd(_storage=Odd(address=0), writer=None), out, 0.5),
+        (a, out, "0.5"),
+        (a, out, None),
+    ]
+    before = out.read().copy()
+    out.write(np.zeros_like(before))
+    for arguments in strange:
+        assert quick(*arguments) is False, arguments
+    assert not out.read().any()
+    assert quick(a, out, -1.0) is True  # a number that looks like an error
+    assert quick(a, out, 0.5) is True
+    assert np.array_equal(out.read(), before)

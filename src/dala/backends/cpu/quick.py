@@ -32,39 +32,60 @@ METH_FASTCALL = 0x80
 END = -1  # of a list in the frame
 _API = (
     "PyTuple_GetItem", "PyLong_AsVoidPtr", "PyLong_AsLongLong", "PyFloat_AsDouble", "PyDict_Size",
-    "PyObject_GetAttr", "PyErr_Clear", "Py_DecRef", "PyBool_FromLong",
+    "PyObject_GetAttr", "PyErr_Occurred", "PyErr_Clear", "Py_DecRef", "PyBool_FromLong",
 )  # fmt: skip
 
-# The frame, in words: the dict that must be empty; the names of three attributes, and None; then the
-# arrays (which argument, where its address goes, what is added to it), the numbers (which argument, where
-# it goes, 0 for f64, 1 for f32 or the bits of an integer), the passes (code, arguments, scratch).
+# Whatever Python answers is checked: on an error, and on anything unusual, the run is put in order as any
+# other, whose checks say what is wrong.
+#
+# The frame, in words: how many arguments it looks at; the dict that must be empty; the names of three
+# attributes, and None; then the arrays (which argument, where its address goes, what is added to it), the
+# numbers (which argument, where it goes, 0 for f64, 1 for f32 or the bits of an integer), the passes (code,
+# arguments, scratch).
 _TEXT = """
 define internal ptr @borrow(ptr %object, ptr %name) {
   %found = call ptr @PyObject_GetAttr(ptr %object, ptr %name)
-  call void @Py_DecRef(ptr %found) ; the object keeps it
+  call void @Py_DecRef(ptr %found) ; the object keeps it; null is allowed
   ret ptr %found
+}
+
+define internal i1 @failed() {
+  %error = call ptr @PyErr_Occurred()
+  %some = icmp ne ptr %error, null
+  ret i1 %some
 }
 
 define ptr @quick(ptr %self, ptr %args, i64 %count) {
 start:
   %number = call ptr @PyTuple_GetItem(ptr %self, i64 0)
+  %numberless = icmp eq ptr %number, null
+  br i1 %numberless, label %wrong, label %find_frame
+find_frame:
   %frame = call ptr @PyLong_AsVoidPtr(ptr %number)
-  %under_way = load ptr, ptr %frame
-  %commands = call i64 @PyDict_Size(ptr %under_way)
-  %idle = icmp eq i64 %commands, 0
-  %name_at = getelementptr i64, ptr %frame, i64 1
+  %frameless = icmp eq ptr %frame, null
+  br i1 %frameless, label %wrong, label %begin
+begin:
+  %expected = load i64, ptr %frame
+  %as_expected = icmp sge i64 %count, %expected
+  %under_way_at = getelementptr i64, ptr %frame, i64 1
+  %under_way = load ptr, ptr %under_way_at
+  %name_at = getelementptr i64, ptr %frame, i64 2
   %storage_name = load ptr, ptr %name_at
-  %name_at.1 = getelementptr i64, ptr %frame, i64 2
+  %name_at.1 = getelementptr i64, ptr %frame, i64 3
   %writer_name = load ptr, ptr %name_at.1
-  %name_at.2 = getelementptr i64, ptr %frame, i64 3
+  %name_at.2 = getelementptr i64, ptr %frame, i64 4
   %address_name = load ptr, ptr %name_at.2
-  %none_at = getelementptr i64, ptr %frame, i64 4
+  %none_at = getelementptr i64, ptr %frame, i64 5
   %none = load ptr, ptr %none_at
-  %lists = getelementptr i64, ptr %frame, i64 5
-  br i1 %idle, label %arrays, label %refused
+  %lists = getelementptr i64, ptr %frame, i64 6
+  br i1 %as_expected, label %quiet, label %refused
+quiet:
+  %commands = call i64 @PyDict_Size(ptr %under_way)
+  switch i64 %commands, label %refused [ i64 0, label %arrays
+                                         i64 -1, label %wrong ]
 
 arrays:
-  %a = phi ptr [ %lists, %start ], [ %a.next, %address ]
+  %a = phi ptr [ %lists, %quiet ], [ %a.next, %placed ]
   %a.arg = load i64, ptr %a
   %a.next = getelementptr i64, ptr %a, i64 3
   %a.end = icmp eq i64 %a.arg, -1
@@ -74,19 +95,28 @@ look:
   %buffer = load ptr, ptr %buffer_at
   %storage = call ptr @borrow(ptr %buffer, ptr %storage_name)
   %strange = icmp eq ptr %storage, null
-  br i1 %strange, label %no_buffer, label %known
+  br i1 %strange, label %wrong, label %known
 known:
   %writer = call ptr @borrow(ptr %buffer, ptr %writer_name)
+  %writerless = icmp eq ptr %writer, null
+  br i1 %writerless, label %wrong, label %usable
+usable:
   %there = icmp ne ptr %storage, %none
   %written = icmp eq ptr %writer, %none
-  %usable = and i1 %there, %written
-  br i1 %usable, label %place, label %refused
+  %free = and i1 %there, %written
+  br i1 %free, label %place, label %refused
 place:
   %address.object = call ptr @borrow(ptr %storage, ptr %address_name)
+  %addressless = icmp eq ptr %address.object, null
+  br i1 %addressless, label %wrong, label %whole_array
+whole_array:
   %scattered = icmp eq ptr %address.object, %none ; a borrowed frame has an address for each plane
   br i1 %scattered, label %refused, label %address
 address:
   %address.pointer = call ptr @PyLong_AsVoidPtr(ptr %address.object)
+  %nowhere = icmp eq ptr %address.pointer, null
+  br i1 %nowhere, label %wrong, label %placed
+placed:
   %a.target_at = getelementptr i64, ptr %a, i64 1
   %a.target = load ptr, ptr %a.target_at
   %a.offset_at = getelementptr i64, ptr %a, i64 2
@@ -99,8 +129,7 @@ arrays.done:
   %numbers.first = getelementptr i64, ptr %a, i64 1
   br label %numbers
 numbers:
-  %n = phi ptr [ %numbers.first, %arrays.done ], [ %n.next, %float ], [ %n.next, %double ],
-               [ %n.next, %whole ]
+  %n = phi ptr [ %numbers.first, %arrays.done ], [ %n.next, %stored ], [ %n.next, %minus_one ]
   %n.arg = load i64, ptr %n
   %n.next = getelementptr i64, ptr %n, i64 3
   %n.end = icmp eq i64 %n.arg, -1
@@ -117,17 +146,25 @@ number.kind:
 double:
   %as.double = call double @PyFloat_AsDouble(ptr %value)
   store double %as.double, ptr %n.target
-  br label %numbers
+  %doubtful = fcmp oeq double %as.double, -1.0
+  br i1 %doubtful, label %minus_one, label %stored
 float:
   %as.double.1 = call double @PyFloat_AsDouble(ptr %value)
   %as.float = fptrunc double %as.double.1 to float
   store float %as.float, ptr %n.target
-  br label %numbers
+  %doubtful.1 = fcmp oeq double %as.double.1, -1.0
+  br i1 %doubtful.1, label %minus_one, label %stored
 whole:
   %as.whole = call i64 @PyLong_AsLongLong(ptr %value)
   %as.bits = and i64 %as.whole, %kind
   store i64 %as.bits, ptr %n.target
+  %doubtful.2 = icmp eq i64 %as.whole, -1
+  br i1 %doubtful.2, label %minus_one, label %stored
+stored:
   br label %numbers
+minus_one: ; a number like others, or an error
+  %error = call i1 @failed()
+  br i1 %error, label %wrong, label %numbers
 
 numbers.done:
   %passes.first = getelementptr i64, ptr %n, i64 1
@@ -151,8 +188,8 @@ run:
 done:
   %yes = call ptr @PyBool_FromLong(i64 1)
   ret ptr %yes
-no_buffer:
-  call void @PyErr_Clear() ; the checks of the ordinary way say what is wrong
+wrong:
+  call void @PyErr_Clear()
   br label %refused
 refused:
   %no = call ptr @PyBool_FromLong(i64 0)
@@ -230,7 +267,8 @@ class CpuExecutable(HostExecutable):
                 numbers += (len(slots) + place, start + 8 * (run.params_at + place), _kind(dtype))
             calls += (run.code.address, start, scratch.address)
         names = (guard.storage, guard.writer, "address")
-        fixed = [id(guard.idle), *map(id, names), id(None)]
+        count = len(slots) + max((len(p.params) for p in passes), default=0)
+        fixed = [count, id(guard.idle), *map(id, names), id(None)]
         frame = array("q", [*fixed, *arrays, END, *numbers, END, *calls, END])
         codes = [run.code for run in passes]
         held = (frame, unread, blocks, scratch, codes, names, guard.idle)
