@@ -13,4 +13,7 @@ def machine_with(vector_bytes: int, x86: bool = True) -> Host:
     """
     real = detect_host()
     width = min(vector_bytes, real.vector_bytes)
-    return Host(real.name, real.features, width, real.fma, x86 and real.x86)
+    shuffles = x86 and real.shuffles_bytes
+    return Host(
+        real.name, real.features, width, real.fma, x86 and real.x86, shuffles_bytes=shuffles
+    )

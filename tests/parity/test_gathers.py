@@ -34,7 +34,7 @@ def native(
     special = found.specialize([source], target, values)
     assert isinstance(special.work, Program)
     types = [source, *(t.type for t in found.tables(values))]
-    program = prepare_program(special.work, types, target, fma=True, tables=True)
+    program = prepare_program(special.work, types, target, fma=True, least_table=0.0)
     slots = [Slot(t) for t in (*types, target)]
     work = plan_calls([Call(program, tuple(range(len(types))), len(types))], slots).passes[0]
     assert isinstance(work, FusedPass)

@@ -29,8 +29,7 @@ def image(height: int, width: int) -> ArrayType:
 def planned(kernel: Kernel, type_: ArrayType, params: dict[str, object], host: Host) -> Plan:
     special = kernel.specialize([type_], type_, kernel.bind(params))
     assert isinstance(special.work, Program)
-    tables = host.permutes_bytes
-    program = prepare_program(special.work, [type_], type_, fma=True, tables=tables)
+    program = prepare_program(special.work, [type_], type_, fma=True, least_table=host.least_table)
     return plan_calls([Call(program, (0,), 1)], [Slot(type_)] * 2)
 
 

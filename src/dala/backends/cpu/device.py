@@ -39,7 +39,7 @@ class CpuDevice(HostDevice):
 
     def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
         host = detect_host()
-        return prepare_program(program, inputs, output, fma=host.fma, tables=host.permutes_bytes)
+        return prepare_program(program, inputs, output, fma=host.fma, least_table=host.least_table)
 
     def compile(self, plan: Plan) -> HostExecutable:
         return CpuExecutable(plan, [self._compile_pass(plan, p) for p in plan.passes])

@@ -11,6 +11,7 @@ body.py writes what is inside the innermost loop; this file, what is around it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,7 +22,7 @@ from dala.backends.cpu.extrema import find_extrema
 from dala.backends.cpu.jit import Host
 from dala.backends.cpu.rows import RowBody, Sweep, schedule_rows
 from dala.backends.cpu.tables import ByteMap, find_byte_map
-from dala.backends.cpu.weight import weigh_pass
+from dala.backends.cpu.weight import weigh_curve, weigh_pass
 from dala.ir.dtypes import U8
 from dala.ir.graph import OUTPUT, Extent
 from dala.plan.melt import FusedPass, PassArray
@@ -80,7 +81,7 @@ class PassEmitter:
     def __init__(self, work: FusedPass, host: Host) -> None:
         self.work = work
         self.vector_bytes = host.vector_bytes
-        self.permutes_bytes = host.permutes_bytes
+        self.host = host
         self.x86 = host.x86
         self.image = work.domain == "image"
         self.sweep = schedule_rows(work)
@@ -303,10 +304,11 @@ class PassEmitter:
         return text.split(" ", 1)[0]
 
     def byte_map(self, body: RowBody) -> ByteMap | None:
-        """The byte map that a body is, on machines that can look bytes up."""
-        if not self._writes_bytes(body) or not self.permutes_bytes:
+        """The byte map that a body is, if looking bytes up is less work on this machine."""
+        if not self._writes_bytes(body) or self.host.least_table == math.inf:
             return None
-        return find_byte_map(body, self._channels_of_bytes(body.grid))
+        found = find_byte_map(body, self._channels_of_bytes(body.grid))
+        return found if found and weigh_curve(body.roots) >= self.host.least_table else None
 
     def extrema(self, body: RowBody) -> int:
         """The channels of a body that is nothing but minima and maxima of bytes, or 0."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import math
 import platform
 import threading
 import weakref
@@ -28,6 +29,7 @@ CACHED_PASSES = 256  # compiled passes kept; the oldest unused one is freed beyo
 # LLVM takes to make it well grows with the square: 8,000 lines took 5 s, 62,000 took 218 (quickly: 16). The
 # longest pass of the catalogue has 1,000.
 LONG_TEXT = 5_000
+SHUFFLED_TABLE = 66.0  # vector operations: 16 shuffles, and what they need, for a vector of pixels
 STACK = 16 << 20  # bytes, for LLVM's recursions
 
 
@@ -41,6 +43,12 @@ class Host:
     fma: bool
     x86: bool = False
     permutes_bytes: bool = False  # any byte of two vectors in one instruction (AVX-512 VBMI)
+    shuffles_bytes: bool = False  # any byte within 16 (SSSE3 and its wider forms)
+
+    @property
+    def least_table(self) -> float:
+        """Vector operations from which a function of a byte is faster as a table (tables.py)."""
+        return 0.0 if self.permutes_bytes else SHUFFLED_TABLE if self.shuffles_bytes else math.inf
 
 
 @once
@@ -55,7 +63,10 @@ def detect_host() -> Host:
     wide = 64 if found.get("avx512f") and found.get("avx512bw") and found.get("avx512vl") else 0
     width = wide or (32 if found.get("avx2") else 16)
     tables = width == 64 and bool(found.get("avx512vbmi"))
-    return Host(name, features, width, bool(found.get("fma")), x86=True, permutes_bytes=tables)
+    return Host(
+        name, features, width, bool(found.get("fma")),
+        x86=True, permutes_bytes=tables, shuffles_bytes=bool(found.get("ssse3")),
+    )  # fmt: skip
 
 
 class Module:

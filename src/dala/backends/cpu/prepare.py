@@ -19,6 +19,7 @@ every pipeline: fused equals unfused, byte for byte.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,6 +43,7 @@ from dala.backends.cpu.ways import (
     SAMPLED,
     TABLE,
 )
+from dala.backends.cpu.weight import weigh_curve
 from dala.backends.patterns import drop_halves, is_plain_average, on_levels, reads_levels
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
@@ -67,14 +69,17 @@ def prepare_program(
     output: ArrayType,
     *,
     fma: bool,
-    tables: bool = False,
+    least_table: float = math.inf,
 ) -> Program:
-    """The program in the CPU's own arithmetic for arrays of these kinds."""
+    """The program in the CPU's own arithmetic for arrays of these kinds.
+
+    ``least_table``: curves that are so much work (weight.py) are look-up tables.
+    """
     program = drop_halves(_choose_size(program, inputs, output))
     ways: dict[int, Way] = {}
     of_bytes: set[int] = set()  # sources that may be counted in levels
     if program.domain == "image" and output.dtype == U8:
-        ways = _ways_on_bytes(program, inputs, tables)
+        ways = _ways_on_bytes(program, inputs, least_table)
         of_bytes = _point_wise_bytes(program, inputs)
     stages = []
     for number, stage in enumerate(program.stages):
@@ -103,13 +108,15 @@ def _choose_size(program: Program, inputs: Sequence[ArrayType], output: ArrayTyp
     return general if suits == [False, True] else program
 
 
-def _ways_on_bytes(program: Program, inputs: Sequence[ArrayType], tables: bool) -> dict[int, Way]:
+def _ways_on_bytes(
+    program: Program, inputs: Sequence[ArrayType], least_table: float
+) -> dict[int, Way]:
     """The stages on the way to a u8 image that need no f32, and how they are computed instead."""
     ways: dict[int, Way] = {}
     if program.has_one_grid:
         ways |= dict.fromkeys(_extrema_stages(program, inputs), EXTREMA)
         ways |= dict.fromkeys(_fixed_stages(program, inputs), FIXED)
-        if tables and _maps_bytes(program, inputs):
+        if _maps_bytes(program, inputs) and weigh_curve(program.stages[0].body) >= least_table:
             ways[0] = TABLE
         if _is_gain(program, inputs):
             ways[len(program.stages) - 1] = GAIN

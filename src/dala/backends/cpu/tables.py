@@ -2,9 +2,9 @@
 
 If every channel a body writes is a function of the same channel of one pixel of bytes, there are only
 256 inputs: the expressions, however long, are evaluated once for each, and the pass becomes a look-up of
-64 bytes at a time. What they read at computed positions (a curve) does not change during a pass. The table
-is filled by the same instructions that would have run per pixel, so the result is the same to the last
-bit. Needs a machine that permutes bytes across a whole vector.
+a vector of bytes at a time. What they read at computed positions (a curve) does not change during a pass.
+The table is filled by the same instructions that would have run per pixel, so the result is the same to
+the last bit. Needs a machine that permutes bytes, across two whole vectors or at least within 16 bytes.
 """
 
 from __future__ import annotations
@@ -98,9 +98,15 @@ def _map(body: BodyEmitter, byte_map: ByteMap, pixels: str, values: Sequence[Nod
 
 
 def _look_up(body: BodyEmitter, key: str, node: Node, pixels: str) -> str:
+    start = body.owner.table(key, 256, partial(_fill_table, body.owner, node))
+    if body.owner.host.permutes_bytes:
+        return _permute(body, start, pixels)
+    return _shuffle(body, start, pixels)
+
+
+def _permute(body: BodyEmitter, start: str, pixels: str) -> str:
     """256 entries are four vectors; two permutations look into two of them each."""
     code, vector = body.lane, "<64 x i8>"
-    start = body.owner.table(key, 256, partial(_fill_table, body.owner, node))
     parts = []
     for quarter in range(4):
         address = body.uniform.op(f"getelementptr i8, ptr {start}, i64 {64 * quarter}")
@@ -109,6 +115,37 @@ def _look_up(body: BodyEmitter, key: str, node: Node, pixels: str) -> str:
     halves = [code.call(vector, name, vector, [a, pixels, b]) for a, b in (parts[:2], parts[2:])]
     upper = code.op(f"icmp slt {vector} {pixels}, zeroinitializer")
     return code.op(f"select <64 x i1> {upper}, {vector} {halves[1]}, {vector} {halves[0]}")
+
+
+def _shuffle(body: BodyEmitter, start: str, pixels: str) -> str:
+    """256 entries are 16 rows of 16; each byte finds its entry in one of them, and 0 in the others.
+
+    A shuffle gives 0 for bytes from 128 on. So a byte b looks into row r at b ⊕ 16·r, plus 112 without
+    overflow: 112 to 127 if its upper half is r, else 128 and more.
+    """
+    code, count = body.lane, body.owner.vector_bytes
+    vector = f"<{count} x i8>"
+    repeated = ", ".join(f"i32 {i % 16}" for i in range(count))
+    found = ""
+    for row in range(16):
+        address = body.uniform.op(f"getelementptr i8, ptr {start}, i64 {16 * row}")
+        entries = body.row.op(f"load <16 x i8>, ptr {address}, align 16")
+        table = body.row.op(
+            f"shufflevector <16 x i8> {entries}, <16 x i8> poison, <{count} x i32> <{repeated}>"
+        )
+        mine = code.op(f"xor {vector} {pixels}, splat (i8 {16 * row})") if row else pixels
+        name = f"llvm.uadd.sat.v{count}i8"
+        index = code.call(vector, name, vector, [mine, "splat (i8 112)"])
+        part = code.call(vector, _SHUFFLES[count], vector, [table, index])
+        found = code.op(f"or {vector} {found}, {part}") if found else part
+    return found
+
+
+_SHUFFLES = {
+    16: "llvm.x86.ssse3.pshuf.b.128",
+    32: "llvm.x86.avx2.pshuf.b",
+    64: "llvm.x86.avx512.pshuf.b.512",
+}
 
 
 def _function_key(node: Node) -> str:

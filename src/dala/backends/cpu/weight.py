@@ -23,6 +23,7 @@ from dala.backends.cpu.ways import (
     RESAMPLED,
     SAMPLED,
 )
+from dala.ir.graph import Node, walk
 from dala.plan.melt import FusedPass
 
 WEIGHTS = {
@@ -45,6 +46,12 @@ def weigh_pass(work: FusedPass, computed: Sequence[RowBody], lanes: int) -> floa
         _weigh_resampled(work, b) if b.way == RESAMPLED else _weigh_body(b) for b in computed
     ]
     return max(sum(weights), moved * TRAFFIC) / lanes
+
+
+def weigh_curve(roots: Sequence[Node]) -> float:
+    """Vector operations per element of a function of nothing but the element, computed in f32."""
+    nodes = walk(roots)
+    return float(sum(WEIGHTS.get(n.op, 1) for n in nodes if n.args) + (STORE + 3) * len(roots))
 
 
 def _weigh_resampled(work: FusedPass, body: RowBody) -> float:
