@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -164,6 +165,7 @@ def bench_threads(seconds: float) -> dict[str, Table]:
                 alone = found[name][0]["ms"] if found[name] else ms
                 row = {"threads": count, "ms": ms, "efficiency": alone / ms / count}
                 found[name].append(row)
+    found["chains of five per second, several callers"] = bench_callers(seconds)
     return found | {"waking helpers that sleep": bench_wake(most)}
 
 
@@ -179,6 +181,42 @@ def bench_wake(most: int) -> Table:
         us = [statistics.median(times) / 1e3 for times in (asleep, again)]
         rows.append({"helpers": count, "us": us[0], "us_again": us[1]})
     return rows or [{"helpers": 0, "us": 0.0, "us_again": 0.0}]
+
+
+def bench_callers(seconds: float) -> Table:
+    """Chains of 3840×2160 from one thread of Python, and from four at once; meanwhile another one ticks.
+
+    ``longest_ms`` is the longest time between two ticks, which sleep for a millisecond.
+    """
+    rows = []
+    for callers in (1, 4):
+        runs = [chain_run(CHAIN, UHD) for _ in range(callers)]
+        for run in runs:
+            run()
+        until = time.perf_counter() + 5 * seconds
+        counts, gaps = [0] * callers, [0.0]
+
+        def call(number: int, runs: list[Run] = runs, until: float = until) -> None:
+            while time.perf_counter() < until:
+                runs[number]()
+                counts[number] += 1  # noqa: B023 (joined below)
+
+        def tick(until: float = until) -> None:
+            while time.perf_counter() < until:
+                begun = time.perf_counter()
+                time.sleep(0.001)
+                gaps.append(time.perf_counter() - begun)  # noqa: B023
+
+        threads = [threading.Thread(target=call, args=(n,)) for n in range(callers)]
+        threads.append(threading.Thread(target=tick))
+        begun = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        per_second = sum(counts) / (time.perf_counter() - begun)
+        rows.append({"callers": callers, "per_second": per_second, "longest_ms": 1e3 * max(gaps)})
+    return rows
 
 
 # -- memory, compiling, overhead ---------------------------------------------------------------
