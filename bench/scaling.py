@@ -170,17 +170,20 @@ def bench_threads(seconds: float) -> dict[str, Table]:
 
 
 def bench_wake(most: int) -> Table:
-    """From the call until so many helpers are at work, µs; ``again`` right after the last time."""
-    rows = []
-    for count in sorted({1, *(n for n in (3, 7, 15, 31) if n < most), most - 1} - {0}):
-        asleep, again = [], []
-        for _ in range(101):
-            time.sleep(0.002)
-            asleep.append(pool().measure_wake_ns(count))
-            again.append(pool().measure_wake_ns(count))
-        us = [statistics.median(times) / 1e3 for times in (asleep, again)]
-        rows.append({"helpers": count, "us": us[0], "us_again": us[1]})
-    return rows or [{"helpers": 0, "us": 0.0, "us_again": 0.0}]
+    """From the call until so many of all helpers are at work, µs; ``again`` right after the last time."""
+    if most == 1:
+        return [{"helpers": 0, "us": 0.0, "us_again": 0.0}]
+    asleep, again = [], []
+    for _ in range(101):
+        time.sleep(0.002)
+        asleep.append(pool().measure_arrivals(most - 1))
+        again.append(pool().measure_arrivals(most - 1))
+    counts = sorted({1, *(n for n in (3, 7, 11, 13, 31) if n < most), most - 1})
+    us = [
+        [statistics.median(t[n - 1] for t in times) / 1e3 for n in counts]
+        for times in (asleep, again)
+    ]
+    return [{"helpers": n, "us": a, "us_again": b} for n, a, b in zip(counts, *us, strict=True)]
 
 
 def bench_callers(seconds: float) -> Table:

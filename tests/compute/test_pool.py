@@ -264,10 +264,19 @@ def test_a_container_with_half_a_core_gets_a_thread(monkeypatch: pytest.MonkeyPa
 
 
 def test_more_work_has_more_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Helper k comes 10 + 2·(k - 1) µs after it was called."""
+    """Helper k comes 10 + 2·(k - 1) µs after it was called; the last core is busy elsewhere."""
     pretend(monkeypatch, 16)
-    monkeypatch.setattr(pool, "_wake_ns", lambda: (10_000.0, 2_000.0))
+    arrivals = [10_000 + 2_000 * k for k in range(14)]
+    monkeypatch.setattr(pool, "_arrivals", lambda: [*arrivals, pool.LONGEST_WAKE_NS])
     counts = [pool.useful_helpers(us * 1000.0) for us in (5, 15, 25, 60, 200, 1000)]
-    assert counts == sorted(counts) and counts[0] == 0 and counts[-1] == 15 and counts[2] >= 1
+    assert counts == sorted(counts) and counts[0] == 0 and counts[2] >= 1 and counts[-1] == 14
+    assert pool.useful_helpers(1e8) == 15
     pretend(monkeypatch, 1)
     assert pool.useful_helpers(1e9) == 0
+
+
+def test_how_long_waking_takes_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, 4)
+    found = pool._arrivals._make()
+    assert len(found) == 3 and found == sorted(found)
+    assert all(0 < each <= pool.LONGEST_WAKE_NS for each in found)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import itertools
 import os
 import time
 from array import array
@@ -42,7 +43,8 @@ MEASUREMENTS = 7
 LONGEST_BIRTH_S = 0.1  # of waiting for all helpers before measuring
 LATEST = 1.5  # times the time it takes to come must have passed when all is done
 LEAST_WORK_NS = 10_000  # no thread is woken for less, however fast that is
-LONGEST_WAKE_NS = 5_000_000  # who measures how long waking takes does not wait longer
+LONGEST_WAKE_NS = 400_000  # who measures how long waking takes does not wait longer
+LONGEST_MEASURING_S = 0.02  # of trying again where nobody comes in that time
 
 # Where things are in the shared memory; what different threads write often has a cache line of its own.
 _WAKE, _PARKED, _ACTIVE, _LIMIT, _STOP, _SERVING, _SLOTS_AT = 0, 64, 128, 192, 196, 256, 512
@@ -351,11 +353,15 @@ end:
   ret void
 }}
 
-; Work that is done when so many threads are at it (block: how many have come, how many are expected, when
-; to give up), to measure how long that takes.
+; Work that is done when so many threads are at it, to measure how long that takes. Its block: how many have
+; come, how many are expected, when to give up, and when each of them came.
 define void @meet(ptr %block, ptr %scratch) {{
 entry:
+  %arrival = call i64 @now()
   %come = atomicrmw add ptr %block, i64 1 seq_cst
+  %place = add i64 %come, 3
+  %arrival_at = getelementptr i64, ptr %block, i64 %place
+  store i64 %arrival, ptr %arrival_at
   %expected_at = getelementptr i64, ptr %block, i64 1
   %expected = load i64, ptr %expected_at
   %until_at = getelementptr i64, ptr %block, i64 2
@@ -451,12 +457,13 @@ class Pool:
         """How many helpers have begun to serve, and not ended."""
         return ctypes.c_int32.from_address(self.address + _SERVING).value
 
-    def measure_wake_ns(self, helpers: int) -> int:
-        """How long it takes until so many helpers, asleep before, are at work."""
+    def measure_arrivals(self, helpers: int) -> list[int]:
+        """After how many nanoseconds the first of them, the second … is at work."""
         begun = int(self._code.now())
-        block = array("q", [0, helpers + 1, begun + LONGEST_WAKE_NS])
+        block = array("q", [0, helpers + 1, begun + LONGEST_WAKE_NS] + [0] * (helpers + 1))
         self.run(self._code.meet, block.buffer_info()[0], 0, 0, helpers)
-        return min(int(self._code.now()) - begun, LONGEST_WAKE_NS)
+        come = sorted(t - begun for t in block[3:] if t)[1:]  # the first one is the caller
+        return [*come, *[LONGEST_WAKE_NS] * (helpers - len(come))]
 
 
 @once_per_process
@@ -466,38 +473,40 @@ def pool() -> Pool:
 
 
 @once_per_process
-def _wake_ns() -> tuple[float, float]:
-    """How long the first helper takes to come, and how much longer each further one."""
+def _arrivals() -> list[int]:
+    """When the first helper, the second … comes, if all are called at once.
+
+    The fastest of a few times. One core may be busy elsewhere: then its helper comes late, if at all, and
+    that says nothing of the others.
+    """
     most = cores.machine_threads() - 1
     pool().start(most)
     patience = time.monotonic() + LONGEST_BIRTH_S
     while pool().serving < most and time.monotonic() < patience:
         time.sleep(1e-4)
-    counts = (1, most)
-    fastest = [float(LONGEST_WAKE_NS)] * 2
-    for _ in range(MEASUREMENTS):
-        for place, count in enumerate(counts):
-            time.sleep(2e-9 * SPIN_NS)  # until they sleep
-            fastest[place] = min(fastest[place], pool().measure_wake_ns(count))
-    one, all_of_them = fastest
-    return one, max(0.0, all_of_them - one) / max(1, most - 1)
+    fastest = [LONGEST_WAKE_NS] * most
+    begun = time.monotonic()
+    for number in itertools.count():
+        time.sleep(2e-9 * SPIN_NS)  # until they sleep
+        fastest = list(map(min, fastest, pool().measure_arrivals(most)))
+        spent = time.monotonic() - begun
+        settled = fastest[most // 2] < LONGEST_WAKE_NS
+        if number >= MEASUREMENTS and (settled or spent > LONGEST_MEASURING_S):
+            return fastest
+    raise AssertionError("it counts on")
 
 
 def useful_helpers(work_ns: float) -> int:
     """How many helpers make a piece of work faster that takes one thread so long.
 
-    Helper k comes after ``first + (k - 1) · each``. Until the end at t all have worked for
-    t + Σ (t - when it came): the last one is worth waking if it comes well before the end.
+    Until the end at t all together have worked for t + Σ (t - when each came): the last one is worth waking
+    if it comes well before that.
     """
-    most = cores.machine_threads() - 1
-    if most == 0 or work_ns < LEAST_WORK_NS:
+    if cores.machine_threads() == 1 or work_ns < LEAST_WORK_NS:
         return 0
-    first, each = _wake_ns()
-    useful, late = 0, 0.0
-    while useful < most:
-        comes = first + useful * each
+    late = 0
+    for useful, comes in enumerate(_arrivals()):
         late += comes
         if LATEST * comes > (work_ns + late) / (useful + 2):
-            break
-        useful += 1
-    return useful
+            return useful
+    return cores.machine_threads() - 1
