@@ -12,6 +12,7 @@ fixed.py     averages of bytes in 16-bit fixed point
 gain.py      levels plus a gain times differences, in 16 bits
 tables.py    point-wise chains of bytes as one look-up table
 jit.py       text → machine code, cached by content
-launch.py    arguments, bands, threads
+launch.py    arguments, bands: how a pass is called
+pool.py      native threads that help; cores.py: how many, parking.py: how they sleep, bands.py: plain loops
 device.py    the contract
 """
