@@ -228,7 +228,8 @@ entry:
   %active = getelementptr i8, ptr %pool, i64 {ACTIVE}
   %slots = getelementptr i8, ptr %pool, i64 {SLOTS_AT}
   %in = atomicrmw add ptr %active, i32 1 seq_cst
-  br label %search
+  %wanted = icmp sgt i64 %helpers, 0
+  br i1 %wanted, label %search, label %alone
 search:
   %n = phi i64 [ 0, %entry ], [ %n.next, %not_here ]
   %offset = mul i64 %n, {SLOT_BYTES}
