@@ -280,3 +280,11 @@ def test_how_long_waking_takes_is_measured_once(monkeypatch: pytest.MonkeyPatch)
     found = pool._arrivals._make()
     assert len(found) == 3 and found == sorted(found)
     assert all(0 < each <= pool.LONGEST_WAKE_NS for each in found)
+
+
+def test_waking_is_measured_with_all_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few threads are wanted when that is first asked for."""
+    pretend(monkeypatch, 4)
+    monkeypatch.setattr(pool, "LONGEST_WAKE_NS", 2_000_000_000)
+    with dala.use("cpu", threads=1):
+        assert max(pool.pool().measure_arrivals(3)) < pool.LONGEST_WAKE_NS
