@@ -14,7 +14,7 @@ from pretended import run_pretended
 from processes import run_to_the_end
 
 import dala
-from dala.backends.cpu import cores, pool
+from dala.backends.cpu import cores, pool, pool_code
 from dala.backends.cpu.jit import Module
 from dala.errors import ParameterError
 
@@ -105,14 +105,14 @@ def test_many_callers_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
         except BaseException as error:
             failed.append(error)
 
-    threads = [threading.Thread(target=call) for _ in range(pool.SLOTS + 8)]
+    threads = [threading.Thread(target=call) for _ in range(pool_code.SLOTS + 8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert not failed
     assert len(seen) == 50 * len(threads) and max(seen) <= 6
-    assert ctypes.c_int32.from_address(pool.pool().address + pool._ACTIVE).value == 0
+    assert ctypes.c_int32.from_address(pool.pool().address + pool_code.ACTIVE).value == 0
 
 
 def test_no_more_threads_than_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
