@@ -321,6 +321,9 @@ def interrupted(dice: random.Random) -> None:
 
     image = picture(dice)
     before = signal.signal(signal.SIGALRM, interrupt)
+    # An exception that falls into wgpu-py's `__del__` is dropped there, and its device is never freed:
+    # the collector must not find one that was lost on this thread, where signals come.
+    gc.disable()
     try:
         try:
             signal.setitimer(signal.ITIMER_REAL, dice.uniform(0.0005, 0.03), 0.05)
@@ -336,6 +339,7 @@ def interrupted(dice: random.Random) -> None:
         armed.clear()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        gc.enable()
 
 
 def lose_the_gpu() -> None:
@@ -371,8 +375,19 @@ def measure() -> tuple[float, int, int]:
     )
 
 
+def use_few_arenas() -> None:
+    """Start again with two heaps rather than eight for each core, if they are glibc's.
+
+    On 16 cores it keeps 750 MiB of freed memory in 128 heaps, beside 80 MiB that are in use: which threads
+    happened to free it decides, and growth of 50 MiB cannot be seen.
+    """
+    if "MALLOC_ARENA_MAX" not in os.environ:
+        os.environ["MALLOC_ARENA_MAX"] = "2"
+        os.execv(sys.executable, sys.orig_argv)
+
+
 def give_back() -> None:
-    """What the C library keeps of freed memory depends on which threads happened to free it."""
+    """Freed memory goes back to the system, where the C library can be asked to."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
     if trim is not None:
         trim(0)
@@ -392,6 +407,7 @@ def grown(seen: list[tuple[float, int, int]]) -> list[str]:
 
 
 def main() -> int:
+    use_few_arenas()
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0
     seed = int(os.environ.get("DALA_SOAK_SEED", time.time_ns() % 1_000_000))
     print(f"{minutes:g} minutes, seed {seed}, devices {['cpu', *GPU]}", flush=True)
