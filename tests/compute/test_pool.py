@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import threading
 import time
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from in_threads import wait_until
 from pretended import run_pretended
 from processes import run_to_the_end
 
 import dala
-from dala.backends.cpu import cores, pool, pool_code
+from dala import compute, media
+from dala.backends.cpu import cores, launch, pool, pool_code
 from dala.backends.cpu.jit import Module
 from dala.errors import ParameterError
 
@@ -267,7 +273,9 @@ def test_more_work_has_more_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Helper k comes 10 + 2·(k - 1) µs after it was called; the last core is busy elsewhere."""
     pretend(monkeypatch, 16)
     arrivals = [10_000 + 2_000 * k for k in range(14)]
-    monkeypatch.setattr(pool, "_arrivals", lambda: [*arrivals, pool.LONGEST_WAKE_NS])
+    measured = pool.Waking.__new__(pool.Waking)
+    measured.arrivals, measured._due = [*arrivals, pool.LONGEST_WAKE_NS], math.inf
+    monkeypatch.setattr(pool, "waking", lambda: measured)
     counts = [pool.useful_helpers(us * 1000.0) for us in (5, 15, 25, 60, 200, 1000)]
     assert counts == sorted(counts) and counts[0] == 0 and counts[2] >= 1 and counts[-1] == 14
     assert pool.useful_helpers(1e8) == 15
@@ -277,9 +285,63 @@ def test_more_work_has_more_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_how_long_waking_takes_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, 4)
-    found = pool._arrivals._make()
+    found = pool.waking._make().arrivals
     assert len(found) == 3 and found == sorted(found)
     assert all(0 < each <= pool.LONGEST_WAKE_NS for each in found)
+
+
+def test_a_machine_that_was_busy_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And runs that were cut for few threads then get more."""
+    pretend(monkeypatch, 4)
+    never = [pool.LONGEST_WAKE_NS] * 3
+    answers = [never, never, [10_000, 11_000, 12_000]]
+    monkeypatch.setattr(pool, "_measure_arrivals", lambda: answers.pop(0))
+    monkeypatch.setattr(pool, "FIRST_PAUSE_S", 0.02)
+    busy = pool.Waking()
+    monkeypatch.setattr(pool, "waking", lambda: busy)
+    image = np.random.default_rng(5).integers(0, 256, (480, 640, 4), np.uint8)
+    with dala.use("cpu"):
+        source, out = compute.from_array(image), compute.buffer_zeros(image.shape, "u8")
+        pipeline = compute.pipeline()
+        pipeline.add({"kernel": "median", "inputs": [source], "output": out})
+        helpers: list[int] = []
+        run_each = pool.Pool.run_each
+
+        def note(self: pool.Pool, runs: Sequence[pool.Run]) -> None:
+            helpers.extend(run[4] for run in runs)
+            run_each(self, runs)
+
+        monkeypatch.setattr(pool.Pool, "run_each", note)
+        pipeline.run()
+        first = out.read()
+        assert not any(helpers)
+        wait_until(lambda: bool(pipeline.run()) or len(answers) == 0)
+        pipeline.run()
+        assert helpers[-1] == 3
+        assert np.array_equal(out.read(), first)
+        compute.free_many([source, out])
+    time.sleep(0.1)
+    assert busy.ask_again() is busy.arrivals  # a good answer stays
+
+
+def test_passes_of_a_run_are_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, 4)
+    calls: list[int] = []
+    image = np.random.default_rng(6).integers(0, 256, (400, 500, 4), np.uint8)
+    chain = [("blur", {"radius": 3.0}), *(("rotate", {"degrees": 5.0 * n}) for n in (1, 2, 3))]
+    one_by_one = image
+    for step in chain:
+        one_by_one = np.asarray(media.apply_filters(one_by_one, [step], device="cpu"))
+    call = launch._call
+
+    def count(*arguments: Any) -> None:
+        calls.append(len(arguments[0]))
+        call(*arguments)
+
+    monkeypatch.setattr(launch, "_call", count)
+    result = media.apply_filters(image, chain, device="cpu")
+    assert len(calls) == 1 and calls[0] > 1
+    assert np.array_equal(result, one_by_one)
 
 
 def test_waking_is_measured_with_all_helpers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,9 +20,8 @@ from in_threads import PATIENCE_S
 
 import dala
 from dala import compute
-from dala.backends.cpu import jit
-from dala.backends.cpu.launch import PassLauncher
-from dala.backends.host import HostDevice
+from dala.backends.cpu import jit, launch
+from dala.backends.cpu.device import CpuDevice
 
 TRIES = 200  # one is enough, unless the other thread gets no core for so long
 MANY = 20  # more than a call that lets go for a moment at its beginning or end would allow
@@ -104,7 +103,7 @@ def test_a_thread_keeps_ticking_while_a_chain_runs(
         p.add({"kernel": "sharpen", "inputs": [one], "output": two})
         p.add({"kernel": "contrast", "inputs": [two], "output": out, "params": {"value": 0.5}})
         p.run()  # compiled and warm
-        monkeypatch.setattr(PassLauncher, "_work", ticker.watched(PassLauncher._work))
+        monkeypatch.setattr(launch, "_call", ticker.watched(launch._call))
         assert ticker.runs_during(p.run if how == "run" else lambda: p.submit().wait())
         compute.free_many([photo, out])
 
@@ -114,7 +113,7 @@ def test_a_thread_keeps_ticking_while_arrays_go_in_and_out(
 ) -> None:
     shape = (4320, 7680, 4)
     for name in ("upload", "download"):
-        monkeypatch.setattr(HostDevice, name, ticker.watched(getattr(HostDevice, name)))
+        monkeypatch.setattr(CpuDevice, name, ticker.watched(getattr(CpuDevice, name)))
     with dala.use("cpu"):
         frame = np.zeros(shape, np.uint8)
         b = compute.from_array(frame)

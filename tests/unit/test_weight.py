@@ -98,7 +98,7 @@ def test_threads(
     if not jit.detect_host().permutes_bytes:
         pytest.skip("fitted to AVX-512; elsewhere vectors are narrower and the borders lower")
     monkeypatch.setattr(cores, "machine_threads", lambda: 4)
-    monkeypatch.setattr(pool, "_arrivals", lambda: [70_000] * 3)
+    monkeypatch.setattr(pool, "latest_arrivals", lambda _work_ns: [70_000] * 3)
     plan = planned(find_kernel(kernel), image(height, width), {}, jit.detect_host())
     (run,) = CpuDevice().compile(plan).passes
     assert isinstance(run, launch.PassLauncher)

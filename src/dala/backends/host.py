@@ -147,11 +147,14 @@ class HostExecutable(Executable):
         timed: bool = False,
     ) -> None:
         temps = [spare.take(t) for t in self.temps] if self.temps else ()
-        arrays: Sequence[Any] = (*temps, *slots)
-        for run in self.passes:
-            run(arrays, params)
+        self.run((*temps, *slots), params)
         for array in temps:
             spare.give(array)
+
+    def run(self, arrays: Sequence[Any], params: Numbers) -> None:
+        """All passes, on the temporaries and what is in the slots."""
+        for run_pass in self.passes:
+            run_pass(arrays, params)
 
 
 def positions(plan: Plan, arrays: Sequence[PassArray]) -> list[int]:

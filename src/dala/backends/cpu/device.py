@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dala.backends.base import Array, Storage
+from dala.backends.copying import copy_array
 from dala.backends.cpu.cores import thread_count
 from dala.backends.cpu.emit import emit_pass
 from dala.backends.cpu.jit import CodeCache, detect_host
 from dala.backends.cpu.launch import PassLauncher
 from dala.backends.cpu.prepare import prepare_program
 from dala.backends.cpu.quick import CpuExecutable
-from dala.backends.host import HostDevice, HostExecutable, RunPass, on_positions, positions
+from dala.backends.host import (
+    HostArray,
+    HostDevice,
+    HostExecutable,
+    RunPass,
+    on_positions,
+    positions,
+)
 from dala.backends.library import whole_pass
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType
@@ -40,6 +49,14 @@ class CpuDevice(HostDevice):
     def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
         host = detect_host()
         return prepare_program(program, inputs, output, fma=host.fma, least_table=host.least_table)
+
+    def upload(self, storage: Storage, data: Array) -> None:
+        assert isinstance(storage, HostArray)
+        copy_array(storage.array, data)
+
+    def download(self, storage: Storage, out: Array) -> None:
+        assert isinstance(storage, HostArray)
+        copy_array(out, storage.array)
 
     def compile(self, plan: Plan) -> HostExecutable:
         return CpuExecutable(plan, [self._compile_pass(plan, p) for p in plan.passes])

@@ -17,7 +17,7 @@ import numpy as np
 from dala.backends.borrowed import BorrowedFrame, Rows
 from dala.backends.cpu.emit import ROOM_BLOCK, TAIL_BYTES, NativePass, extents_of
 from dala.backends.cpu.jit import Compiled
-from dala.backends.cpu.pool import pool, useful_helpers
+from dala.backends.cpu.pool import latest_arrivals, pool, useful_helpers
 from dala.backends.cpu.ways import DOT
 from dala.backends.host import HostArray, HostMemory
 from dala.errors import VerificationError
@@ -28,6 +28,7 @@ from dala.ir.planes import shrink
 from dala.plan.melt import FusedPass
 
 Block: TypeAlias = "array[int]"  # the arguments of a native call, in 8-byte words
+BANDS, BAND_ROWS, ROWS = 1, 2, 3  # where those are among the arguments
 PIECE = 16_384  # elements per row when a tensor is cut into even pieces
 NS_PER_OPERATION = 0.13  # a vector operation, on one core
 CACHED_BYTES = 2 << 20  # arrays that are larger, all together, come from memory
@@ -81,17 +82,13 @@ class PassLauncher:
         traffic = moved * NS_PER_BYTE if moved > CACHED_BYTES else 0.0
         # how long it takes one core
         self.ns = max(traffic, rows * columns * native.weight * NS_PER_OPERATION)
-        helpers = useful_helpers(self.ns)
-        band_rows = _band_rows(rows, self.ns, helpers + 1, native.halo, 1 << coarsest)
-        bands = -(-rows // band_rows)
-        self.helpers = min(helpers, bands - 1)
         rings, room = _lay_rings(native, columns)
         self.scratch_bytes = room + sum(
             size * (extent + 2 * ROOM_BLOCK)
             for size, extent in zip(native.room_bytes, (rows, columns), strict=True)
         )
         layout = native.layout
-        block = [0, bands, band_rows, rows, columns, last, room, *shape]
+        block = [0, 1, rows, rows, columns, last, room, *shape]
         for a in work.reads:
             block += (0, _stride(a.type, columns, image), *extents_of(a, image))
         for a in work.writes:
@@ -99,6 +96,9 @@ class PassLauncher:
         block += rings
         assert len(block) == layout.params
         self.block: Block = array("q", block + [0] * len(params))  # but for addresses, parameters
+        self.helpers = 0
+        self._halo, self._coarsest = native.halo, 1 << coarsest
+        self._divide()
         offsets = [a.offset for a in (*work.reads, *work.writes)]
         words = (*layout.reads, *layout.writes)
         self.addresses = list(zip(words, positions, offsets, strict=True))
@@ -110,6 +110,23 @@ class PassLauncher:
         self.params_at = layout.params  # in words
 
     def __call__(self, arrays: Sequence[HostMemory], params: Sequence[float | int]) -> None:
+        run_passes([self], arrays, params)
+
+    def _divide(self) -> None:
+        """Into bands, for as many threads as are useful by what was last measured."""
+        self._measured = latest_arrivals(self.ns)
+        helpers = useful_helpers(self.ns)
+        rows = self.block[ROWS]
+        band_rows = _band_rows(rows, self.ns, helpers + 1, self._halo, self._coarsest)
+        bands = -(-rows // band_rows)
+        block = self.block[:]  # others may be reading the one that is there
+        block[BANDS], block[BAND_ROWS] = bands, band_rows
+        self.block, self.helpers = block, min(helpers, bands - 1)
+
+    def arguments(self, arrays: Sequence[HostMemory], params: Sequence[float | int]) -> Block:
+        """What the native code is called with. The caller holds the arrays."""
+        if latest_arrivals(self.ns) is not self._measured:
+            self._divide()
         block = self.block[:]
         for word, position, offset in self.addresses:
             memory = arrays[position]
@@ -118,24 +135,34 @@ class PassLauncher:
             else:
                 block[word], block[word + 1] = self._borrow(memory, word, offset)
         self._pack.pack_into(block, 8 * self.params_at, *params[: len(self.params)])
-        self._work(block)
-
-    def _work(self, block: Block) -> None:
-        """The arrays are held by the caller; helpers that are under way end before this does."""
-        address = block.buffer_info()[0]
-        scratch = _own.at_least(self.scratch_bytes)  # held here until the call is over
-        if self.helpers:
-            pool().run(
-                self.code.address, address, scratch.address, self.scratch_bytes, self.helpers
-            )
-        else:
-            self.code.call(address, scratch.address)
+        return block
 
     def _borrow(self, frame: BorrowedFrame, word: int, offset: int) -> Rows:
         """Where a plane is, if this pass only reads it and looks no further past its end than allowed."""
         if word not in self.borrowable:
             raise VerificationError("a pass writes a borrowed frame, or reads too far past its end")
         return frame.rows_at(offset)
+
+
+def run_passes(
+    passes: Sequence[PassLauncher], arrays: Sequence[HostMemory], params: Sequence[float | int]
+) -> None:
+    """Pass after pass, in one native call. Helpers that are under way end before it does."""
+    blocks = [each.arguments(arrays, params) for each in passes]  # held until the call is over
+    scratch = _own.at_least(max(each.scratch_bytes for each in passes))  # likewise
+    _call(passes, [block.buffer_info()[0] for block in blocks], scratch.address)
+
+
+def _call(passes: Sequence[PassLauncher], blocks: Sequence[int], scratch: int) -> None:
+    if len(passes) == 1 and not passes[0].helpers:
+        passes[0].code.call(blocks[0], scratch)
+        return
+    pool().run_each(
+        [
+            (each.code.address, block, scratch, each.scratch_bytes, each.helpers)
+            for each, block in zip(passes, blocks, strict=True)
+        ]
+    )
 
 
 def _check_sizes(work: FusedPass) -> None:

@@ -20,9 +20,12 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import math
 import os
 import time
 from array import array
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from dala import forking, leaving
 from dala.backends.cpu import cores
@@ -36,6 +39,10 @@ LATEST = 1.5  # times the time it takes to come must have passed when all is don
 LEAST_WORK_NS = 10_000  # no thread is woken for less, however fast that is
 LONGEST_WAKE_NS = 400_000  # who measures how long waking takes does not wait longer
 LONGEST_MEASURING_S = 0.02  # of trying again where nobody comes in that time
+FIRST_PAUSE_S = 1.0  # before a machine that was busy is measured again
+
+_NOBODY: list[int] = []
+Run: TypeAlias = "tuple[int, int, int, int, int]"  # the arguments of Pool.run
 
 
 class Pool:
@@ -57,12 +64,23 @@ class Pool:
     def run(self, work: int, block: int, scratch: int, need: int, helpers: int) -> None:
         """Have up to so many helpers join a call of ``work(block, scratch)``; ``need`` is how many bytes
         of scratch memory each of them gets for itself. All are addresses; their owner holds on to them."""
+        self._code.run(self.address, work, block, scratch, need, self._at_most(helpers))
+
+    def run_each(self, runs: Sequence[Run]) -> None:
+        """One run after the other, in a single native call: nobody else takes the GIL in between."""
+        words = array("q")
+        for work, block, scratch, need, helpers in runs:
+            words.extend((work, block, scratch, need, self._at_most(helpers)))
+        self._code.run_each(self.address, words.buffer_info()[0], len(runs))
+
+    def _at_most(self, helpers: int) -> int:
+        """So many helpers, if there are as many; those who are missing are started."""
         threads = cores.thread_count()
         self._limit.value = threads
         helpers = min(helpers, threads - 1)
         if helpers > self._helpers:
             self.start(helpers)
-        self._code.run(self.address, work, block, scratch, need, helpers)
+        return helpers
 
     def start(self, count: int) -> None:
         """Have so many helpers."""
@@ -103,8 +121,43 @@ def pool() -> Pool:
     return Pool()
 
 
+class Waking:
+    """How long it takes helpers to come, measured when that is first asked for.
+
+    A machine that was busy then is asked again, a second later, two, four …: it would otherwise do with few
+    threads as long as the process lives.
+    """
+
+    def __init__(self) -> None:
+        self._lock = forking.lock()
+        self._pause_s = FIRST_PAUSE_S
+        self.arrivals = _measure_arrivals()
+        self._due = self._next_time()
+
+    def ask_again(self) -> list[int]:
+        """When the first helper, the second … comes. Another list each time it was measured."""
+        if time.monotonic() > self._due and self._lock.acquire(blocking=False):
+            try:
+                self.arrivals = _measure_arrivals()
+                self._due = self._next_time()
+            finally:
+                self._lock.release()
+        return self.arrivals
+
+    def _next_time(self) -> float:
+        if not _nobody_came(self.arrivals):
+            return math.inf
+        self._pause_s *= 2
+        return time.monotonic() + self._pause_s / 2
+
+
 @once_per_process
-def _arrivals() -> list[int]:
+def waking() -> Waking:
+    """How long waking takes in this process."""
+    return Waking()
+
+
+def _measure_arrivals() -> list[int]:
     """When the first helper, the second … comes, if all are called at once.
 
     The fastest of a few times. One core may be busy elsewhere: then its helper comes late, if at all, and
@@ -117,13 +170,16 @@ def _arrivals() -> list[int]:
         time.sleep(1e-4)
     fastest = [LONGEST_WAKE_NS] * most
     measured, until = 0, time.monotonic() + LONGEST_MEASURING_S
-    while measured < MEASUREMENTS or (
-        fastest[most // 2] == LONGEST_WAKE_NS and time.monotonic() < until
-    ):
+    while measured < MEASUREMENTS or (_nobody_came(fastest) and time.monotonic() < until):
         time.sleep(2e-9 * SPIN_NS)  # until they sleep
         fastest = list(map(min, fastest, pool().measure_arrivals(most)))
         measured += 1
     return fastest
+
+
+def _nobody_came(arrivals: list[int]) -> bool:
+    """Or so few that the machine must have been busy."""
+    return arrivals[len(arrivals) // 2] == LONGEST_WAKE_NS
 
 
 def useful_helpers(work_ns: float) -> int:
@@ -132,11 +188,18 @@ def useful_helpers(work_ns: float) -> int:
     Until the end at t all together have worked for t + Σ (t - when each came): the last one is worth waking
     if it comes well before that.
     """
-    if cores.machine_threads() == 1 or work_ns < LEAST_WORK_NS:
-        return 0
     late = 0
-    for useful, comes in enumerate(_arrivals()):
+    arrivals = latest_arrivals(work_ns)
+    for useful, comes in enumerate(arrivals):
         late += comes
         if LATEST * comes > (work_ns + late) / (useful + 2):
             return useful
-    return cores.machine_threads() - 1
+    return len(arrivals)
+
+
+def latest_arrivals(work_ns: float) -> list[int]:
+    """When helpers come to a piece of work that takes one thread so long: the same list as before unless it
+    was measured again. Nobody comes to short ones."""
+    if cores.machine_threads() == 1 or work_ns < LEAST_WORK_NS:
+        return _NOBODY
+    return waking().ask_again()

@@ -288,6 +288,33 @@ end:
   ret void
 }}
 
+; Run after run, each of five words: work, block, scratch, need, helpers.
+define void @run_each(ptr %pool, ptr %runs, i64 %count) {{
+entry:
+  br label %check
+check:
+  %n = phi i64 [ 0, %entry ], [ %n.next, %do ]
+  %more = icmp slt i64 %n, %count
+  br i1 %more, label %do, label %end
+do:
+  %first = mul i64 %n, 5
+  %work_at = getelementptr i64, ptr %runs, i64 %first
+  %work = load ptr, ptr %work_at
+  %block_at = getelementptr i64, ptr %work_at, i64 1
+  %block = load ptr, ptr %block_at
+  %scratch_at = getelementptr i64, ptr %work_at, i64 2
+  %scratch = load ptr, ptr %scratch_at
+  %need_at = getelementptr i64, ptr %work_at, i64 3
+  %need = load i64, ptr %need_at
+  %helpers_at = getelementptr i64, ptr %work_at, i64 4
+  %helpers = load i64, ptr %helpers_at
+  call void @run(ptr %pool, ptr %work, ptr %block, ptr %scratch, i64 %need, i64 %helpers)
+  %n.next = add i64 %n, 1
+  br label %check
+end:
+  ret void
+}}
+
 ; Shared memory for a pool. It is never freed: a thread that is just being born looks at it.
 define ptr @new() {{
 entry:
@@ -378,6 +405,7 @@ class PoolCode:
         self.new = module.function("new", address)
         self.serve = module.function("serve", None, address)
         self.run = module.function("run", None, address, address, address, address, word, word)
+        self.run_each = module.function("run_each", None, address, address, word)
         self.close = module.function("close", None, address)
         self.now = module.function("now", word)
         self.meet = module.address("meet")

@@ -14,6 +14,7 @@ that are over in some microseconds, and only where there is a GIL to keep.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import sys
 from array import array
 from collections.abc import Callable, Sequence
@@ -21,11 +22,12 @@ from typing import Any, cast
 
 from dala.backends.base import Guard
 from dala.backends.cpu.jit import Module
-from dala.backends.cpu.launch import PassLauncher
-from dala.backends.host import HostArray, HostExecutable
+from dala.backends.cpu.launch import PassLauncher, run_passes
+from dala.backends.host import HostArray, HostExecutable, Numbers, RunPass
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, F64, U8, DType
 from dala.once import once
+from dala.plan.planner import Plan
 
 BRIEF_NS = 65_000  # of all passes, on one core
 METH_FASTCALL = 0x80
@@ -241,7 +243,21 @@ def _entry() -> _Entry | None:
 
 
 class CpuExecutable(HostExecutable):
-    """Passes that are one function of Python's as well, if they are short."""
+    """Native passes that follow each other are one native call; and all of them are a function of Python's
+    as well, if they are short."""
+
+    def __init__(self, plan: Plan, passes: Sequence[RunPass]) -> None:
+        super().__init__(plan, passes)
+        grouped = itertools.groupby(self.passes, lambda each: isinstance(each, PassLauncher))
+        self._steps = [(native, tuple(group)) for native, group in grouped]
+
+    def run(self, arrays: Sequence[Any], params: Numbers) -> None:
+        for native, passes in self._steps:
+            if native:
+                run_passes(cast("tuple[PassLauncher, ...]", passes), arrays, params)
+            else:
+                for run_pass in passes:
+                    run_pass(arrays, params)
 
     def quick(self, slots: Sequence[bool], guard: Guard) -> Callable[..., bool] | None:
         passes = [p for p in self.passes if isinstance(p, PassLauncher)]
