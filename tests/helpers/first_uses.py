@@ -321,3 +321,9 @@ def check_close(got: Array, wanted: Array, levels: int) -> None:
 
 if __name__ == "__main__":
     try_first(*sys.argv[1:3], large=(3840, 2160))
+
+
+def unexpected(errors: str) -> str:
+    """What a process wrote to stderr, without the lines which say that a slow GPU is being waited for."""
+    said = [line for line in errors.splitlines() if "waiting for the GPU, for " not in line]
+    return "\n".join(said)

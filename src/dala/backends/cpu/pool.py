@@ -8,9 +8,8 @@ always works. Helpers that are free join it; one that comes late finds no ticket
              work · take the tickets back · wait for the helpers that have begun
     helper   look for a ticket · wake a few more · work · look again · spin a little · sleep
 
-The helpers are threads of Python's only at their birth: their first call is ``serve``, which does not
-return until the interpreter leaves. They are woken as a tree (each one that finds work wakes
-the next four), as waking is what takes the time: one call of the system for each thread.
+The helpers are native threads, which serve until the interpreter leaves. They are woken as a tree (each one
+that finds work wakes the next four), as waking is what takes the time: one call of the system for each.
 
 What they do is written in pool_code.py. How many join a run follows from its work and from how long waking
 takes here, which is measured once.
@@ -18,7 +17,6 @@ takes here, which is measured once.
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 import math
 import os
@@ -28,7 +26,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from dala import forking, leaving
-from dala.backends.cpu import cores
+from dala.backends.cpu import cores, native_threads
 from dala.backends.cpu.pool_code import LIMIT, PARKING, SERVING, SPIN_NS, pool_code
 from dala.errors import OutOfMemoryError
 from dala.once import once_per_process
@@ -56,6 +54,7 @@ class Pool:
         self._limit = ctypes.c_int32.from_address(self.address + LIMIT)
         self._code.prepare(self.address + PARKING)
         self._helpers = 0  # that were started
+        self._threads: list[int] = []  # to be joined
         self._most = 1 << 14  # that can be
         self._lock = forking.lock()
         self._process = os.getpid()
@@ -87,14 +86,18 @@ class Pool:
         with self._lock:
             while self._helpers < min(count, self._most) and not leaving.has_begun():
                 self._helpers += 1  # before: should a signal come between, there is one less
-                try:
-                    _thread.start_new_thread(self._code.serve, (self.address,))
-                except RuntimeError:  # the system gives no more: fewer will do
+                thread = native_threads.start(self._code.serve, self.address)
+                if thread is None:  # the system gives no more: fewer will do
                     self._most = self._helpers = self._helpers - 1
+                else:
+                    self._threads.append(thread)
 
     def _close(self) -> None:
-        if os.getpid() == self._process:  # forked: the helpers are the parent's
-            self._code.close(self.address)
+        if os.getpid() != self._process:  # forked: the helpers are the parent's
+            return
+        self._code.close(self.address)
+        while self._threads:  # their last instructions are code that may be freed after this
+            native_threads.join(self._threads.pop())
 
     @property
     def serving(self) -> int:

@@ -400,10 +400,10 @@ class PoolCode:
         }  # fmt: skip
         system = parking.find_system()
         self.prepare = system.prepare
-        module = Module(_TEXT.format(**numbers) + system.text)
+        self._module = module = Module(_TEXT.format(**numbers) + system.text)
         address, word = ctypes.c_void_p, ctypes.c_int64
         self.new = module.function("new", address)
-        self.serve = module.function("serve", None, address)
+        self.serve = module.address("serve")
         self.run = module.function("run", None, address, address, address, address, word, word)
         self.run_each = module.function("run_each", None, address, address, word)
         self.close = module.function("close", None, address)
