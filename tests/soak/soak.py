@@ -345,7 +345,7 @@ def interrupted(dice: random.Random) -> None:
 def lose_the_gpu() -> None:
     """Tell everybody that their device is lost, as a driver does; the next who needs one opens another."""
     device = open_device("webgpu")
-    with device.lock:  # type: ignore[attr-defined]
+    with device.queue.lock:  # type: ignore[attr-defined]
         device.lost = True
 
 

@@ -161,7 +161,7 @@ def test_memory_is_used_again_and_zeros_are_zeros(gpu: WebGpuDevice) -> None:
 
 def test_the_pool_keeps_to_its_budget(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "SPARE_BYTES", 1 << 20)
-    pool = memory.MemoryPool(gpu.gpu, gpu.limits, "here", gpu.lock)
+    pool = memory.MemoryPool(gpu.gpu, gpu.limits, "here", gpu.queue)
     held = [pool.array(ArrayType((size,), U8), False) for size in range(100_000, 1_000_000, 50_000)]
     del held
     gc.collect()
@@ -315,18 +315,20 @@ def test_a_run_is_one_submit(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch)
     p.add({"kernel": "reduce_sum", "inputs": [floats], "output": total})
     p.run()
     submits = []
-    original = gpu.recorder.submit
-    monkeypatch.setattr(gpu.recorder, "submit", lambda: submits.append(1) or original())
+    original = gpu.queue.recorder.submit
+    monkeypatch.setattr(gpu.queue.recorder, "submit", lambda: submits.append(1) or original())
     p.run()
     assert submits == [1]
     assert total.read().tolist() == [50_000]
 
 
 def test_both_ways_to_record_are_one(own: WebGpuDevice) -> None:
-    assert isinstance(own.recorder, NativeRecorder)  # or wgpu-py has changed: then this is news
+    assert isinstance(
+        own.queue.recorder, NativeRecorder
+    )  # or wgpu-py has changed: then this is news
     source = image((33, 64, 4))
     quick, _ = run_chain(own, source)
-    own.recorder = PublicRecorder(own.gpu)
+    own.queue.recorder = PublicRecorder(own.gpu)
     slow, _ = run_chain(own, source)
     np.testing.assert_array_equal(quick, slow)
 
@@ -345,6 +347,7 @@ def test_what_an_interrupted_call_left_behind_is_cleared(
     assert len(error_handler._get_proxy_stack()) == depth
     recorder.abandon()  # and again, before anything was begun
     recorder.start()
+    recorder.finish()
     recorder.submit()
     assert len(error_handler._get_proxy_stack()) == depth
     assert "out of sync" not in caplog.text + capfd.readouterr().err
@@ -363,7 +366,7 @@ def test_an_error_while_recording_is_raised_before_the_submit(
     own: WebGpuDevice, gpu: WebGpuDevice, way: type, caplog: pytest.LogCaptureFixture
 ) -> None:
     """wgpu-native ends the process if it is handed a command buffer with an error in it."""
-    own.recorder = way(own.gpu)
+    own.queue.recorder = way(own.gpu)
     engine = Engine(own)
     type_ = ArrayType((4,), F32)
     a = Buffer(engine, type_, own.allocate(type_))

@@ -192,7 +192,7 @@ def test_a_gpu_that_is_destroyed_while_it_is_waited_for() -> None:
     for thread in threads:
         thread.start()
     under_way.wait(HANGS_S)
-    with fresh.lock:  # a submit to a GPU that is gone ends the process: see faults.py
+    with fresh.queue.lock:  # a submit to a GPU that is gone ends the process: see faults.py
         fresh.gpu.destroy()
     for thread in threads:
         thread.join(HANGS_S)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from dala.backends.webgpu.memory import GpuArray
@@ -61,8 +60,7 @@ class Picture:
         import wgpu
 
         self._shared = device is not None
-        # of the queue, where others use it too
-        self._lock: AbstractContextManager[Any] = nullcontext() if device is None else device.lock
+        self._queue = None if device is None else device.queue  # others use it too
         gpu: Any = None if device is None else device.gpu
         if gpu is None:
             with some_runtime_dir():
@@ -95,7 +93,11 @@ class Picture:
 
     def show(self, frame: Frame, number: int) -> None:
         """Draw a frame; it is brought over unless it is the one from before."""
-        with self._lock:
+        if self._queue is None:
+            self._show(frame, number)
+            return
+        with self._queue.lock:
+            self._queue.submit_recorded()  # the frame may be among it
             self._show(frame, number)
 
     def _show(self, frame: Frame, number: int) -> None:

@@ -101,7 +101,7 @@ class ShaderSet:
         assert isinstance(pixels, GpuArray)
         given = {**self._uniforms, "surface": struct.pack("<4I", *info, 0), "params": params}
         gpu = self.device.gpu
-        with mapped("dispatch_compute", found.text, self.device), self.device.lock:
+        with mapped("dispatch_compute", found.text, self.device), self.device.queue.lock:
             entries = []
             for name, (binding, _) in found.wants.items():
                 if name == "pixels":
@@ -125,7 +125,7 @@ class ShaderSet:
             work.set_bind_group(0, group)
             work.dispatch_workgroups(*counts)
             work.end()
-            gpu.queue.submit([encoder.finish()])
+            self.device.queue.submit([encoder.finish()])
 
     def _block(self, name: str, data: bytes) -> dict[str, Any]:
         """A small buffer with these bytes, in whole vectors as uniforms want them."""
@@ -135,17 +135,17 @@ class ShaderSet:
             size = len(padded)
             buffer = self.device.gpu.create_buffer(size=size, usage="UNIFORM|STORAGE|COPY_DST")
             self._buffers[name] = (buffer, size)
-        self.device.gpu.queue.write_buffer(buffer, 0, padded)
+        self.device.queue.write_buffer(buffer, padded)
         return {"buffer": buffer, "offset": 0, "size": size}
 
     def copy(self, source: Any, target: Any) -> None:
         """One frame's pixels into another's."""
         assert isinstance(source, GpuArray) and isinstance(target, GpuArray)
-        with mapped("copying a frame", device=self.device), self.device.lock:
+        with mapped("copying a frame", device=self.device), self.device.queue.lock:
             encoder = self.device.gpu.create_command_encoder()
             size = source.type.nbytes
             encoder.copy_buffer_to_buffer(source.memory.buffer, 0, target.memory.buffer, 0, size)
-            self.device.gpu.queue.submit([encoder.finish()])
+            self.device.queue.submit([encoder.finish()])
 
     def _compile(self, text: str) -> Shader:
         found = self._compiled.get(text)

@@ -14,6 +14,6 @@ tables.py    point-wise chains of bytes as one look-up table
 jit.py       text → machine code, cached by content
 launch.py    arguments, bands: how a pass is called
 pool.py      native threads that help, pool_code.py: what they do, cores.py: how many, parking.py: how they
-             sleep, bands.py: plain loops for them
+             sleep, native_threads.py: how they are started, bands.py: plain loops for them
 device.py    the contract
 """

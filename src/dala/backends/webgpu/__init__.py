@@ -7,6 +7,7 @@ shader.py     a FusedPass as WGSL              blocks.py    one invocation's pix
 arrays.py     arrays in memory                 held.py      tiles in workgroup memory
 spelling.py   ops in WGSL                      functions.py   functions that they call
 uniforms.py   what is the same everywhere      library.py   whole-array ops
-pipelines.py  compiled shaders                 execute.py   one submit per run
-faults.py     wgpu's errors as ours
+pipelines.py  compiled shaders                 execute.py   a run: its command buffer
+record.py     command buffers                  queue.py     what goes to the GPU, in order
+faults.py     wgpu's errors as ours            waiting.py   waiting without being in the way
 """

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dala import forking
 from dala.backends.base import Device, Storage
 from dala.backends.webgpu.adapters import Adapter
 from dala.backends.webgpu.execute import CopyPass, Dispatch, GpuExecutable, Step
@@ -19,6 +18,7 @@ from dala.backends.webgpu.library import emit_library
 from dala.backends.webgpu.memory import GpuArray, MemoryPool
 from dala.backends.webgpu.pipelines import PipelineCache
 from dala.backends.webgpu.prepare import prepare_program
+from dala.backends.webgpu.queue import Queue
 from dala.backends.webgpu.record import make_recorder
 from dala.backends.webgpu.sizes import passes_of_one_size
 from dala.backends.webgpu.spelling import NEEDS
@@ -63,15 +63,14 @@ class WebGpuDevice(Device):
             )
         self.limits: dict[str, int] = dict(self.gpu.limits)
         self.dtypes = tuple(d for d in BUFFER_DTYPES if NEEDS.get(d, "") in ("", *features))
-        self.lock = forking.rlock()  # of the queue: what belongs together is submitted together
-        self.pool = MemoryPool(self.gpu, self.limits, str(adapter), self.lock)
         self.waiter = make_waiter(self.gpu)
-        self.staging = StagingRing(self.gpu, self.lock, self.waiter)
+        self.queue = Queue(self.gpu, make_recorder(self.gpu), self.waiter)
+        self.pool = MemoryPool(self.gpu, self.limits, str(adapter), self.queue)
+        self.staging = StagingRing(self.gpu, self.queue, self.waiter)
         self.pipelines = PipelineCache(self.gpu)
-        self.recorder = make_recorder(self.gpu)
         # a software adapter has no f16 units: there it would only be slower
         self.tuning = Tuning(half="shader-f16" in features and self.is_gpu)
-        self.timers = make_timers(self.gpu, self.lock, self.staging)
+        self.timers = make_timers(self.gpu, self.queue, self.staging)
         self.process = os.getpid()
 
     @property
@@ -207,7 +206,8 @@ class WebGpuDevice(Device):
             )
 
     def wait(self, what: str = "submitted work") -> None:
-        """Return when the GPU has done what was submitted; other threads can submit meanwhile."""
+        """Return when the GPU has done what it was given; other threads can submit meanwhile."""
+        self.queue.submit_recorded()
         self.waiter.until_done(what)
 
 

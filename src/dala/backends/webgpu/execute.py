@@ -2,9 +2,10 @@
 
     compile   shaders → pipelines; temporaries and copies are known
     launch    uniform blocks whose values changed, one command buffer, one submit; then wait
+    enqueue   the same without waiting, and the submit is shared with other runs (queue.py)
 
-Bind groups are kept for the arrays used last. Everything between taking the lock and the submit is in
-order with what other threads do; waiting is not under the lock.
+Bind groups are kept for the arrays used last. Everything between taking the queue and the submit is in
+order with what other threads do; waiting is not.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from dala.backends.base import QueuedExecutable, Storage, Timer
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
-from dala.backends.webgpu.record import PublicRecorder
+from dala.backends.webgpu.record import PublicRecorder, Recorder
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
@@ -54,7 +55,8 @@ class Dispatch:
         self._uniforms: Any = None
 
     def update(self, params: Params) -> None:
-        """Write the uniform block if its values changed."""
+        """Write the uniform block if its values changed: runs that were recorded before this are submitted
+        first, as they need the old ones."""
         if not self.shader.uniforms.fields:
             return
         if self._known is None or self._known[0] != params:
@@ -66,7 +68,7 @@ class Dispatch:
             self._uniforms = self.device.gpu.create_buffer(
                 size=len(values), usage="UNIFORM|COPY_DST"
             )
-        self.device.gpu.queue.write_buffer(self._uniforms, 0, values)
+        self.device.queue.write_buffer(self._uniforms, values)
         self._values = values
 
     def bind_group(self, memories: Sequence[Memory]) -> Any:
@@ -116,41 +118,56 @@ class GpuExecutable(QueuedExecutable):
         self, slots: Sequence[Storage | None], params: Params, *, timed: bool = False
     ) -> Timer | None:
         """Hand a run to the GPU without waiting for it; the queue keeps the order."""
-        timers = self.device.timers if timed and self.passes else None
-        run = self._record(slots, params, 1, timers)
-        return functools.partial(timers.read_ms, run) if timers is not None else None
+        device = self.device
+        device.check_process()
+        timers = device.timers if timed and self.passes else None
+        with mapped(self.label, device=device), device.queue.lock:
+            if timers is None:
+                self._record(device.queue.recorder, slots, params)
+                device.queue.submit_recorded()
+                return None
+            run, recorder = timers.begin(), PublicRecorder(device.gpu)
+            self._record(recorder, slots, params, 1, timers, run)
+            device.queue.submit_recorded()
+            recorder.submit()
+        return functools.partial(timers.read_ms, run)
 
     def enqueue(self, slots: Sequence[Storage | None], params: Params) -> None:
-        self.submit(slots, params)
+        device = self.device
+        device.check_process()
+        with mapped(self.label, device=device):
+            device.queue.share(lambda: self._record(device.queue.recorder, slots, params))
 
     def repeat(self, slots: Sequence[Storage | None], params: Params, times: int) -> None:
         """Many runs in one submit, to measure them."""
-        self._record(slots, params, times, None)
+        queue = self.device.queue
+        with mapped(self.label, device=self.device), queue.lock:
+            self._record(queue.recorder, slots, params, times)
+            queue.submit_recorded()
 
     def _record(
         self,
+        recorder: Recorder,
         slots: Sequence[Storage | None],
         params: Params,
-        times: int,
-        timers: TimerRing | None,
-    ) -> int:
-        """Encode and submit; the number under which the run is timed."""
-        device = self.device
-        device.check_process()
-        with mapped(self.label, device=device), device.lock:
-            temps: list[Memory] = []
-            try:
-                for type_ in self.temps:
-                    temps.append(device.pool.take(type_)[0])
-                run = timers.begin() if timers is not None else 0
-                self._encode(slots, temps, params, times, timers, run)
-            finally:
-                for memory in temps:  # whoever gets it comes later in the queue
-                    device.pool.give(memory)
-        return run
+        times: int = 1,
+        timers: TimerRing | None = None,
+        run: int = 0,
+    ) -> None:
+        """A command buffer, ready to be submitted; ``run`` is the number under which it is timed."""
+        pool = self.device.pool
+        temps: list[Memory] = []
+        try:
+            for type_ in self.temps:
+                temps.append(pool.take(type_)[0])
+            self._encode(recorder, slots, temps, params, times, timers, run)
+        finally:
+            for memory in temps:  # whoever gets it comes later in the queue
+                pool.give(memory)
 
     def _encode(
         self,
+        recorder: Recorder,
         slots: Sequence[Storage | None],
         temps: Sequence[Memory],
         params: Params,
@@ -172,9 +189,6 @@ class GpuExecutable(QueuedExecutable):
             if isinstance(step, Dispatch):
                 step.update(params)
                 bound[step] = step.bind_group([find(b.place) for b in step.shader.bindings])
-        recorder = self.device.recorder
-        if timers is not None:
-            recorder = public = PublicRecorder(self.device.gpu)
         done = 0
         try:
             recorder.start()
@@ -192,8 +206,9 @@ class GpuExecutable(QueuedExecutable):
                     recorder.dispatch(dispatch.pipeline, bound[dispatch], groups)
                 recorder.end_pass()
             if timers is not None:
-                timers.resolve(public.encoder, run)
-            recorder.submit()
+                assert isinstance(recorder, PublicRecorder)
+                timers.resolve(recorder.encoder, run)
+            recorder.finish()
         finally:
             recorder.abandon()
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import OrderedDict
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy.typing as npt
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from dala import forking
 from dala.backends.base import Storage
 from dala.backends.webgpu.faults import mapped
+from dala.backends.webgpu.queue import Queue
 from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
 
@@ -49,11 +49,10 @@ class GpuArray(Storage):
 class MemoryPool:
     """Memory to use again, up to a budget."""
 
-    def __init__(
-        self, device: Any, limits: dict[str, int], name: str, queue: AbstractContextManager[Any]
-    ) -> None:
+    def __init__(self, device: Any, limits: dict[str, int], name: str, queue: Queue) -> None:
         self.device = device
-        self._queue = queue  # the lock of the device's queue
+        self._queue = queue
+        self._doomed: list[Any] = []  # buffers that runs use which are not submitted yet
         self.name = name
         self.most_bytes = min(limits["max-buffer-size"], limits["max-storage-buffer-binding-size"])
         self._spare: OrderedDict[int, list[Memory]] = OrderedDict()
@@ -64,10 +63,10 @@ class MemoryPool:
         """A new array: zeros, or whatever was in memory."""
         memory, used = self.take(type_)
         if zero and used:
-            with self._queue:
+            with self._queue.lock:
                 encoder = self.device.create_command_encoder()
                 encoder.clear_buffer(memory.buffer)
-                self.device.queue.submit([encoder.finish()])
+                self._queue.submit([encoder.finish()])
         array = GpuArray(type_, memory)
         # not __del__: in a cycle of garbage the GPU buffer itself would be finalised as well
         weakref.finalize(array, self.give, memory).atexit = False
@@ -103,7 +102,9 @@ class MemoryPool:
             while self._spare_bytes > SPARE_BYTES:
                 size, spare = next(iter(self._spare.items()))
                 if spare:
-                    spare.pop().buffer.destroy()
+                    self._doomed.append(spare.pop().buffer)
                     self._spare_bytes -= size
                 if not spare:
                     del self._spare[size]
+            while self._doomed and not self._queue.holds_back:
+                self._doomed.pop().destroy()

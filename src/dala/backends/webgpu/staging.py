@@ -8,7 +8,6 @@ view       array → staging buffer, which is handed out as an array
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import numpy.typing as npt
 
 from dala.backends.copying import copy_bytes
 from dala.backends.webgpu.memory import SPARE_BYTES, Memory
+from dala.backends.webgpu.queue import Queue
 from dala.backends.webgpu.waiting import Waiter
 from dala.ir.arrays import ArrayType
 
@@ -38,9 +38,9 @@ class Reading(NamedTuple):
 class StagingRing:
     """Mapped buffers for both directions."""
 
-    def __init__(self, device: Any, lock: threading.RLock, waiter: Waiter) -> None:
+    def __init__(self, device: Any, queue: Queue, waiter: Waiter) -> None:
         self.device = device
-        self.lock = lock  # of the device's queue
+        self.queue = queue
         self._waiter = waiter
         # by size: (buffer, promise of being mapped again)
         self._uploads: dict[int, deque[tuple[Any, Any]]] = {}
@@ -53,8 +53,7 @@ class StagingRing:
         """Queue a copy of host data; the host array may change as soon as this returns."""
         source = data.reshape(-1).view(np.uint8)
         if source.nbytes <= SMALL:
-            with self.lock:
-                self.device.queue.write_buffer(memory.buffer, 0, _padded(source))
+            self.queue.write_buffer(memory.buffer, _padded(source))
             return
         for start in range(0, source.nbytes, MOST):
             piece = source[start : start + MOST]
@@ -75,7 +74,7 @@ class StagingRing:
 
     def _mapped_for_writing(self, size: int) -> Any:
         room = max(LEAST, 1 << (size - 1).bit_length())
-        with self.lock:
+        with self.queue.lock:
             used = self._uploads.setdefault(room, deque())
             if len(used) < IN_FLIGHT:
                 return self.device.create_buffer(
@@ -86,11 +85,11 @@ class StagingRing:
         return staging
 
     def _send(self, staging: Any, memory: Memory, start: int, size: int) -> None:
-        with self.lock:
+        with self.queue.lock:
             staging.unmap()
             encoder = self.device.create_command_encoder()
             encoder.copy_buffer_to_buffer(staging, 0, memory.buffer, start, -(-size // 4) * 4)
-            self.device.queue.submit([encoder.finish()])
+            self.queue.submit([encoder.finish()])
             used = self._uploads[staging.size]
             if len(used) < IN_FLIGHT:  # more of them were made while many threads were at it
                 used.append((staging, staging.map_async("WRITE", 0, staging.size)))
@@ -107,11 +106,11 @@ class StagingRing:
 
     def begin_read_part(self, buffer: Any, start: int, size: int) -> Reading:
         """The same for a part of any buffer."""
-        with self.lock:
+        with self.queue.lock:
             staging = self._readback(size)
             encoder = self.device.create_command_encoder()
             encoder.copy_buffer_to_buffer(buffer, start, staging, 0, size)
-            self.device.queue.submit([encoder.finish()])
+            self.queue.submit([encoder.finish()])
             return Reading(staging, staging.map_async("READ_NOSYNC", 0, size))
 
     def finish_read(self, reading: Reading, out: Array) -> None:
@@ -138,7 +137,7 @@ class StagingRing:
         return self.device.create_buffer(size=size, usage="MAP_READ|COPY_DST")
 
     def _release(self, staging: Any) -> None:
-        with self.lock:
+        with self.queue.lock:
             if self._waiter.lost:  # its memory went with the GPU
                 return
             staging.unmap()

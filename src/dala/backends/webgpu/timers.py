@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
 from dala.backends.webgpu.faults import mapped
+from dala.backends.webgpu.queue import Queue
 from dala.backends.webgpu.staging import StagingRing
 
 RUNS = 1024  # remembered; older ones are overwritten
@@ -17,10 +17,8 @@ SPACING = 256  # bytes between two results: where the GPU may put them
 class TimerRing:
     """Two timestamps for each of the last runs."""
 
-    def __init__(
-        self, gpu: Any, lock: threading.RLock, staging: StagingRing, tick_ns: float
-    ) -> None:
-        self.lock = lock  # of the queue
+    def __init__(self, gpu: Any, queue: Queue, staging: StagingRing, tick_ns: float) -> None:
+        self.queue = queue
         self.staging = staging
         self.queries = gpu.create_query_set(type="timestamp", count=2 * RUNS)
         self.results = gpu.create_buffer(size=RUNS * SPACING, usage="QUERY_RESOLVE|COPY_SRC")
@@ -51,7 +49,7 @@ class TimerRing:
         """Milliseconds of a run; None once so many others came that it is forgotten."""
         marks = np.empty(2, np.uint64)
         with mapped("reading timestamps"):
-            with self.lock:
+            with self.queue.lock:
                 if self.newest - run >= RUNS:
                     return None
                 reading = self.staging.begin_read_part(self.results, run % RUNS * SPACING, 16)
@@ -60,7 +58,7 @@ class TimerRing:
         return (int(end) - int(begin)) * self.tick_ns / 1e6
 
 
-def make_timers(gpu: Any, lock: threading.RLock, staging: StagingRing) -> TimerRing | None:
+def make_timers(gpu: Any, queue: Queue, staging: StagingRing) -> TimerRing | None:
     """Timers where the GPU has them and says how long its ticks are: no time is better than a wrong one."""
     if "timestamp-query" not in gpu.features:
         return None
@@ -70,4 +68,4 @@ def make_timers(gpu: Any, lock: threading.RLock, staging: StagingRing) -> TimerR
         tick_ns = float(lib.wgpuQueueGetTimestampPeriod(gpu.queue._internal))
     except (ImportError, AttributeError):
         return None
-    return TimerRing(gpu, lock, staging, tick_ns) if tick_ns > 0 else None
+    return TimerRing(gpu, queue, staging, tick_ns) if tick_ns > 0 else None

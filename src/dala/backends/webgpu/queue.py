@@ -1,0 +1,114 @@
+"""A GPU's queue: one thread at a time uses it, and short runs share a submit.
+
+A submit takes as long as recording a short run. So runs that are handed over one after the other
+(``share``) are recorded at once and submitted together: the first one alone, as the GPU may be idle, then
+twice as many each time. Whatever else goes to the GPU goes through here, behind them; who waits has them
+submitted before; and for those who do neither a thread submits what has waited for long.
+"""
+
+from __future__ import annotations
+
+import _thread
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from typing import Any
+
+from dala import forking, leaving
+from dala.backends.webgpu.record import Recorder
+from dala.backends.webgpu.waiting import Waiter
+
+MOST_SHARED = 16  # runs in one submit
+LATE_S = 0.3e-3  # that a run waits for others; twice that at most
+
+
+class Queue:
+    """What goes to a GPU, in order. Hold ``lock`` around things that belong together."""
+
+    def __init__(self, gpu: Any, recorder: Recorder, waiter: Waiter) -> None:
+        self.lock = forking.rlock()
+        self.recorder = recorder
+        self._gpu_queue = gpu.queue
+        self._waiter = waiter
+        self._together = 1  # so many recorded runs are submitted at once
+        self._since = 0.0  # when the first of them was recorded
+        self._watched = False  # whether the thread will look at them
+        self._bell: SimpleQueue[bool] | None = None
+        self._failure: Exception | None = None  # of the thread
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether there are runs that the GPU does not know of yet."""
+        return self.recorder.recorded > 0
+
+    def share(self, record: Callable[[], None]) -> None:
+        """Record a run, which is submitted with those before and after it."""
+        with self.lock:
+            if not self.holds_back:
+                self._since = time.monotonic()
+            record()
+            if self.recorder.recorded >= self._together:
+                larger = min(2 * self._together, MOST_SHARED)
+                self.submit_recorded()
+                self._together = larger
+            elif not self._watched:
+                self._watched = True
+                self._watcher().put(True)
+
+    def submit_recorded(self) -> None:
+        """Submit the runs that are recorded; the next one will not wait for others."""
+        with self.lock:
+            self._together = 1
+            failure, self._failure = self._failure, None
+            if failure is not None:
+                raise failure
+            if self._waiter.lost:
+                self.recorder.forget()  # whoever uses a GPU that is lost is told so
+            elif self.holds_back:
+                self.recorder.submit()
+
+    def submit(self, commands: Sequence[Any]) -> None:
+        """Submit command buffers of wgpu-py."""
+        with self.lock:
+            self.submit_recorded()
+            self._gpu_queue.submit(commands)
+
+    def write_buffer(self, buffer: Any, data: Any) -> None:
+        """Write data to the beginning of a buffer, after the runs so far."""
+        with self.lock:
+            self.submit_recorded()
+            self._gpu_queue.write_buffer(buffer, 0, data)
+
+    # -- what nobody comes for -----------------------------------------------------------------
+
+    def _watcher(self) -> SimpleQueue[bool]:
+        if self._bell is None:
+            bell: SimpleQueue[bool] = SimpleQueue()
+            _thread.start_new_thread(_watch, (weakref.ref(self), bell))
+            weakref.finalize(self, bell.put, False).atexit = False
+            self._bell = bell
+        return self._bell
+
+    def submit_late(self) -> bool:
+        """Submit what has waited for long; whether there may be more."""
+        with self.lock:
+            if self.holds_back and time.monotonic() - self._since > LATE_S:
+                try:
+                    with leaving.native:
+                        self.submit_recorded()
+                except Exception as error:  # raised to whoever comes next
+                    self._failure = error
+            self._watched = self.holds_back
+            return self._watched
+
+
+def _watch(reference: weakref.ref[Queue], bell: SimpleQueue[bool]) -> None:
+    """Look after a queue, as long as it exists."""
+    while bell.get():
+        more = True
+        while more:
+            time.sleep(LATE_S)
+            queue = reference()
+            more = queue is not None and queue.submit_late()
+            del queue

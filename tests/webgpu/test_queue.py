@@ -1,0 +1,231 @@
+"""Runs that are handed over one after the other share a submit, and nobody can tell by the results."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+from in_threads import in_threads, wait_until
+from processes import run_to_the_end
+
+from dala.backends.webgpu import memory, queue
+from dala.backends.webgpu.adapters import find_adapters
+from dala.backends.webgpu.device import WebGpuDevice
+from dala.compute import Buffer, Pipeline
+from dala.compute.engine import Engine, engine_for
+from dala.errors import DalaError, DeviceError
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import F32
+
+pytestmark = pytest.mark.webgpu
+
+
+@pytest.fixture
+def own() -> WebGpuDevice:
+    """A device that nobody else uses."""
+    return WebGpuDevice(find_adapters()[0])
+
+
+def numbers(device: WebGpuDevice, values: list[float], engine: Engine | None = None) -> Buffer:
+    type_ = ArrayType((len(values),), F32)
+    buffer = Buffer(engine or engine_for(device), type_, device.allocate(type_))
+    buffer.write(np.array(values, np.float32))
+    return buffer
+
+
+def doubling(buffer: Buffer) -> Pipeline:
+    """``b ← b + b``: how often it was done can be read, and that each run saw the one before."""
+    return Pipeline(buffer.engine).add(
+        {"kernel": "elementwise_add", "inputs": [buffer, buffer], "output": buffer}
+    )
+
+
+@pytest.fixture
+def submits(own: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many runs each submit had. What nobody comes for is not submitted."""
+    monkeypatch.setattr(queue, "LATE_S", 1000.0)
+    counts: list[int] = []
+    recorder = own.queue.recorder
+    submit = recorder.submit
+
+    def note() -> None:
+        counts.append(recorder.recorded)
+        submit()
+
+    monkeypatch.setattr(recorder, "submit", note)
+    return counts
+
+
+def test_more_and_more_runs_share_a_submit(own: WebGpuDevice, submits: list[int]) -> None:
+    a = numbers(own, [1.0, 3.0])
+    p = doubling(a)
+    for _ in range(60):
+        p.enqueue()
+    assert submits == [1, 2, 4, 8, 16, 16] and own.queue.recorder.recorded == 13
+    assert a.read().tolist() == [2.0**60, 3 * 2.0**60]
+    assert submits[-1] == 13
+    p.enqueue()  # somebody has waited: the GPU has nothing to do
+    assert submits[-1] == 1
+
+
+def test_a_run_goes_with_those_before_it(own: WebGpuDevice, submits: list[int]) -> None:
+    a = numbers(own, [1.0])
+    p = doubling(a)
+    for _ in range(3 + 2):
+        p.enqueue()
+    p.run()
+    assert submits == [1, 2, 3] and a.read().tolist() == [64.0]
+
+
+def test_each_run_has_its_own_numbers(own: WebGpuDevice) -> None:
+    """They are written before a submit, so runs with others have to be submitted first."""
+    a = numbers(own, [0.0])
+    p = Pipeline(a.engine)
+    p.add({"kernel": "scalar_mul", "inputs": [a], "output": a, "params": {"scalar": 2.0}})
+    q = Pipeline(a.engine)
+    q.add({"kernel": "scalar_add", "inputs": [a], "output": a, "params": {"scalar": 1.0}})
+    wanted = 0.0
+    for n in range(40):
+        p.set_params(0, scalar=1.0 + n % 3)
+        q.set_params(0, scalar=float(n % 5))
+        p.enqueue()
+        q.enqueue()
+        wanted = np.float32(wanted * np.float32(1.0 + n % 3)) + np.float32(n % 5)
+    assert a.read().tolist() == [wanted]
+
+
+def test_writes_and_copies_stay_in_order(own: WebGpuDevice) -> None:
+    a, b = numbers(own, [1.0]), numbers(own, [0.0])
+    add = Pipeline(a.engine).add({"kernel": "elementwise_add", "inputs": [a, b], "output": b})
+    for n in range(50):
+        add.enqueue()
+        a.write(np.array([n], np.float32))
+        add.enqueue()
+        add.enqueue()
+    assert b.read().tolist() == [1.0 + 2 * sum(range(50)) + sum(range(49))]
+
+
+def test_what_nobody_waits_for_is_done(own: WebGpuDevice) -> None:
+    a = numbers(own, [1.0])
+    p = doubling(a)
+    for _ in range(3):
+        for _ in range(2):
+            p.enqueue()
+        assert own.queue.recorder.recorded == 1
+        wait_until(lambda: own.queue.recorder.recorded == 0)
+    assert a.read().tolist() == [64.0]
+
+
+def test_memory_of_runs_under_way_is_freed_after_them(
+    own: WebGpuDevice, submits: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A destroyed buffer in a submit would end the process."""
+    monkeypatch.setattr(memory, "SPARE_BYTES", 0)
+    kept = numbers(own, [1.0] * 100)
+    for size in range(1, 30):
+        a, b = numbers(own, [1.0] * 100 * size), numbers(own, [1.0] * 100 * size)
+        add = Pipeline(a.engine).add({"kernel": "elementwise_add", "inputs": [a, b], "output": b})
+        for _ in range(3):
+            add.enqueue()
+        a.free()
+        b.free()
+        doubling(kept).enqueue()
+    assert kept.read().tolist() == [2.0**29] * 100
+    numbers(own, [1.0]).free()
+    assert not own.queue.holds_back and not own.pool._doomed
+
+
+def test_many_threads(own: WebGpuDevice) -> None:
+    buffers = [numbers(own, [1.0]) for _ in range(4)]
+    pipelines = [doubling(a) for a in buffers]
+
+    def work(number: int) -> None:
+        for _ in range(100):
+            pipelines[number].enqueue()
+
+    in_threads(4, work)
+    assert [a.read().tolist() for a in buffers] == [[2.0**100]] * 4
+
+
+def test_a_gpu_that_is_lost_meanwhile(own: WebGpuDevice, submits: list[int]) -> None:
+    a = numbers(own, [1.0])
+    p = doubling(a)
+    for _ in range(2):
+        p.enqueue()
+    with own.queue.lock:
+        own.gpu.destroy()
+        own.lost = True
+    with pytest.raises(DalaError, match="the GPU was lost"):
+        a.read()
+    own.queue.submit_recorded()
+    assert submits == [1] and not own.queue.holds_back
+
+
+def test_a_late_submit_that_fails_is_told(
+    own: WebGpuDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a = numbers(own, [1.0])
+    p = doubling(a)
+    p.enqueue()
+    submit = own.queue.recorder.submit
+
+    def fail() -> None:
+        own.queue.recorder.forget()
+        raise DeviceError("no")
+
+    monkeypatch.setattr(own.queue.recorder, "submit", fail)
+    p.enqueue()
+    wait_until(lambda: not own.queue.holds_back)
+    monkeypatch.setattr(own.queue.recorder, "submit", submit)
+    with pytest.raises(DeviceError, match="no"):
+        a.read()
+    assert a.read().tolist() == [2.0]  # told once
+
+
+def test_interrupts_lose_no_run() -> None:
+    """Every enqueue that came back is done once; one that was interrupted may be."""
+    text = """
+        from interrupting import interrupt_often
+        from test_queue import WebGpuDevice, doubling, find_adapters, numbers
+
+        own = WebGpuDevice(find_adapters()[0])
+        a = numbers(own, [1.0])
+        p = doubling(a)
+        p.enqueue()
+        came_back = [0]
+
+        def work():
+            if came_back[0] < 100:
+                p.enqueue()
+                came_back[0] += 1
+
+        def check():
+            done, tried = a.read()[0], came_back[0]
+            assert done in (2.0 ** tried, 2.0 ** (tried + 1)), (done, tried)
+            a.write([1.0])
+            came_back[0] = 0
+
+        a.write([1.0])
+        interrupt_often(120, work, check)
+        print("fine")
+        """
+    here = Path(__file__).parent
+    path = f"import sys; sys.path[:0] = [{str(here)!r}, {str(here.parent / 'helpers')!r}]\n"
+    code, out, errors = run_to_the_end(path + "if True:\n" + text)
+    assert (code, out) == (0, "fine\n"), errors
+
+
+def test_its_thread_ends_with_it() -> None:
+    own = WebGpuDevice(find_adapters()[0])
+    p = doubling(numbers(own, [1.0], Engine(own)))
+    for _ in range(2):
+        p.enqueue()
+    gone = weakref.ref(own.queue)
+    bell = own.queue._bell
+    del own, p
+    wait_until(lambda: gc.collect() is not None and gone() is None)
+    assert bell is not None
+    wait_until(bell.empty)  # the thread has taken the last word
