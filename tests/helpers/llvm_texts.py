@@ -9,12 +9,10 @@ from typing import NamedTuple
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.emit import emit_pass
 from dala.backends.cpu.jit import Host
-from dala.backends.cpu.prepare import prepare_program
 from dala.backends.host import HostExecutable
 from dala.compute import Buffer, Pipeline, scratch
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType
-from dala.ir.graph import Program
 from dala.language.kernel import Kernel
 from dala.plan.melt import FusedPass
 from dala.plan.planner import Plan, WholePass
@@ -49,15 +47,7 @@ class Case:
 
 
 class Writer(CpuDevice):
-    """Plans and writes passes for one machine."""
-
-    def __init__(self, host: Host) -> None:
-        super().__init__()
-        self.host = host
-
-    def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
-        least = self.host.least_table
-        return prepare_program(program, inputs, output, fma=self.host.fma, least_table=least)
+    """Plans and writes passes for a machine."""
 
     def compile(self, plan: Plan) -> HostExecutable:
         return HostExecutable(plan, [])  # for its plan alone
