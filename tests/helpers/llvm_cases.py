@@ -141,7 +141,7 @@ BETWEEN_FRAMES: dict[str, list[Call]] = {
     "a median": [BLUR, ("median", {"radius": 1}), SHARPEN],
     "grey": [BLUR, ("grayscale", {}), SHARPEN],
     "other channels": [BLUR, ("white_balance", {"temperature": 4000.0}), SHARPEN],
-    "crossed channels": [BLUR, (kernel_of("rgba(p.b, p.r * 0.5 + p.g * gain, 0.5, 1.0)"), {})],
+    "crossed channels": [(kernel_of("rgba(p.b, p.r * 0.5 + p.g * gain, 0.5, 1.0)"), {}), BLUR],
     "denoise": [SHARPEN, ("denoise", {"strength": 0.5})],
 }
 

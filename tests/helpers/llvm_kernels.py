@@ -179,6 +179,11 @@ def probe(src, k: float = 0.02):
     return src[0, 0] + (wide[0, 0] - tall[0, 0]) * 0.5
 """,
 }
+NETWORKS = {  # what is made of two values of it
+    "scaled": "(p * k + 0.125).with_alpha(src[0, 0].a)",
+    "turned": "rgba(p.a, p.r, p.g, src[0, 0].b)",
+    "of both": "rgba(q.r - p.r, q.g - p.g, q.b - p.b, q.a)",
+}
 
 
 def kernel_of(result: str, head: str = "p = src[0, 0]", inputs: str = "src") -> Kernel:
@@ -197,7 +202,7 @@ def network(result: str) -> Kernel:
         for n in range(last):
             pair = f"v{n}, v{n + 1}"
             lines.append(f"{pair} = min({pair}), max({pair})")
-    return kernel_of(result, "\n".join(lines))
+    return kernel_of(result, "\n".join([*lines, "p, q = v11, v13"]))
 
 
 def image_kernels() -> dict[str, Kernel]:
@@ -213,10 +218,7 @@ def image_kernels() -> dict[str, Kernel]:
         kernels[f"choice {name}"] = kernel_of("rgba(c, c, c, p.a)", head)
         kernels[f"choice {name}, one constant"] = kernel_of("rgba(c, 0.5, 1.0 - c, p.a)", head)
     kernels |= {f"steps {name}": make_kernel(text) for name, text in STEPS.items()}
-    kernels["steps a network"] = network("(v11 * k + 0.125).with_alpha(src[0, 0].a)")
-    kernels["steps two of a network"] = network(
-        "rgba(v13.r - v11.r, v13.g - v11.g, v13.b - v11.b, v13.a)"
-    )
+    kernels |= {f"steps network, {name}": network(result) for name, result in NETWORKS.items()}
     return kernels
 
 
