@@ -1,15 +1,25 @@
-"""Machine code is made and freed where no signal comes."""
+"""Machine code is made and freed where no signal comes, and for the machine that was asked for."""
 
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import gc
+import platform
 
+import numpy as np
+import pytest
+from engines import run_stages
+from machines import machine_with
 from processes import run_to_the_end
 
 from dala.backends.cpu import jit
+from dala.backends.cpu.device import CpuDevice
+from dala.backends.cpu.jit import Host
+from dala.compute.engine import Engine
 
 NOTHING = "define i32 @answer() {{ ret i32 {} }}"
+EMPTY_PASS = "define void @dala_pass(ptr %args, ptr %scratch) { ret void }"
 
 
 def test_what_is_dropped_is_freed_by_the_next_one() -> None:
@@ -51,3 +61,35 @@ def test_ctrl_c_while_code_is_made_and_freed() -> None:
         assert len(jit._engines) < 20, len(jit._engines)
         """
     assert run_to_the_end(text) == (0, "", "")
+
+
+def test_two_machines_share_no_code() -> None:
+    cache, here = jit.CodeCache(), jit.detect_host()
+    other = dataclasses.replace(here, vector_bytes=16)
+    first = cache.get(EMPTY_PASS, here)
+    assert cache.get(EMPTY_PASS, here) is first
+    assert cache.get(EMPTY_PASS, other) is not first
+    assert cache.compiled == 2
+
+
+def results_on(host: Host | None) -> tuple[bytes, object]:
+    """What a device for a machine computes in integers, and how wide it says its vectors are."""
+    image = np.random.default_rng(3).integers(0, 256, (23, 71, 4), dtype=np.uint8)
+    device = CpuDevice(host)
+    stages = [("blur", {}), ("sharpen", {}), ("grayscale", {})]
+    return run_stages(Engine(device), stages, image).tobytes(), device.describe()["vector_bits"]
+
+
+def test_devices_for_two_machines_side_by_side() -> None:
+    wanted, bits = results_on(None)
+    assert bits == 8 * jit.detect_host().vector_bytes
+    assert results_on(machine_with(16, x86=False)) == (wanted, 128)
+    assert results_on(None) == (wanted, bits)
+
+
+@pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="needs an x86")
+def test_code_is_compiled_for_the_host_of_the_device() -> None:
+    """The oldest of them: any other has its instructions."""
+    oldest = Host("x86-64", "", 16, fma=False, x86=True)
+    assert results_on(oldest) == (results_on(None)[0], 128)
+    assert ("x86-64", "", True) in jit._machines

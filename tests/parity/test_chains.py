@@ -17,7 +17,6 @@ from several_threads import use_threads
 
 import dala
 from dala import compute
-from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.jit import Host, detect_host
@@ -254,10 +253,11 @@ def test_bands_and_vector_widths_change_nothing(rows: int, vector_bytes: int, ca
     real = detect_host()
     narrow = Host(real.name, real.features, vector_bytes, real.fma)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cpu_device, "detect_host", lambda: narrow)
         patch.setattr(launch, "_band_rows", lambda *given: -(-rows // given[-1]) * given[-1])
         use_threads(patch, 4)
-        engine = Engine(CpuDevice())  # its own plans: these bands must not leak into other tests
+        engine = Engine(
+            CpuDevice(narrow)
+        )  # its own plans: these bands must not leak into other tests
         patch.setattr(default, "_default", engine)
         fused, plan = run_fused(case, source)
     for index, result in fused.items():

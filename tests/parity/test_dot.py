@@ -10,7 +10,6 @@ from machines import machine_with
 
 import dala
 from dala import compute
-from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.prepare import prepare_program
 from dala.backends.cpu.ways import CHOICE, DOT
@@ -82,8 +81,7 @@ def on_host(vector_bytes: int, x86: bool, work: Callable[[], list[np.ndarray]]) 
     """What a machine with other vectors computes."""
     host = machine_with(vector_bytes, x86)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cpu_device, "detect_host", lambda: host)
-        patch.setattr(default, "_default", Engine(CpuDevice()))
+        patch.setattr(default, "_default", Engine(CpuDevice(host)))
         return work()
 
 

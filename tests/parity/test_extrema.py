@@ -14,7 +14,6 @@ from several_threads import use_threads
 
 import dala
 from dala import compute
-from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.emit import emit_pass
@@ -234,11 +233,10 @@ def test_chains_are_their_stages(chain: str, dtype: str, vector_bytes: int, rows
             want = run_chain(stages, image, fused=False)
         with pytest.MonkeyPatch.context() as patch:
             if vector_bytes:
-                narrow = machine_with(vector_bytes)
-                patch.setattr(cpu_device, "detect_host", lambda host=narrow: host)
                 patch.setattr(launch, "_band_rows", lambda *_: rows)
                 use_threads(patch, 4)
-            patch.setattr(default, "_default", Engine(CpuDevice()))
+            host = machine_with(vector_bytes) if vector_bytes else None
+            patch.setattr(default, "_default", Engine(CpuDevice(host)))
             assert same(run_chain(stages, image, fused=True), want)
             assert same(run_chain(stages, image, fused=True, in_place=True), want)
 

@@ -11,7 +11,6 @@ from several_threads import use_threads
 
 import dala
 from dala import compute
-from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.emit import emit_pass
@@ -129,10 +128,9 @@ def test_other_machines_give_the_same_bytes(channels: int, vector_bytes: int, x8
     wanted += [run(k, image, "cpu", {}) for n, k in KERNELS.items() if n != "passing two"]
     with pytest.MonkeyPatch.context() as patch:
         host = machine_with(vector_bytes, x86)
-        patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 5)
         use_threads(patch, 4)
-        patch.setattr(default, "_default", Engine(CpuDevice()))
+        patch.setattr(default, "_default", Engine(CpuDevice(host)))
         got = [run_here("sharpen", image, {"amount": a}) for a in AMOUNTS]
         got += [run_here(k, image, {}) for n, k in KERNELS.items() if n != "passing two"]
     for a, b in zip(got, wanted, strict=True):

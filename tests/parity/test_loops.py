@@ -10,7 +10,6 @@ from machines import machine_with
 
 import dala
 from dala import compute
-from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.emit import emit_pass
@@ -101,9 +100,8 @@ def test_fused_loops_are_unfused_byte_for_byte(
         compute.run_kernel(kernel, [apart], out, params)
         apart = out
     narrow = machine_with(vector_bytes)
-    monkeypatch.setattr(cpu_device, "detect_host", lambda: narrow)
     monkeypatch.setattr(launch, "_band_rows", lambda *_: 7)
-    monkeypatch.setattr(default, "_default", Engine(CpuDevice()))
+    monkeypatch.setattr(default, "_default", Engine(CpuDevice(narrow)))
     chain = compute.pipeline()
     here: compute.Buffer | compute.Scratch = compute.from_array(pixels)
     fused = compute.buffer_zeros(image.shape, dtype)

@@ -8,7 +8,6 @@ from machines import machine_with
 
 import dala
 from dala import compute
-from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu.device import CpuDevice
 from dala.compute import default
 from dala.compute.engine import Engine
@@ -63,7 +62,6 @@ def test_bytes_are_those_of_the_policy(kernel: Kernel, vector_bytes: int, x86: b
         wanted = run(kernel, source)
     with pytest.MonkeyPatch.context() as patch:
         host = machine_with(vector_bytes, x86)
-        patch.setattr(cpu_device, "detect_host", lambda: host)
-        patch.setattr(default, "_default", Engine(CpuDevice()))
+        patch.setattr(default, "_default", Engine(CpuDevice(host)))
         got = run(kernel, source)
     np.testing.assert_array_equal(got, wanted)

@@ -13,7 +13,6 @@ from several_threads import use_threads
 
 import dala
 from dala import compute
-from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.jit import Host
@@ -140,10 +139,9 @@ def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> Non
         wanted = [run(source, size, calls) for calls in chosen]
     with pytest.MonkeyPatch.context() as patch:
         host = machine_with(vector_bytes, x86)
-        patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 6)
         use_threads(patch, 4)
-        patch.setattr(default, "_default", Engine(CpuDevice()))
+        patch.setattr(default, "_default", Engine(CpuDevice(host)))
         got = [run(source, size, calls) for calls in chosen]
         everything = calls_of("all", "nv12", "nv12")
         got.append(run(source, size, everything))
@@ -202,8 +200,7 @@ def sweep_of(calls: Sequence[Call], colour: bool = False) -> Sweep:
     source = np.zeros((*size, 4) if colour else (96, 128), np.uint8)
     host = Host("", "", 64, fma=True, x86=True, permutes_bytes=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cpu_device, "detect_host", lambda: host)
-        patch.setattr(default, "_default", Engine(Planner()))
+        patch.setattr(default, "_default", Engine(Planner(host)))
         chain, _ = pipeline_of(source, size, calls)
         plan = chain.engine.prepare(chain._stages).executable.plan  # type: ignore[attr-defined]
     (work,) = plan.passes

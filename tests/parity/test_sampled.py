@@ -9,7 +9,6 @@ from sampling import pixels, run, run_here
 from several_threads import use_threads
 
 from dala import compute
-from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.prepare import prepare_program
@@ -140,10 +139,9 @@ def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> Non
     wanted = [run("cpu", k, image, (21, 50), **p) for k, p in chosen]
     with pytest.MonkeyPatch.context() as patch:
         host = machine_with(vector_bytes, x86)
-        patch.setattr(cpu_device, "detect_host", lambda: host)
         patch.setattr(launch, "_band_rows", lambda *_: 5)
         use_threads(patch, 4)
-        patch.setattr(default, "_default", Engine(CpuDevice()))
+        patch.setattr(default, "_default", Engine(CpuDevice(host)))
         got = [run_here(k, image, (21, 50), **p) for k, p in chosen]
     for a, b in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -10,7 +10,6 @@ import pytest
 from machines import machine_with
 
 from dala import compute
-from dala.backends.cpu import device as cpu_device
 from dala.backends.cpu import jit
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.jit import Host
@@ -34,8 +33,7 @@ def every_level(channels: int) -> np.ndarray:
 def run_on(host: Host, image: np.ndarray) -> list[np.ndarray]:
     """All curves, and a chain of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cpu_device, "detect_host", lambda: host)
-        patch.setattr(default, "_default", Engine(CpuDevice()))
+        patch.setattr(default, "_default", Engine(CpuDevice(host)))
         source = compute.from_array(image)
         out = compute.buffer_zeros(image.shape, "u8")
         results = []

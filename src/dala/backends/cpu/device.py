@@ -8,7 +8,7 @@ from dala.backends.base import Array, Storage
 from dala.backends.copying import copy_array
 from dala.backends.cpu.cores import thread_count
 from dala.backends.cpu.emit import emit_pass
-from dala.backends.cpu.jit import CodeCache, detect_host
+from dala.backends.cpu.jit import CodeCache, Host, detect_host
 from dala.backends.cpu.launch import PassLauncher
 from dala.backends.cpu.prepare import prepare_program
 from dala.backends.cpu.quick import CpuExecutable
@@ -29,16 +29,25 @@ from dala.plan.planner import Plan, WholePass
 
 
 class CpuDevice(HostDevice):
-    """SIMD machine code for this very processor, on all of its cores."""
+    """SIMD machine code for this very processor, on all of its cores.
+
+    Or for another ``host``: whatever is run must be code that this processor has the instructions for.
+    """
 
     name = "cpu"
     backend = "llvm"
 
-    def __init__(self) -> None:
+    def __init__(self, host: Host | None = None) -> None:
+        self._host = host  # None: this machine, once somebody needs to know it, as that loads LLVM
         self.code = CodeCache()
 
+    @property
+    def host(self) -> Host:
+        """The machine that passes are written and compiled for."""
+        return self._host or detect_host()
+
     def describe(self) -> dict[str, object]:
-        host = detect_host()
+        host = self.host
         return {
             "name": f"CPU ({host.name})",
             "threads": thread_count(),
@@ -47,7 +56,7 @@ class CpuDevice(HostDevice):
         }
 
     def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
-        host = detect_host()
+        host = self.host
         return prepare_program(program, inputs, output, fma=host.fma, least_table=host.least_table)
 
     def upload(self, storage: Storage, data: Array) -> None:
@@ -64,7 +73,7 @@ class CpuDevice(HostDevice):
     def _compile_pass(self, plan: Plan, work: FusedPass | WholePass) -> RunPass:
         if not isinstance(work, FusedPass):
             return on_positions(plan, work, whole_pass(work))
-        host = detect_host()
+        host = self.host
         native = emit_pass(work, host)
         params: dict[int, DType] = {
             n.attr: n.dtype
@@ -74,4 +83,5 @@ class CpuDevice(HostDevice):
         }
         types = [params.get(i) for i in range(max(params, default=-1) + 1)]
         arrays = positions(plan, (*work.reads, *work.writes))
-        return PassLauncher(work, native, self.code.get(native.text), types, arrays)
+        code = self.code.get(native.text, host)
+        return PassLauncher(work, native, code, types, arrays)

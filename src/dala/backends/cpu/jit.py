@@ -72,13 +72,14 @@ def detect_host() -> Host:
 class Module:
     """Machine code of LLVM text. Dropping the last reference frees it; its functions hold one.
 
-    ``optimise`` runs LLVM's own passes first: for text that keeps its variables in memory.
+    ``optimise`` runs LLVM's own passes first: for text that keeps its variables in memory. It is code for
+    this machine, or for another ``host``.
     """
 
-    def __init__(self, text: str, optimise: bool = False) -> None:
-        host = detect_host()
+    def __init__(self, text: str, optimise: bool = False, host: Host | None = None) -> None:
+        chosen = host or detect_host()
         self._addresses: dict[str, int] = {}
-        _on_its_own_thread(lambda binding: self._compile(binding, host, text, optimise))
+        _on_its_own_thread(lambda binding: self._compile(binding, chosen, text, optimise))
 
     def _compile(self, binding: Any, host: Host, text: str, optimise: bool) -> None:
         quickly = text.count("\n") > LONG_TEXT and not optimise
@@ -124,13 +125,15 @@ def _optimise(binding: Any, module: Any, machine: Any) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
-_machines: dict[bool, Any] = {}  # by whether the code is optimised; a machine makes large tables
+# LLVM's machines by name, features and whether the code is optimised; one makes large tables
+_machines: dict[tuple[str, str, bool], Any] = {}
 
 
 def _machine(binding: Any, host: Host, *, optimised: bool) -> Any:
-    if optimised not in _machines:
-        _machines[optimised] = _new_machine(binding, host, optimised=optimised)
-    return _machines[optimised]
+    key = (host.name, host.features, optimised)
+    if key not in _machines:
+        _machines[key] = _new_machine(binding, host, optimised=optimised)
+    return _machines[key]
 
 
 def _new_machine(binding: Any, host: Host, *, optimised: bool) -> Any:
@@ -145,27 +148,27 @@ def _new_machine(binding: Any, host: Host, *, optimised: bool) -> Any:
 class Compiled:
     """Machine code of one pass."""
 
-    def __init__(self, text: str) -> None:
-        self._module = Module(text)
+    def __init__(self, text: str, host: Host | None = None) -> None:
+        self._module = Module(text, host=host)
         self.address = self._module.address("dala_pass")
         self.call = self._module.function("dala_pass", None, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class CodeCache:
-    """Compiled passes by the hash of their text, least recently used ones dropped."""
+    """Compiled passes by machine and hash of their text, least recently used ones dropped."""
 
     def __init__(self, limit: int = CACHED_PASSES) -> None:
-        self._passes: OnceByKey[bytes, Compiled] = OnceByKey(limit)
+        self._passes: OnceByKey[tuple[Host, bytes], Compiled] = OnceByKey(limit)
 
     @property
     def compiled(self) -> int:
         """How many were compiled, for tests and explain()."""
         return self._passes.made
 
-    def get(self, text: str) -> Compiled:
+    def get(self, text: str, host: Host) -> Compiled:
         """The machine code for ``text``, compiled at most once while it stays in the cache."""
-        key = hashlib.sha256(text.encode()).digest()
-        return self._passes.get(key, lambda: Compiled(text))
+        key = (host, hashlib.sha256(text.encode()).digest())
+        return self._passes.get(key, lambda: Compiled(text, host))
 
 
 # -- the thread of its own ---------------------------------------------------------------------------------
