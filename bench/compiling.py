@@ -17,8 +17,8 @@ import numpy as np
 
 import dala
 from dala import compute
-from dala.backends.cpu.emit import emit_pass
-from dala.backends.cpu.jit import Compiled, detect_host
+from dala.backends.cpu.emit.function import emit_pass
+from dala.backends.cpu.llvm.jit import Compiled, detect_host
 from dala.plan.melt import FusedPass
 from dala.plan.planner import Plan
 

@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
 
 from compiling import bench_catalogue
 from dala import compute
-from dala.backends.cpu.emit import emit_pass
-from dala.backends.cpu.jit import Compiled, detect_host
+from dala.backends.cpu.emit.function import emit_pass
+from dala.backends.cpu.llvm.jit import Compiled, detect_host
 from dala.plan.melt import FusedPass
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot

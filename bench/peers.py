@@ -25,7 +25,7 @@ import color_jobs
 import filter_jobs
 import geometry_jobs
 from dala import compute
-from dala.backends.cpu.cores import thread_count
+from dala.backends.cpu.run.cores import thread_count
 from dala.language.registry import find_kernel
 from job import EQUAL, Job, Peer, Scene, dala_pipeline, difference
 from measure import Run, machine, measure, median_ms, use_the_cpu, write_results

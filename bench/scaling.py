@@ -22,10 +22,10 @@ import numpy as np
 import dala
 from dala import compute
 from dala.backends.copying import copy_array
-from dala.backends.cpu.cores import thread_count
-from dala.backends.cpu.emit import emit_pass
-from dala.backends.cpu.jit import Compiled, detect_host
-from dala.backends.cpu.pool import pool
+from dala.backends.cpu.emit.function import emit_pass
+from dala.backends.cpu.llvm.jit import Compiled, detect_host
+from dala.backends.cpu.run.cores import thread_count
+from dala.backends.cpu.run.pool import pool
 from dala.plan.melt import FusedPass
 from measure import Run, machine, measure, median_ms, use_the_cpu, write_results
 

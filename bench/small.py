@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 
 from dala import compute
-from dala.backends.cpu.cores import thread_count
+from dala.backends.cpu.run.cores import thread_count
 from measure import use_the_cpu
 
 Array = np.ndarray

@@ -2,12 +2,14 @@
 
     compute:  kernel function → IR → plan (fused passes) → code (LLVM | WGSL) → device
 
-    errors     every exception            language   what a kernel is written in
+    language   what a kernel is written in
     ir         what a kernel becomes      plan       how stages are fused
     backends   where passes run           kernels    the catalogue
     compute    what a user holds          gpu        surfaces: drawing, windows
     media      filters on pictures, frames  video     files, cameras, transcoding
-    cli        the command ``dala``
+    cli        the command ``dala`` (__main__.py: ``python -m dala``)
+
+    for all of them:  errors.py   once.py (made once)   threads.py   forking.py   leaving.py   _version.py
 
     drawing:  call → command bytes → queue → render thread → spans of pixels → window or file
 

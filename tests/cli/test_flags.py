@@ -6,7 +6,7 @@ import pytest
 
 from dala import compute
 from dala.cli.flags import Flag, chain_of, spell, split_flags
-from dala.cli.running import UsageMistake
+from dala.cli.mistakes import UsageMistake
 from dala.media.chain import filter_names
 
 

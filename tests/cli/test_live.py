@@ -19,8 +19,8 @@ from screen import SCREEN, screenshot, virtual_screen
 import dala
 from dala.cli import live, sources
 from dala.cli.live import STARTERS, Desk, Pace
+from dala.cli.mistakes import UsageMistake
 from dala.cli.overlay import draw_lines
-from dala.cli.running import UsageMistake
 from dala.cli.sources import Clock, open_source
 from dala.media import Chain
 

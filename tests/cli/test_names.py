@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dala.cli.mistakes import Failed, UsageMistake
 from dala.cli.names import check_source, expand, plan_jobs, read_size
-from dala.cli.running import Failed, UsageMistake
 
 
 @pytest.fixture

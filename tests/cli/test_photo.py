@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
+from dala.cli.mistakes import Failed, UsageMistake
 from dala.cli.photo import filter_photo, format_of, load_photo
-from dala.cli.running import Failed, UsageMistake
 from dala.media import Chain
 
 INVERT, NOTHING = Chain.of("invert"), Chain()

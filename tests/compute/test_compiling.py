@@ -13,9 +13,9 @@ from engines import run_stages
 from machines import machine_with
 from processes import run_to_the_end
 
-from dala.backends.cpu import jit
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import Host
+from dala.backends.cpu.llvm import jit
+from dala.backends.cpu.llvm.jit import Host
 from dala.compute.engine import Engine
 
 NOTHING = "define i32 @answer() {{ ret i32 {} }}"
@@ -41,7 +41,7 @@ def test_ctrl_c_while_code_is_made_and_freed() -> None:
     """llvmlite's own Python, cut off half-way, frees twice, or keeps its lock."""
     text = """
         import ctypes, itertools
-        from dala.backends.cpu import jit
+        from dala.backends.cpu.llvm import jit
         from interrupting import interrupt_often
 
         numbers = itertools.count()

@@ -22,8 +22,8 @@ from processes import run_to_the_end
 
 import dala
 from dala import compute, media
-from dala.backends.cpu import cores, launch, native_threads, pool, pool_code
-from dala.backends.cpu.jit import Module
+from dala.backends.cpu.llvm.jit import Module
+from dala.backends.cpu.run import cores, launch, native_threads, pool, pool_code
 from dala.errors import ParameterError
 
 # Each thread takes pieces by number, adds one to the piece's own count, and writes to its scratch memory
@@ -167,7 +167,7 @@ def test_a_forked_child_has_helpers_of_its_own() -> None:
         import os, threading
         import numpy as np
         from dala import media
-        from dala.backends.cpu import pool
+        from dala.backends.cpu.run import pool
 
         image = np.random.default_rng(0).integers(0, 256, (700, 900, 3), np.uint8)
         right = media.apply_filter(image, "blur", device="cpu")
@@ -200,7 +200,7 @@ def test_they_end_with_the_interpreter() -> None:
         import atexit, threading, time
         import numpy as np
         from dala import media
-        from dala.backends.cpu import pool
+        from dala.backends.cpu.run import pool
 
         image = np.zeros((700, 900, 3), np.uint8)
 
@@ -247,7 +247,7 @@ print("ended", said)
     used = """
         import numpy as np
         from dala import media
-        from dala.backends.cpu import cores, pool
+        from dala.backends.cpu.run import cores, pool
 
         cores.machine_threads = lambda: 4
         image = np.full((1200, 1600, 3), 7, np.uint8)
@@ -281,7 +281,7 @@ print("fine")
 def test_systems_that_have_only_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
     """The way of macOS and others, on Linux."""
     text = """
-        from dala.backends.cpu import cores, parking, pool
+        from dala.backends.cpu.run import cores, parking, pool
         find = parking.find_system
         parking.find_system = lambda: find(plainly=True)
         cores.machine_threads = lambda: 4

@@ -32,7 +32,7 @@ def test_threads_of_a_large_machine(file: str, chosen: str) -> None:
         f"""
         import os, sys, pytest
         os.chdir({str(ROOT)!r})
-        from dala.backends.cpu.cores import thread_count
+        from dala.backends.cpu.run.cores import thread_count
         assert thread_count() == 16 and sys.getswitchinterval() < 1e-5
         sys.exit(pytest.main([*{options!r}, {file!r}, "-k", {chosen!r}]))
         """,

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dala import compute
-from dala.backends.cpu import quick
+from dala.backends.cpu.run import quick
 from dala.backends.host import HostExecutable
 from dala.compute import Buffer, commands
 from dala.compute.default import default_engine

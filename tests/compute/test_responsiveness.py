@@ -20,8 +20,9 @@ from in_threads import PATIENCE_S
 
 import dala
 from dala import compute
-from dala.backends.cpu import jit, launch
 from dala.backends.cpu.device import CpuDevice
+from dala.backends.cpu.llvm import jit
+from dala.backends.cpu.run import launch
 
 TRIES = 200  # one is enough, unless the other thread gets no core for so long
 MANY = 20  # more than a call that lets go for a moment at its beginning or end would allow

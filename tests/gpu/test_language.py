@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searching import examples
 
-from dala.backends.cpu.jit import Module, detect_host
+from dala.backends.cpu.llvm.jit import Module, detect_host
 from dala.errors import KernelSyntaxError
 from dala.gpu import Recorder
 from dala.gpu import canvas as canvas_module

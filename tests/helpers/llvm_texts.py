@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.emit import emit_pass
-from dala.backends.cpu.jit import Host
+from dala.backends.cpu.emit.function import emit_pass
+from dala.backends.cpu.llvm.jit import Host
 from dala.backends.host import HostExecutable
 from dala.compute import Buffer, Pipeline, scratch
 from dala.compute.engine import Engine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dala.backends.cpu.jit import Host, detect_host
+from dala.backends.cpu.llvm.jit import Host, detect_host
 
 
 def machine_with(vector_bytes: int, x86: bool = True) -> Host:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dala.backends.cpu import bands, cores, launch
+from dala.backends.cpu.run import bands, cores, launch
 
 
 def use_threads(patch: pytest.MonkeyPatch, count: int) -> None:

@@ -41,12 +41,12 @@ FIRST_KERNEL = """
     import numpy
     import dala
     from dala import compute
-    from dala.backends.cpu import jit
+    from dala.backends.cpu.llvm import jit
     texts, make = [], jit.Module.__init__
 
-    def noted(module, text, *args):
+    def noted(module, text, *args, **named):
         texts.append(text)
-        make(module, text, *args)
+        make(module, text, *args, **named)
 
     jit.Module.__init__ = noted
     dala.use("cpu")

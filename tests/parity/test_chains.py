@@ -17,9 +17,9 @@ from several_threads import use_threads
 
 import dala
 from dala import compute
-from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import Host, detect_host
+from dala.backends.cpu.llvm.jit import Host, detect_host
+from dala.backends.cpu.run import launch
 from dala.compute import default
 from dala.compute.engine import Engine
 

@@ -10,10 +10,10 @@ from machines import machine_with
 
 import dala
 from dala import compute
-from dala.backends.cpu.counted import count_in_levels
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import detect_host
-from dala.backends.cpu.prepare import prepare_program
+from dala.backends.cpu.llvm.jit import detect_host
+from dala.backends.cpu.schedule.counted import count_in_levels
+from dala.backends.cpu.schedule.prepare import prepare_program
 from dala.compute import default
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType

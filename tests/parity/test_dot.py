@@ -10,9 +10,9 @@ from machines import machine_with
 
 import dala
 from dala import compute
+from dala.backends.cpu.arithmetic.ways import CHOICE, DOT
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.prepare import prepare_program
-from dala.backends.cpu.ways import CHOICE, DOT
+from dala.backends.cpu.schedule.prepare import prepare_program
 from dala.compute import default
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType

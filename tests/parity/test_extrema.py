@@ -14,11 +14,11 @@ from several_threads import use_threads
 
 import dala
 from dala import compute
-from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.emit import emit_pass
-from dala.backends.cpu.jit import Host
-from dala.backends.cpu.prepare import prepare_program
+from dala.backends.cpu.emit.function import emit_pass
+from dala.backends.cpu.llvm.jit import Host
+from dala.backends.cpu.run import launch
+from dala.backends.cpu.schedule.prepare import prepare_program
 from dala.compute import default
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType

@@ -9,10 +9,10 @@ import pytest
 
 import dala
 from dala import compute
-from dala.backends.cpu.emit import NativePass, emit_pass
-from dala.backends.cpu.jit import Host
-from dala.backends.cpu.prepare import prepare_program
-from dala.backends.cpu.ways import REPEATED
+from dala.backends.cpu.arithmetic.ways import REPEATED
+from dala.backends.cpu.emit.function import NativePass, emit_pass
+from dala.backends.cpu.llvm.jit import Host
+from dala.backends.cpu.schedule.prepare import prepare_program
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Program

@@ -10,10 +10,10 @@ from machines import machine_with
 
 import dala
 from dala import compute
-from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.emit import emit_pass
-from dala.backends.cpu.jit import detect_host
+from dala.backends.cpu.emit.function import emit_pass
+from dala.backends.cpu.llvm.jit import detect_host
+from dala.backends.cpu.run import launch
 from dala.compute import default
 from dala.compute.engine import Engine
 from dala.language.kernel import Kernel, make_kernel
@@ -141,7 +141,7 @@ def test_rolled_sums_are_the_sums_byte_for_byte(monkeypatch: pytest.MonkeyPatch)
     engine = compute.pipeline().engine
     results, compiled = [], []
     for long_body in (1, 10**9):
-        monkeypatch.setattr("dala.backends.cpu.roll.LONG_BODY", long_body)
+        monkeypatch.setattr("dala.backends.cpu.arithmetic.roll.LONG_BODY", long_body)
         engine.forget()
         compute.run_kernel("resize", [image], out, {"interpolation": "area"})
         results.append(out.read())

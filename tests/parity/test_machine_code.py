@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dala import compute
-from dala.backends.cpu.emit import NativePass, emit_pass
-from dala.backends.cpu.jit import Host
-from dala.backends.cpu.prepare import prepare_program
+from dala.backends.cpu.emit.function import NativePass, emit_pass
+from dala.backends.cpu.llvm.jit import Host
+from dala.backends.cpu.schedule.prepare import prepare_program
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, F64, U8
 from dala.ir.graph import Program

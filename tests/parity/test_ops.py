@@ -14,9 +14,9 @@ import pytest
 
 from dala.backends.auto import open_device
 from dala.backends.base import Device
-from dala.backends.cpu import spelling as cpu_spelling
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import Host, detect_host
+from dala.backends.cpu.llvm import spelling as cpu_spelling
+from dala.backends.cpu.llvm.jit import Host, detect_host
 from dala.backends.reference.device import ReferenceDevice
 from dala.backends.webgpu import spelling as webgpu_spelling
 from dala.backends.webgpu.spelling import (

@@ -13,10 +13,11 @@ from several_threads import use_threads
 
 import dala
 from dala import compute
-from dala.backends.cpu import launch
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import Host
-from dala.backends.cpu.rows import Sweep, schedule_rows
+from dala.backends.cpu.llvm.jit import Host
+from dala.backends.cpu.run import launch
+from dala.backends.cpu.schedule.rows import schedule_rows
+from dala.backends.cpu.schedule.sweep import Sweep
 from dala.compute import default
 from dala.compute.engine import Engine
 from dala.plan.melt import FusedPass

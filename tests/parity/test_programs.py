@@ -14,7 +14,7 @@ import pytest
 from programs import Array, Case, Stage, random_case
 from running import check_case
 
-from dala.backends.cpu import jit
+from dala.backends.cpu.llvm import jit
 from dala.errors import KernelError
 from dala.language.budget import MAX_LENGTH
 from dala.language.kernel import make_kernel

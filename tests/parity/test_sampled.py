@@ -9,10 +9,10 @@ from sampling import pixels, run, run_here
 from several_threads import use_threads
 
 from dala import compute
-from dala.backends.cpu import launch
+from dala.backends.cpu.arithmetic.ways import SAMPLED
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.prepare import prepare_program
-from dala.backends.cpu.ways import SAMPLED
+from dala.backends.cpu.run import launch
+from dala.backends.cpu.schedule.prepare import prepare_program
 from dala.compute import default
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType

@@ -10,9 +10,9 @@ import pytest
 from machines import machine_with
 
 from dala import compute
-from dala.backends.cpu import jit
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.jit import Host
+from dala.backends.cpu.llvm import jit
+from dala.backends.cpu.llvm.jit import Host
 from dala.compute import default
 from dala.compute.engine import Engine
 

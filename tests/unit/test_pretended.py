@@ -10,7 +10,7 @@ def test_it_seems_to_have_many_cores_before_dala_is_imported() -> None:
         """
         import os, sys
         assert "dala" not in sys.modules
-        from dala.backends.cpu.cores import thread_count
+        from dala.backends.cpu.run.cores import thread_count
         print(os.cpu_count(), thread_count(), sys.getswitchinterval())
         """,
         cores=12,

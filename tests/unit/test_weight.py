@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dala.backends.cpu import cores, launch, pool
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.emit import NativePass, emit_pass
-from dala.backends.cpu.jit import Host
-from dala.backends.cpu.prepare import prepare_program
+from dala.backends.cpu.emit.function import NativePass, emit_pass
+from dala.backends.cpu.llvm.jit import Host
+from dala.backends.cpu.run import cores, launch, pool
+from dala.backends.cpu.schedule.prepare import prepare_program
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Program
@@ -93,7 +93,7 @@ def test_no_pass_is_lighter_than_its_memory_traffic() -> None:
 def test_threads(
     monkeypatch: pytest.MonkeyPatch, kernel: str, height: int, width: int, several: bool
 ) -> None:
-    from dala.backends.cpu import jit
+    from dala.backends.cpu.llvm import jit
 
     if not jit.detect_host().permutes_bytes:
         pytest.skip("fitted to AVX-512; elsewhere vectors are narrower and the borders lower")

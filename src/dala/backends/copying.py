@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dala.backends.cpu.bands import BandedLoop, in_bands
-from dala.backends.cpu.jit import Module
-from dala.backends.cpu.parking import c_function
+from dala.backends.cpu.llvm.jit import Module
+from dala.backends.cpu.run.bands import BandedLoop, in_bands
+from dala.backends.cpu.run.parking import c_function
 from dala.once import once
 
 Array = npt.NDArray[Any]

@@ -9,7 +9,7 @@ import typer
 
 from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, complete_looks
 from dala.cli.help import Command, Group
-from dala.cli.running import UsageMistake
+from dala.cli.mistakes import UsageMistake
 
 app = typer.Typer(
     name="dala",

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala import compute
-from dala.backends.cpu.cores import thread_count
+from dala.backends.cpu.run.cores import thread_count
 from dala.cli.screen import say, say_heading, say_json
 from dala.media import Chain, Filters
 

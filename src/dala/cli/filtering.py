@@ -18,8 +18,8 @@ from rich.text import Text
 
 import dala
 from dala.cli.bars import Bars
+from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.names import Job, check_source, plan_jobs
-from dala.cli.running import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.screen import complain, complaint, say_json
 from dala.errors import DalaError, DamagedVideoError
 

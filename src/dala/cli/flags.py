@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from dala.cli.help import Command
-from dala.cli.running import UsageMistake
+from dala.cli.mistakes import UsageMistake
 from dala.errors import DalaError, suggest
 
 if TYPE_CHECKING:

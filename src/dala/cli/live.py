@@ -20,8 +20,8 @@ from types import FrameType
 from typing import Any
 
 from dala import gpu
+from dala.cli.mistakes import Failed
 from dala.cli.overlay import draw_lines
-from dala.cli.running import Failed
 from dala.cli.screen import say
 from dala.cli.sources import Array, Pictures, open_source
 from dala.errors import UnsupportedError

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dala.cli.running import Failed, UsageMistake
+from dala.cli.mistakes import Failed, UsageMistake
 from dala.errors import suggest
 
 NEAR = 0.75  # how alike names of files must be to be taken for one another

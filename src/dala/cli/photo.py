@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageCms, ImageOps, ImageSequence, UnidentifiedImageError
 
-from dala.cli.running import Failed, UsageMistake
+from dala.cli.mistakes import Failed, UsageMistake
 from dala.errors import suggest
 from dala.media import Chain, start_pipeline
 

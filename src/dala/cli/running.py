@@ -15,23 +15,21 @@ from typing import Any
 
 import typer
 
+from dala.cli.app import app
+from dala.cli.flags import is_filter, spell
+from dala.cli.mistakes import (
+    FAILED,
+    INTERRUPTED,
+    WRONG_USAGE,
+    Failed,
+    UsageMistake,
+    explain_os_error,
+)
 from dala.errors import DalaError, suggest
-
-FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
-
-
-class UsageMistake(Exception):
-    """The command line asks for something that cannot be meant."""
-
-
-class Failed(Exception):
-    """A command could not do its work."""
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run ``dala`` with these arguments."""
-    from dala.cli.app import app
-
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # an old code page has no arrows
             stream.reconfigure(errors="replace")
@@ -102,17 +100,9 @@ def _in_our_words(error: Exception) -> str:
 
 
 def _no_command(asked: str, context: Any) -> str:
-    from dala.cli.flags import is_filter, spell
-
     if is_filter(asked):
         return f"{asked} is a filter: dala filter IN... OUT --{spell(asked)}"
     return f"no command {asked!r}{suggest(asked, context.command.list_commands(context))}"
-
-
-def explain_os_error(error: OSError) -> str:
-    """``holiday.jpg: Permission denied``."""
-    reason = error.strerror or str(error) or type(error).__name__
-    return f"{error.filename}: {reason}" if error.filename is not None else reason
 
 
 @contextlib.contextmanager

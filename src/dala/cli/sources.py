@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala import compute
-from dala.cli.running import UsageMistake
+from dala.cli.mistakes import UsageMistake
 
 Array = npt.NDArray[np.uint8]
 Pictures = Iterator[Array]  # (height, width, 4), all of one size

@@ -4,7 +4,7 @@
     stages.py     stage specs, checked          commands.py   what runs when
     pipelines.py  stages planned together       engine.py     stages → recipe → command
     default.py    the default device
-    failures.py   errors that outlive a call
+    failures.py   errors that outlive a call    repeated.py   calls that come again
 
 The functions are the API of the seeds (facts.py, arrays.py, calls.py); each delegates to a method of
 an object.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dala.backends.auto import choose_auto, list_devices, open_device
 from dala.backends.base import Device
-from dala.backends.cpu.cores import want_threads, wanted_threads
+from dala.backends.cpu.run.cores import want_threads, wanted_threads
 from dala.compute.engine import Engine, engine_for
 
 _default: Engine | None = None  # the process's own, once somebody needs or sets it

@@ -6,4 +6,8 @@ graph.py     Node, Stage, Program
 rewrite.py   the ordered list of exact rewrites: fold, simplify, share
 verify.py    what a well-formed program is
 printer.py   the stable text form
+arrays.py    shape and element type of a buffer
+library.py   whole-array operations: the second table of meaning
+planes.py    the planes of a video frame
+merge.py     graphs of one form, laid over each other
 """

@@ -6,19 +6,19 @@ number, says so (NoNumber).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Generic, TypeVar
 
 from dala.errors import KernelError
 
-if TYPE_CHECKING:
-    from dala.language.scalars import Operand, Value
+Operand = TypeVar("Operand", contravariant=True)
+Value = TypeVar("Value", covariant=True)
 
 
 class DomainMismatch(KernelError):
     """An image was used as a tensor or the other way round."""
 
 
-class Arithmetic:
+class Arithmetic(Generic[Operand, Value]):
     """What Python's operators do; those that need a number known now cannot do anything.
 
     Scalar says how an operation is added. (Not an ABC: every operation asks what its operands are, and
@@ -169,7 +169,7 @@ class NoNumber:
 
     __array_ufunc__ = None
 
-    def _is_no_number(self, *_: object) -> Value:
+    def _is_no_number(self, *_: object) -> Any:
         raise DomainMismatch("an image is not a number; read a pixel of it with src[0, 0]")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _is_no_number
@@ -177,7 +177,7 @@ class NoNumber:
     __pow__ = __rpow__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _is_no_number
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = _is_no_number
     __neg__ = __pos__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _is_no_number
-    __eq__ = __ne__ = __round__ = __floor__ = __ceil__ = __iter__ = _is_no_number  # type: ignore[assignment]
+    __eq__ = __ne__ = __round__ = __floor__ = __ceil__ = __iter__ = _is_no_number
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:

@@ -25,7 +25,7 @@ Number: TypeAlias = int | float | bool
 Operand: TypeAlias = "Scalar | int | float | bool"
 
 
-class Scalar(Arithmetic):
+class Scalar(Arithmetic["Operand", "Value"]):
     """One number per output element, known only when the kernel runs."""
 
     __slots__ = ("node",)

@@ -5,6 +5,13 @@ pictures.py  FFmpeg's pictures         writer.py      pictures into a file
 color.py     matrix, range, tags       encoder.py     encoding; sink.py: temporary name, then moved
 device.py    YUV → passes → YUV        transcode.py   a video through filters
 flow.py      threads and queues        merge.py       several videos in one picture
+library.py   PyAV, and its errors      allowed.py     what FFmpeg may open
+info.py      what is in a file         inputs.py      a source made ready
+frame.py     a picture and its time    clock.py       exact times
+latest.py    the newest frame          timeline.py    several inputs on one timeline
+canvas.py    pictures on a larger one  production.py  from open inputs to a finished file
+codecs.py    which encoder             sound.py       what comes along with the pictures
+progress.py  how far it is
 
 file ─ demux ─ decode ─ queue ─ one fused pass on the device ─ queue ─ encode ─ mux ─ file
           └──────── sound and subtitles, packet by packet, as they are ────────┘

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from dala.backends.base import Array, Storage
 from dala.backends.copying import copy_array
-from dala.backends.cpu.cores import thread_count
-from dala.backends.cpu.emit import emit_pass
-from dala.backends.cpu.jit import CodeCache, Host, detect_host
-from dala.backends.cpu.launch import PassLauncher
-from dala.backends.cpu.prepare import prepare_program
-from dala.backends.cpu.quick import CpuExecutable
+from dala.backends.cpu.emit.function import emit_pass
+from dala.backends.cpu.llvm.jit import CodeCache, Host, detect_host
+from dala.backends.cpu.run.cores import thread_count
+from dala.backends.cpu.run.launch import PassLauncher
+from dala.backends.cpu.run.quick import CpuExecutable
+from dala.backends.cpu.schedule.prepare import prepare_program
 from dala.backends.host import (
     HostArray,
     HostDevice,

@@ -1,13 +1,20 @@
 """The WebGPU device: any GPU, through wgpu-py.
 
 adapters.py   which GPUs there are             doctor.py    what is missing, in words
-device.py     the contract                     memory.py    arrays, pool, staging
+device.py     the contract                     memory.py    arrays and the pool they come from
+opened.py     an open GPU                      runtime_dir.py   asking for GPUs in a container
 tiles.py      how a pass is laid out           split.py     what does not fit, in parts
-shader.py     a FusedPass as WGSL              blocks.py    one invocation's pixels
+shader.py     a FusedPass as WGSL              body.py      expressions at any pixel
+blocks.py     one invocation's pixels          pipelines.py  compiled shaders
 arrays.py     arrays in memory                 held.py      tiles in workgroup memory
 spelling.py   ops in WGSL                      functions.py   functions that they call
-uniforms.py   what is the same everywhere      library.py   whole-array ops
-pipelines.py  compiled shaders                 execute.py   a run: its command buffer
+uniforms.py   what is the same everywhere      library.py   whole-array ops, matmul.py: products
+code.py       WGSL being written               listing.py   the frame of shaders written by hand
+prepare.py    what changes rounding            half.py      half precision, functions16.py: its functions
+sizes.py      one size for each pass           ranges.py    what a value can be
+division.py   floordiv and mod, exactly        functions64.py   mathematics in f64
+staging.py    the way in and out
+execute.py    a run: its command buffer        timers.py    how long it took
 record.py     command buffers                  queue.py     what goes to the GPU, in order
 faults.py     wgpu's errors as ours            waiting.py   waiting without being in the way
 """

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dala.backends.webgpu.blocks import Block, BodyWriter, Source
+from dala.backends.webgpu.blocks import Block, Source
+from dala.backends.webgpu.body import BodyWriter
 from dala.backends.webgpu.spelling import type_name
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,77 +9,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dala.backends.base import Device, Storage
-from dala.backends.webgpu.adapters import Adapter
+from dala.backends.base import Storage
 from dala.backends.webgpu.execute import CopyPass, Dispatch, GpuExecutable, Step
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.library import emit_library
-from dala.backends.webgpu.memory import GpuArray, MemoryPool
-from dala.backends.webgpu.pipelines import PipelineCache
+from dala.backends.webgpu.memory import GpuArray
+from dala.backends.webgpu.opened import OpenGpu
 from dala.backends.webgpu.prepare import prepare_program
-from dala.backends.webgpu.queue import Queue
-from dala.backends.webgpu.record import make_recorder
 from dala.backends.webgpu.sizes import passes_of_one_size
 from dala.backends.webgpu.spelling import NEEDS
 from dala.backends.webgpu.split import emit_split
-from dala.backends.webgpu.staging import StagingRing
-from dala.backends.webgpu.tiles import Tuning
-from dala.backends.webgpu.timers import make_timers
-from dala.backends.webgpu.waiting import make_waiter
-from dala.errors import DeviceError, UnsupportedError
+from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import BUFFER_DTYPES, DType
+from dala.ir.dtypes import DType
 from dala.ir.graph import Program, walk
 from dala.plan.melt import FusedPass, PassArray, Place
 from dala.plan.planner import Plan, WholePass
 from dala.plan.steps import Copy
-from dala.threads import call_with_stack
 
 Array = npt.NDArray[Any]
 VIEWED = 1 << 20  # bytes from which on a read is a view of the staging buffer
-OPENING_STACK = 8 << 20  # bytes: drivers are used to a main thread's
-WANTED_FEATURES = ("shader-f16", "shader-f64", "shader-int64", "timestamp-query")
 
 
-class WebGpuDevice(Device):
+class WebGpuDevice(OpenGpu):
     """One GPU (or a software stand-in), whatever its vendor."""
-
-    backend = "wgpu"
-
-    def __init__(self, adapter: Adapter, name: str = "webgpu") -> None:
-        self.name = name
-        self.adapter = adapter
-        self.is_gpu = not adapter.is_software
-        has = adapter.handle.features
-        features = [f for f in WANTED_FEATURES if f in has]
-        with mapped(str(adapter)):
-            # on a thread of its own: a signal's exception within wgpu-py's callback would be lost there
-            self.gpu = call_with_stack(
-                OPENING_STACK,
-                lambda: adapter.handle.request_device_sync(
-                    required_features=features, required_limits=_limits(adapter)
-                ),
-            )
-        self.limits: dict[str, int] = dict(self.gpu.limits)
-        self.dtypes = tuple(d for d in BUFFER_DTYPES if NEEDS.get(d, "") in ("", *features))
-        self.waiter = make_waiter(self.gpu)
-        self.queue = Queue(self.gpu, make_recorder(self.gpu), self.waiter)
-        self.pool = MemoryPool(self.gpu, self.limits, str(adapter), self.queue)
-        self.staging = StagingRing(self.gpu, self.queue, self.waiter)
-        self.pipelines = PipelineCache(self.gpu)
-        # a software adapter has no f16 units: there it would only be slower
-        self.tuning = Tuning(half="shader-f16" in features and self.is_gpu)
-        self.timers = make_timers(self.gpu, self.queue, self.staging)
-        self.process = os.getpid()
-
-    @property
-    def lost(self) -> bool:  # those who wait are told as well
-        """Whether the driver gave up on it; a new one can be opened then."""
-        return self.waiter.lost
-
-    @lost.setter
-    def lost(self, lost: bool) -> None:
-        self.waiter.lost = lost
 
     def describe(self) -> dict[str, object]:
         shown = ("max-buffer-size", "max-storage-buffer-binding-size")
@@ -196,28 +148,3 @@ class WebGpuDevice(Device):
                 return out
 
         return finish
-
-    def check_process(self) -> None:
-        """Refuse in a forked process: the driver's threads and locks are not there."""
-        if os.getpid() != self.process:
-            raise DeviceError(
-                f"{self.name}: this process was forked from one that had opened the GPU; "
-                "start it with multiprocessing's 'spawn' method instead"
-            )
-
-    def wait(self, what: str = "submitted work") -> None:
-        """Return when the GPU has done what it was given; other threads can submit meanwhile."""
-        self.queue.submit_recorded()
-        self.waiter.until_done(what)
-
-
-def _limits(adapter: Adapter) -> dict[str, int]:
-    """Ask for as much as the adapter has where it matters here."""
-    wanted = (
-        "max-buffer-size",
-        "max-storage-buffer-binding-size",
-        "max-storage-buffers-per-shader-stage",
-        "max-compute-workgroup-storage-size",
-        "max-compute-invocations-per-workgroup",
-    )
-    return {name: adapter.handle.limits[name] for name in wanted}

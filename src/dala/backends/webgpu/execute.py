@@ -14,20 +14,18 @@ import functools
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dala.backends.base import QueuedExecutable, Storage, Timer
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
+from dala.backends.webgpu.opened import OpenGpu
 from dala.backends.webgpu.record import PublicRecorder, Recorder
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
 from dala.plan.melt import Place
 from dala.plan.planner import Plan
-
-if TYPE_CHECKING:
-    from dala.backends.webgpu.device import WebGpuDevice
 
 KEPT_BIND_GROUPS = 16
 Params = Sequence[float | int]
@@ -45,7 +43,7 @@ class CopyPass:
 class Dispatch:
     """One shader with its pipeline, its uniform block and its bind groups."""
 
-    def __init__(self, device: WebGpuDevice, shader: Shader) -> None:
+    def __init__(self, device: OpenGpu, shader: Shader) -> None:
         self.device = device
         self.shader = shader
         self.pipeline, self.layout = device.pipelines.get(shader)
@@ -96,7 +94,7 @@ class GpuExecutable(QueuedExecutable):
     """The steps of a plan."""
 
     def __init__(
-        self, device: WebGpuDevice, plan: Plan, steps: Sequence[Step], temps: Sequence[ArrayType]
+        self, device: OpenGpu, plan: Plan, steps: Sequence[Step], temps: Sequence[ArrayType]
     ) -> None:
         self.device = device
         self.plan = plan

@@ -24,14 +24,11 @@ every pipeline runs the same shader and gets the same picture.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
+from dala.backends.webgpu.blocks import Block, Source
 from dala.ir.graph import Access, Node, Way, walk
 from dala.ir.rewrite import INVERSE_255
-
-if TYPE_CHECKING:
-    from dala.backends.webgpu.blocks import BodyWriter
 
 PAIRS = Way("pairs", alone=True)  # of a stage with pairs: a pass of its own, see below
 PIXEL = "pixel"  # the attribute of a ``half`` node computed for all channels at once
@@ -57,9 +54,10 @@ def own_channel(node: Node) -> int:
 class HalfWriter:
     """Writes what is below ``half`` nodes."""
 
-    def __init__(self, writer: BodyWriter) -> None:
-        self.writer = writer
-        self.code = writer.code
+    def __init__(self, block: Block, sources: Mapping[int, Source], uniform: set[int]) -> None:
+        self.block, self.code = block, block.code
+        self.sources = sources
+        self.uniform = uniform  # nodes that are the same everywhere, by id
         self._done: dict[tuple[str, int, int], dict[int, str]] = {}
 
     def value(self, node: Node, dx: int, dy: int) -> str:
@@ -111,20 +109,20 @@ class HalfWriter:
         """All channels of a ``pixel`` node, of which ``node`` is one."""
 
         def load(at: Access) -> str:
-            source = self.writer.sources[at.source]
-            return source.half_pixel(self.writer.block, dx + at.dx, dy + at.dy)
+            source = self.sources[at.source]
+            return source.half_pixel(self.block, dx + at.dx, dy + at.dy)
 
         return self._write(node.args[0], "vec4<f16>", dx, dy, load)
 
     def _pair(self, node: Node, dx: int, dy: int) -> tuple[str, str]:
         """The vector of two neighbouring pixels, and which of them is asked for."""
-        across = self.writer.block.columns > 1
+        across = self.block.columns > 1
         own = (dx if across else dy) & 1
         first = (dx - own, dy) if across else (dx, dy - own)
         step = (1, 0) if across else (0, 1)
 
         def load(at: Access) -> str:
-            source, block = self.writer.sources[at.source], self.writer.block
+            source, block = self.sources[at.source], self.block
             x, y = first[0] + at.dx, first[1] + at.dy
             words = (source.word(block, x, y), source.word(block, x + step[0], y + step[1]))
             parts = [self.code.let(f"half_unit({w})") + f".{CHANNEL[at.channel]}" for w in words]
@@ -137,7 +135,7 @@ class HalfWriter:
     ) -> str:
         names = self._done.setdefault((vector, dx, dy), {})
         for node in walk([root], names):
-            if id(node) in self.writer.uniform:
+            if id(node) in self.uniform:
                 names[id(node)] = self._uniform(node, vector)
             elif isinstance(node.attr, Access):
                 names[id(node)] = load(node.attr)
@@ -150,7 +148,7 @@ class HalfWriter:
         if node.op == "const":
             assert isinstance(node.attr, int | float)
             return f"{vector}({float(node.attr)!r}h)"
-        return self.code.let(f"{vector}(to_half({self.writer.block.uniforms.of(node)}))")
+        return self.code.let(f"{vector}(to_half({self.block.uniforms.of(node)}))")
 
 
 def are_half(nodes: Sequence[Node]) -> bool:

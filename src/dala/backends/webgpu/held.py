@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dala.backends.webgpu.arrays import edge_select, unpack
-from dala.backends.webgpu.blocks import Block, BodyWriter, Source
+from dala.backends.webgpu.blocks import Block, Source
+from dala.backends.webgpu.body import BodyWriter
 from dala.backends.webgpu.ranges import UNIT, Range
 from dala.backends.webgpu.tiles import Tile, TiledBody
 from dala.ir.graph import Node

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dala.backends.webgpu.arrays import ArrayVar
-from dala.backends.webgpu.blocks import Block, BodyWriter, Known, Source
+from dala.backends.webgpu.blocks import Block, Known, Source
+from dala.backends.webgpu.body import BodyWriter
 from dala.backends.webgpu.code import Code
 from dala.backends.webgpu.functions import functions_for
 from dala.backends.webgpu.held import HeldTile

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dala.backends.cpu.jit import Module
+from dala.backends.cpu.llvm.jit import Module
 from dala.gpu.raster import protocol
 from dala.gpu.raster.language import compile_functions
 from dala.gpu.raster.layout import SMALL

@@ -23,7 +23,7 @@ import ctypes
 import functools
 from collections.abc import Iterable
 
-from dala.backends.cpu.jit import detect_host
+from dala.backends.cpu.llvm.jit import detect_host
 from dala.gpu.raster.language import Word
 
 # Memory this many rows further down is asked for while a row is blended: a sprite's row is over before

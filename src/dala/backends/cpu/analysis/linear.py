@@ -1,0 +1,131 @@
+"""Expressions as sums of loads, each times a weight that is the same for all pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from dala.backends.cpu.analysis.bounds import Bounds, find_bounds
+from dala.backends.cpu.emit.lanes import UNIFORM_LEAVES
+from dala.ir.graph import Access, Node, RuntimeParam, make, walk
+from dala.ir.ops import OPS, split_average
+
+# A constant for each uniform value that it multiplies; None: for 1. Their sum is the weight.
+Weight: TypeAlias = "dict[Node | None, float]"
+
+
+@dataclass(frozen=True, slots=True)
+class LinearForm:
+    """``bias`` plus the sum of loads, each times its weight; values in 0..1."""
+
+    weights: dict[Access, Weight]
+    bias: Weight
+
+    def plus(self, other: LinearForm, sign: float = 1.0) -> LinearForm:
+        weights = dict(self.weights)
+        for access, weight in other.weights.items():
+            weights[access] = _add(weights.get(access, {}), weight, sign)
+        return LinearForm(weights, _add(self.bias, other.bias, sign))
+
+    def times(self, factor: Weight) -> LinearForm:
+        weights = {a: _multiply(w, factor) for a, w in self.weights.items()}
+        return LinearForm(weights, _multiply(self.bias, factor))
+
+    @property
+    def passes_through(self) -> bool:
+        """Whether it is one channel as it is."""
+        return not any(self.bias.values()) and list(self.weights.values()) == [{None: 1.0}]
+
+
+def is_constant(weight: Weight) -> bool:
+    return not any(uniform is not None for uniform in weight)
+
+
+def constant_of(weight: Weight) -> float:
+    """The part of it that is known now."""
+    return weight.get(None, 0.0)
+
+
+def level_of(value: float) -> int:
+    """The level that a constant is stored as."""
+    meaning = OPS["level"].numpy
+    assert meaning is not None
+    return int(meaning(np.float32(value)))
+
+
+def weight_bounds(weight: Weight, params: Sequence[RuntimeParam]) -> Bounds:
+    """Between which numbers a weight lies, whatever the parameters are."""
+    total = Bounds(0.0, 0.0)
+    for uniform, factor in weight.items():
+        bounds = Bounds(1.0, 1.0) if uniform is None else find_bounds(uniform, params)
+        total = total.plus(bounds.times(Bounds(factor, factor)))
+    return total
+
+
+def linear_forms(roots: Sequence[Node]) -> list[LinearForm] | None:
+    """The roots as such sums, if that is what they are."""
+    forms: dict[int, LinearForm] = {}
+    uniform: set[int] = set()
+    for node in walk(roots):
+        form: LinearForm | None
+        if node.op in UNIFORM_LEAVES or (node.args and uniform.issuperset(map(id, node.args))):
+            uniform.add(id(node))
+            form = LinearForm({}, _weight_of(node))
+        else:
+            form = _linear_form(node, [forms[id(a)] for a in node.args])
+        if form is None:
+            return None
+        forms[id(node)] = form
+    return [forms[id(root)] for root in roots]
+
+
+def _linear_form(node: Node, args: list[LinearForm]) -> LinearForm | None:
+    plain = [not form.weights for form in args]
+    match node.op:
+        case "load":
+            assert isinstance(node.attr, Access)
+            return LinearForm({node.attr: {None: 1.0}}, {})
+        case "add" | "sub":
+            return args[0].plus(args[1], 1.0 if node.op == "add" else -1.0)
+        case "neg":
+            return args[0].times({None: -1.0})
+        case "mul" if any(plain):
+            return args[1].times(args[0].bias) if plain[0] else args[0].times(args[1].bias)
+        case "div" if plain[1] and is_constant(args[1].bias) and constant_of(args[1].bias):
+            return args[0].times({None: 1.0 / constant_of(args[1].bias)})
+        case "average":
+            values, weights = split_average(tuple(args))
+            if not all(is_constant(w.bias) and not w.weights for w in weights):
+                return None
+            shares = [max(constant_of(w.bias), 0.0) for w in weights]
+            if not sum(shares):
+                return None
+            total = LinearForm({}, {})
+            for value, share in zip(values, shares, strict=True):
+                total = total.plus(value.times({None: share / sum(shares)}))
+            return total
+    return None
+
+
+def _weight_of(node: Node) -> Weight:
+    """A uniform value as a weight."""
+    return {None: node.attr} if isinstance(node.attr, float) else {node: 1.0}
+
+
+def _add(a: Weight, b: Weight, sign: float) -> Weight:
+    total = dict(a)
+    for uniform, factor in b.items():
+        total[uniform] = total.get(uniform, 0.0) + sign * factor
+    return total
+
+
+def _multiply(a: Weight, b: Weight) -> Weight:
+    product: Weight = {}
+    for u, factor in a.items():
+        for v, other in b.items():
+            both = make("mul", u, v) if u is not None and v is not None else u or v
+            product[both] = product.get(both, 0.0) + factor * other
+    return product

@@ -1,0 +1,271 @@
+"""Weights on bytes: colour matrices and means of blocks as integer dot products.
+
+A stage such as sepia or RGBA → NV12 weighs levels by numbers that are the same for all pixels, adds them
+up and rounds. In 16-bit weights and 32-bit sums that needs neither a conversion to f32 nor back: pairs of
+channels are multiplied and added in one instruction. Weights that are known only at run time are rounded
+once per pass; the bounds of their parameters say how many binary places they may have.
+
+The error, in levels: each weight is off by at most 2⁻ˢ⁻¹ (``s`` binary places, at least MIN_PLACES), so
+``n`` of them by n·255·2⁻ˢ⁻¹, 0.13 for the four channels of a pixel; and no more than MAX_ERROR is
+accepted. Rounding goes to the nearest level, halves upwards, so the result is never more than one level
+from the reference's.
+
+Where packing clamps (packing.py), levels are moved up by 16 - s bits before they are weighed: the upper
+half of a sum is then the level, and no sum is shifted. It changes no bit of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dala.backends.cpu.analysis.linear import (
+    LinearForm,
+    Weight,
+    constant_of,
+    is_constant,
+    level_of,
+    linear_forms,
+    weight_bounds,
+)
+from dala.backends.cpu.arithmetic.dot_planes import PlaneDots, WeighedSum, works_on_planes
+from dala.backends.cpu.arithmetic.halves import splat
+from dala.backends.cpu.arithmetic.sums import ALPHA, SPARE, SPARE_WEIGHT, Sums
+from dala.backends.cpu.arithmetic.ways import DOT
+from dala.backends.cpu.emit.body_context import BodyContext
+from dala.backends.cpu.emit.packing import can_pack, pack_upper_halves
+from dala.backends.cpu.emit.pixels import interleave_pair
+from dala.backends.cpu.llvm.text import Type
+from dala.ir.dtypes import U8
+from dala.ir.graph import Access, Node, RuntimeParam, const
+
+MIN_PLACES, MAX_PLACES = min(DOT.values()), max(DOT.values())
+MAX_ERROR = 0.4  # levels, before rounding
+MAX_WEIGHTS = 64  # levels of so many pixels are added in 16 bits before they are weighed
+SLACK = 1 + 2**-14  # weights of run time are rounded in f32
+UPPER = 16  # binary places of a sum whose upper half is the level
+assert SPARE * SPARE_WEIGHT == 1 << UPPER - 1  # half a level
+
+
+def find_places(body: Sequence[Node], params: Sequence[RuntimeParam]) -> int:
+    """With how many binary places a stage may be computed so; 0: it may not."""
+    forms = linear_forms(body)
+    if forms is None:
+        return 0
+    weighed = _weighed(forms)
+    most = max((len(f.weights) for f in weighed), default=0)
+    if not 0 < most <= MAX_WEIGHTS or not (_are_known(weighed) or _are_mixes(weighed)):
+        return 0
+    places = _places(weighed, params)
+    return places if places and most * 255 * 2.0 ** -(places + 1) <= MAX_ERROR else 0
+
+
+def _are_known(forms: Sequence[LinearForm]) -> bool:
+    """Whether all weights are constants."""
+    return all(is_constant(w) for f in forms for w in (f.bias, *f.weights.values()))
+
+
+def _are_mixes(forms: Sequence[LinearForm]) -> bool:
+    """Whether channels of a pixel are mixed; a curve of one channel is left to tables, stencils to f32."""
+    alone = all(len(f.weights) == 1 for f in forms)
+    return not alone and not any(a.dx or a.dy for f in forms for a in f.weights)
+
+
+def _places(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:
+    """Binary places that let every weight fit into 16 bits, and the level of a sum; 0: none does."""
+    largest = total = 0.0
+    for form in forms:
+        sizes = [weight_bounds(w, params).largest for w in form.weights.values()]
+        bias = weight_bounds(form.bias, params).largest
+        largest, total = max(largest, *sizes), max(total, sum(sizes) + bias)
+    if not _are_known(forms):
+        largest, total = largest * SLACK, total * SLACK
+    for places in range(MAX_PLACES, MIN_PLACES - 1, -1):
+        # in this order: no bounds are not a number that can be rounded
+        if total * 255 < 32767 and round(largest * 2**places) <= 32767:
+            return places
+    return 0
+
+
+def on_planes(body: BodyContext) -> bool:
+    """Whether a body is computed as many pixels at once as a vector has bytes."""
+    results = [body.body.held, *(s.values for s in body.body.stores)]
+    forms = [form for values in results for form in _forms(values)]
+    scale = 1 << DOT[body.body.way]
+    return _are_known(forms) and works_on_planes(body, [_whole_weights(f, scale) for f in forms])
+
+
+def write_dot(body: BodyContext) -> None:
+    """Compute every channel, then hold and store them."""
+    row, code, small = body.body, body.lane, Type(U8, body.lanes)
+    wide = PlaneDots(body) if body.lanes > body.owner.lanes else None
+
+    def planes_of(values: Sequence[Node]) -> list[str]:
+        return _on_planes(body, wide, values) if wide else _Dots(body, values).planes()
+
+    def pixels_of(values: Sequence[Node]) -> str:
+        return _interleaved(body, planes_of(values)) if wide else _Dots(body, values).pixels()
+
+    held: list[str] = []
+    if row.ring is not None and row.ring.planar:
+        held = [f"{small} {levels}" for levels in planes_of(row.held)]
+    elif row.ring is not None:
+        held = [pixels_of(row.held)]
+    stored = [pixels_of(store.values) for store in row.stores]
+    for plane, vector in enumerate(held):
+        code.line(f"store {vector}, ptr {body.own_place(plane)}, align 1")
+    for store, pixels in zip(row.stores, stored, strict=True):
+        place = body.store_place(store.write, len(store.values))
+        code.line(f"store {pixels}, ptr {place}, align 1")
+
+
+def _on_planes(body: BodyContext, planes: PlaneDots, roots: Sequence[Node]) -> list[str]:
+    """The levels of each channel, as many as a vector has bytes."""
+    forms, places = _forms(roots), DOT[body.body.way]
+    half, scale = 1 << places >> 1, 1 << places
+    sums = [
+        WeighedSum(
+            _whole_weights(f, scale), round(constant_of(f.bias) * 255 * scale) + half, places
+        )
+        for f in _weighed(forms)
+    ]
+    written = iter(planes.write(sums))
+    levels = []
+    for form in forms:
+        if form.passes_through:
+            levels.append(planes.level(next(iter(form.weights))))
+        elif form.weights:
+            levels.append(next(written))
+        else:
+            levels.append(splat(level_of(constant_of(form.bias)), "i8"))
+    return levels
+
+
+def _interleaved(body: BodyContext, levels: Sequence[str]) -> str:
+    """The bytes of pixels of one or two channels, with their type."""
+    small = Type(U8, body.lanes)
+    whole = levels[0]
+    if len(levels) == 2:
+        whole = interleave_pair(body.lane, levels[0], levels[1], small)
+    return f"{Type(U8, body.lanes * len(levels))} {whole}"
+
+
+def _forms(roots: Sequence[Node]) -> list[LinearForm]:
+    forms = linear_forms([under_level(root) for root in roots])
+    assert forms is not None
+    return forms
+
+
+def _weighed(forms: Sequence[LinearForm]) -> list[LinearForm]:
+    """Those that are more than a constant or one channel as it is."""
+    return [f for f in forms if f.weights and not f.passes_through]
+
+
+def _whole_weights(form: LinearForm, scale: int) -> dict[Access, int]:
+    return {a: round(constant_of(w) * scale) for a, w in form.weights.items()}
+
+
+def under_level(root: Node) -> Node:
+    """What becomes a level; a constant has become one already."""
+    if root.op == "const" and isinstance(root.attr, float):
+        return const(root.attr / 255, root.dtype)
+    assert root.op == "level", "a u8 image stores levels"
+    return root.args[0]
+
+
+class _Dots(Sums):
+    """The channels of one result, as sums of 32 bits."""
+
+    def __init__(self, body: BodyContext, roots: Sequence[Node]) -> None:
+        self.places = DOT[body.body.way]
+        forms = _forms(roots)
+        super().__init__(body, forms, 2.0**self.places)
+        most = max(len(form.weights) for form in forms)
+        self.rise = UPPER - self.places  # by how many bits levels are moved up
+        if len(roots) < 4 or not can_pack(self.code, body.lanes) or most * 255 << self.rise > 32767:
+            self.rise = 0
+        self.spare = self.rise > 0 and self._has_spare_half()
+
+    def pixels(self) -> str:
+        """The bytes of all channels, with their type."""
+        code, i32 = self.code, self.i32
+        if self.rise:
+            return self._packed()
+        if len(self.forms) < 4:
+            return _interleaved(self.body, self.planes())
+        pixels, *others = [self._level(form) for form in self.forms]
+        for channel, level in enumerate(others, 1):
+            moved = code.op(f"shl {i32} {level}, {code.constant(i32, 8 * channel)}")
+            pixels = code.op(f"or {i32} {pixels}, {moved}")
+        return f"{i32} {pixels}"
+
+    def planes(self) -> list[str]:
+        """The bytes of each channel."""
+        small, levels = Type(U8, self.body.lanes), [self._level(form) for form in self.forms]
+        return [self.code.op(f"trunc {self.i32} {level} to {small}") for level in levels]
+
+    def _packed(self) -> str:
+        """Channels packed by their upper halves; bytes that stay where they are never leave it."""
+        kept: dict[str, set[int]] = {}  # pixels → the channels that are taken from them
+        sums: list[str | None] = []
+        for channel, form in enumerate(self.forms):
+            pixels = self._kept_from(form, channel)
+            sums.append(None if pixels else self._sum(form))
+            if pixels:
+                kept.setdefault(pixels, set()).add(channel)
+        return pack_upper_halves(self.code, self.body.lanes, sums, kept)
+
+    def _kept_from(self, form: LinearForm, channel: int) -> str | None:
+        """The pixels that a byte is taken from, if it is the same channel of them, or a constant."""
+        if not form.weights and is_constant(form.bias):
+            return f"splat (i8 {level_of(constant_of(form.bias))})"
+        if not form.passes_through:
+            return None
+        access = next(iter(form.weights))
+        source = access.source
+        if access.channel != channel or not self.are_words(source) or self.body.step_to(source):
+            return None
+        size = self.body.lanes * 4
+        return self.code.op(f"load <{size} x i8>, ptr {self.body.place_of(access)}, align 1")
+
+    def _level(self, form: LinearForm) -> str:
+        """A channel as whole levels."""
+        code, i32 = self.code, self.i32
+        if form.passes_through:
+            return self.channel(next(iter(form.weights)))
+        if not form.weights and is_constant(form.bias):
+            return code.constant(i32, level_of(constant_of(form.bias)))
+        level = code.op(f"ashr {i32} {self._sum(form)}, {code.constant(i32, self.places)}")
+        low = code.intrinsic("smax", i32, [level, code.constant(i32, 0)])
+        return code.intrinsic("smin", i32, [low, code.constant(i32, 255)])
+
+    def _sum(self, form: LinearForm) -> str:
+        """A channel with ``places`` and ``rise`` more binary places; half a level is added."""
+        code, i32 = self.code, self.i32
+        if form.passes_through:
+            channel = self.channel(next(iter(form.weights)))
+            return code.op(f"shl {i32} {channel}, {code.constant(i32, self.places)}")
+        terms = list(self.terms(form))
+        total = terms.pop(0) if self.spare else self._start(form.bias)
+        for term in terms:
+            total = code.op(f"add {i32} {total}, {term}")
+        return total
+
+    def _start(self, bias: Weight) -> str:
+        """What is added to the sum of products: the bias, and half a level."""
+        scaled = {u: w * 255 for u, w in bias.items()}
+        start, half = self.factor(scaled), 1 << self.places >> 1
+        if isinstance(start, int):
+            return self.code.constant(self.i32, (start + half) << self.rise)
+        code = self.body.uniform
+        risen = code.op(f"shl i32 {code.op(f'add i32 {start}, {half}')}, {self.rise}")
+        return code.splat(self.i32, risen)
+
+    def _has_spare_half(self) -> bool:
+        """Whether alpha takes no part in the sums, and nothing but half a level is added to them: then a
+        constant in its place, times a weight, is that half, and adding it costs nothing."""
+        summed = [f for c, f in enumerate(self.forms) if self._kept_from(f, c) is None]
+        pixels = {(a.source, a.dx, a.dy) for f in summed for a in f.weights}
+        if len(pixels) != 1 or not self.are_words(next(iter(pixels))[0]):
+            return False
+        taken = any(a.channel == ALPHA or f.passes_through for f in summed for a in f.weights)
+        return not taken and not any(any(f.bias.values()) for f in summed)

@@ -1,0 +1,370 @@
+"""Averages of levels in 16-bit fixed point: a blur on u8 images at twice the speed of f32.
+
+A value is a level (0..255) with 8 binary places, so all 16 bits are used. Taps of one weight go in pairs:
+their mean (one instruction, rounded up) times twice the weight. Weights have 16 places and the product's
+upper half is kept: one instruction. Sums saturate, so nothing wraps. Channels stay interleaved as they
+lie in memory: every element is treated alike.
+
+Bytes are read as 16-bit words, each 256 · odd byte + even byte. The even bytes are moved up by 8; the odd
+ones are freed of the even ones by a mask, so that a level is weighed alike wherever it lies: pixels
+interleaved or in planes give the same result. Of a wide window (see planes.NARROW), the words are
+summed up as they are, because sums are linear: what the even bytes added is known at the end and taken off.
+
+A single channel goes by pairs of columns: its words are an even and an odd column, and the two are held
+apart. A tap to the side is then a whole vector of one or the other, and most are read for both.
+
+The error, in units of 2⁻⁸ levels, of ``p`` products of ``n`` taps. Each product kept loses less than 1,
+and p // 2 is given back: (p + 1) / 2. Each weight is off by at most 2⁻¹⁷ (a weight of 1 by 2⁻¹⁶), so p
+products by (p + 1) / 2. Means are off by ½ times their weights, so by ½. Taking off the even bytes cuts off
+less than 1, and adds 1/256 of their own error. The weights' sum in f32 is off by (n + 1) · 2⁻²⁴ of its
+value, (n + 1) / 256. Together less than p + 3 + (p + n + 4) / 256: with the largest window (MAX_TAPS,
+MAX_PRODUCTS) 54.6 units or 0.21 levels for a pass, and no more than two passes follow each other: 0.43 < ½,
+so the result is never more than one level from the exact one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+from typing import NamedTuple
+
+from dala.backends.cpu.arithmetic.taps import share_table, tap_places
+from dala.backends.cpu.emit.body_context import BodyContext
+from dala.backends.cpu.llvm.text import Code, Type
+from dala.backends.cpu.schedule.planes import average_of, is_narrow
+from dala.backends.cpu.schedule.sweep import RowBody
+from dala.ir.dtypes import F32, S32
+from dala.ir.graph import Access, Node
+from dala.ir.ops import split_average
+
+MAX_TAPS = 101
+MAX_PRODUCTS = 51  # taps of one weight go in pairs
+MAX_PASSES = 2
+PLACES = 8  # binary places of a held level
+SPELLED_OUT = (
+    20  # products of one kind, times parts; more of them are a loop, which compiles faster
+)
+VECTORS = (
+    4  # that go through such a loop together: addresses and weights are read once for all of them
+)
+
+
+class Product(NamedTuple):
+    """One tap or two, and the weight each of them has."""
+
+    taps: tuple[Access, ...]
+    weight: Node
+
+    @property
+    def kind(self) -> tuple[int, int]:
+        return len(self.taps), self.taps[0].source
+
+
+def vectors_at_once(body: RowBody, channels: int) -> int:
+    """How many vectors of pixels the body computes in one round."""
+    if body.pairs:
+        return 1
+    kinds = Counter(p.kind for p in _find_products(average_of(body.roots[0])))
+    return VECTORS if _is_loop(max(kinds.values()), channels) else 1
+
+
+def _is_loop(products: int, channels: int) -> bool:
+    return products * (2 if channels == 4 else 1) > SPELLED_OUT
+
+
+def write_fixed(body: BodyContext) -> None:
+    """Compute the body's average for every channel, then hold and store it."""
+    node = average_of(body.body.roots[0])  # the channels are all alike
+    products = _find_products(node)
+    factors = _factor_table(body, products)
+    sums: dict[bool, list[str]] = {}  # of what is read as bytes, and of what is held in 16 bits
+    first = 0
+    for (_, source), group in groupby(products, lambda p: p.kind):
+        alike = list(group)
+        from_bytes = body.form_of(source) == "u8"
+        sums.setdefault(from_bytes, ["zeroinitializer"] * _parts(body) * body.vectors)
+        start = body.uniform.op(f"getelementptr {_vector(body)}, ptr {factors}, i64 {first}")
+        sums[from_bytes] = _add_products(body, alike, start, sums[from_bytes])
+        first += len(alike)
+    totals: list[str] = []
+    rounding = 0 if _holds_places(body) else 1 << (PLACES - 1)  # once, with one of the sums
+    for from_bytes, parts in sums.items():
+        count = sum((body.form_of(p.kind[1]) == "u8") == from_bytes for p in products)
+        bias = count // 2  # what cutting off the lower halves lost
+        in_words = from_bytes and _parts(body) == 2 and not _is_exact(body)
+        if not in_words:
+            bias, rounding = bias + rounding, 0
+        parts = [_saturating(body, "uadd", part, _splat(bias)) for part in parts]
+        if in_words:  # take the even bytes off
+            for odd in range(1, len(parts), 2):
+                even = body.lane.op(f"lshr {_vector(body)} {parts[odd - 1]}, {_splat(8)}")
+                parts[odd] = _saturating(body, "usub", parts[odd], even)
+        joined = [_saturating(body, "uadd", a, b) for a, b in zip(totals, parts, strict=False)]
+        totals = joined or parts
+    if rounding:
+        totals = [_saturating(body, "uadd", total, _splat(rounding)) for total in totals]
+    _keep(body, totals)
+
+
+def _find_products(average: Node) -> list[Product]:
+    """The taps in pairs of one weight and source; products of one kind next to each other, pairs first."""
+    values, weights = split_average(average.args)
+    groups: dict[tuple[int, int], list[tuple[Access, Node]]] = {}
+    for value, weight in zip(values, weights, strict=True):
+        assert isinstance(value.attr, Access)
+        groups.setdefault((id(weight), value.attr.source), []).append((value.attr, weight))
+    products = [
+        Product(tuple(tap for tap, _ in taps[start : start + 2]), taps[0][1])
+        for taps in groups.values()
+        for start in range(0, len(taps), 2)
+    ]
+    return sorted(products, key=lambda p: (-p.kind[0], p.kind[1]))
+
+
+def _add_products(
+    body: BodyContext, products: Sequence[Product], factors: str, sums: list[str]
+) -> list[str]:
+    """Products of one kind added to the sums of their parts."""
+    vector, (each, source) = _vector(body), products[0].kind
+    if body.body.pairs or not _is_loop(len(products), body.channels):
+        for number, product in enumerate(products):
+            place = body.uniform.op(f"getelementptr {vector}, ptr {factors}, i64 {number}")
+            factor = body.row.op(f"load {vector}, ptr {place}, align 64")
+            loaded = [_load_tap(body, tap) for tap in product.taps]
+            sums = _add_product(body, body.lane, source, factor, sums, loaded)
+        return sums
+    places = tap_places(body, [tap for p in products for tap in p.taps])
+    offsets = [body.offset_in_row(source, plane) for plane in range(_planes(body, source))]
+
+    def add(code: Code, index: str, sums: list[str]) -> list[str]:
+        place_of_factor = code.op(f"getelementptr {vector}, ptr {factors}, i64 {index}")
+        factor = code.op(f"load {vector}, ptr {place_of_factor}, align 64")
+        rows = []
+        for k in range(each):
+            slot = code.op(f"getelementptr [{each} x ptr], ptr {places}, i64 {index}, i64 {k}")
+            rows.append(code.op(f"load ptr, ptr {slot}, align 8"))
+
+        def place(row: str, plane: int) -> str:
+            return code.op(f"getelementptr i8, ptr {row}, i64 {offsets[plane]}")
+
+        loaded = [_load_parts(body, code, source, partial(place, row)) for row in rows]
+        return _add_product(body, code, source, factor, sums, loaded)
+
+    return body.lane.repeat(len(products), 1, [(vector, s) for s in sums], add)
+
+
+def _add_product(
+    body: BodyContext,
+    code: Code,
+    source: int,
+    factor: str,
+    sums: Sequence[str],
+    taps: list[list[str]],
+) -> list[str]:
+    """One tap, or the mean of two, times its weight, for every part."""
+    vector = _vector(body)
+    grey_bytes = body.form_of(source) == "u8" and _parts(body) == 1
+    results = []
+    for total, *values in zip(sums, *taps, strict=True):
+        if grey_bytes:  # whole levels so far
+            both = code.op(f"add {vector} {values[0]}, {values[-1]}")  # one tap twice, or two
+            mean = code.op(f"shl {vector} {both}, {_splat(PLACES - 1)}")
+        else:
+            mean = values[0] if len(values) == 1 else _mean(body, code, *values)
+        term = _multiply_high(body, code, mean, factor)
+        fresh = total == "zeroinitializer"
+        results.append(term if fresh else _saturating(body, "uadd", total, term, code))
+    return results
+
+
+def _load_tap(body: BodyContext, tap: Access) -> list[str]:
+    """The parts of one tap; to the right of the pixel they are cut out of two whole vectors.
+
+    A load that crosses cache lines, as nearly all do that are moved sideways, takes two turns; with half of
+    the taps made by shuffles instead, loads and arithmetic take about the same time. (In pairs, most loads
+    are for an even column of one tap and an odd one of another: half as many.)
+    """
+    if body.form_of(tap.source) != "u16" or body.vectors > 1:
+        return _load_parts(body, body.lane, tap.source, partial(body.place_of, tap))
+    code, vector, lanes = body.lane, _vector(body), _lanes(body)
+    parts = []
+    for part in range(_parts(body)):
+        if body.body.pairs:  # a neighbour of an even column is an odd one
+            plane, first = (part + tap.dx) & 1, (part + tap.dx) >> 1
+        else:
+            plane, first = part, tap.dx * lanes // body.lanes
+        place = body.place_of(tap._replace(dx=0), plane)
+        if body.body.pairs or not 0 < first < lanes:
+            parts.append(code.op(f"load {vector}, ptr {code.moved(place, 2 * first)}, align 2"))
+            continue
+        here = code.op(f"load {vector}, ptr {place}, align 2")
+        after = code.op(f"load {vector}, ptr {code.moved(place, 2 * lanes)}, align 2")
+        order = ", ".join(f"i32 {first + i}" for i in range(lanes))
+        mask = f"<{lanes} x i32> <{order}>"
+        parts.append(code.op(f"shufflevector {vector} {here}, {vector} {after}, {mask}"))
+    return parts
+
+
+def _load_parts(
+    body: BodyContext, code: Code, source: int, place: Callable[[int], str]
+) -> list[str]:
+    """The pixels at one place: with 8 binary places; grey bytes, as they are; RGBA bytes, the even ones
+    with 8 places, and the whole words."""
+    vector, lanes = _vector(body), _lanes(body)
+    parts = []
+    for number in range(body.vectors):
+        here = [_moved(body, code, place(p), source, number) for p in range(_planes(body, source))]
+        if body.form_of(source) == "u16":
+            parts += [code.op(f"load {vector}, ptr {p}, align 2") for p in here]
+        elif _parts(body) == 1:
+            small = code.op(f"load <{lanes} x i8>, ptr {here[0]}, align 1")
+            parts.append(code.op(f"zext <{lanes} x i8> {small} to {vector}"))
+        else:
+            words = code.op(f"load {vector}, ptr {here[0]}, align 1")
+            odd = code.op(f"and {vector} {words}, {_splat(-256)}") if _is_exact(body) else words
+            parts += [code.op(f"shl {vector} {words}, {_splat(8)}"), odd]
+    return parts
+
+
+def _moved(body: BodyContext, code: Code, place: str, source: int, number: int) -> str:
+    """The place of a following vector of the same round."""
+    step = number * body.lanes // body.vectors * body.rows_of(source)[3]
+    return code.op(f"getelementptr i8, ptr {place}, i64 {step}") if step else place
+
+
+def _keep(body: BodyContext, totals: list[str]) -> None:
+    ring, code, parts = body.body.ring, body.lane, _parts(body)
+    vectors = [totals[start : start + parts] for start in range(0, len(totals), parts)]
+    if _holds_places(body):
+        for plane in range(parts):
+            values = [f"{_vector(body)} {v[plane]}" for v in vectors]
+            _store(code, body.own_place(plane), values, 2 * _lanes(body))
+        return
+    levels = [_levels(body, v) for v in vectors]
+    size = _lanes(body) * parts
+    if ring is not None:
+        _store(code, body.own_place(0), levels, size)
+    for store in body.body.stores:
+        _store(code, body.store_place(store.write, body.channels), levels, size)
+
+
+def _store(code: Code, place: str, values: Sequence[str], size: int) -> None:
+    for number, value in enumerate(values):
+        target = code.op(f"getelementptr i8, ptr {place}, i64 {number * size}") if number else place
+        code.line(f"store {value}, ptr {target}, align 1")
+
+
+def _levels(body: BodyContext, totals: list[str]) -> str:
+    """The totals without their binary places, as they lie in memory."""
+    code, vector, lanes = body.lane, _vector(body), _lanes(body)
+    even = code.op(f"lshr {vector} {totals[0]}, {_splat(8)}")
+    if len(totals) == 1:
+        return f"<{lanes} x i8> " + code.op(f"trunc {vector} {even} to <{lanes} x i8>")
+    odd = code.op(f"and {vector} {totals[1]}, {_splat(-256)}")
+    return f"{vector} " + code.op(f"or {vector} {even}, {odd}")
+
+
+def _parts(body: BodyContext) -> int:
+    """RGBA is split into (r, b) and (g, a), pairs into even and odd columns: the lower and the upper byte
+    of every 16 bits."""
+    return 2 if body.channels == 4 or body.body.pairs else 1
+
+
+def _holds_places(body: BodyContext) -> bool:
+    """Whether what is held keeps its binary places."""
+    return body.body.ring is not None and body.body.ring.form == "u16"
+
+
+def _is_exact(body: BodyContext) -> bool:
+    """Whether the upper byte of 16 bits is freed of the lower one at every tap."""
+    return is_narrow(body.body.roots)
+
+
+def _planes(body: BodyContext, source: int) -> int:
+    return 1 if body.form_of(source) == "u8" else _parts(body)
+
+
+def _lanes(body: BodyContext) -> int:
+    return body.lanes * body.channels // _parts(body) // body.vectors
+
+
+def _vector(body: BodyContext) -> str:
+    return f"<{_lanes(body)} x i16>"
+
+
+def _factor_table(body: BodyContext, products: Sequence[Product]) -> str:
+    """Where the weights of the products are: 16 binary places, repeated over the lanes."""
+    seconds = [p.weight for p in products if len(p.taps) == 2]  # counted in the sum alone
+    shares = share_table(body, [*(p.weight for p in products), *seconds])
+    fill = partial(_fill_factors, shares, len(seconds), len(products), _lanes(body))
+    key = ("factors", shares, _lanes(body), len(seconds))
+    return body.owner.table(key, 2 * _lanes(body) * len(products), fill)
+
+
+def _fill_factors(shares: str, pairs: int, count: int, lanes: int, code: Code, start: str) -> None:
+    f32, vector = Type(F32), f"<{lanes} x i16>"
+
+    def scale(first: int, scale: float) -> Callable[[Code, str, list[str]], list[str]]:
+        def entry(inner: Code, index: str, _: list[str]) -> list[str]:
+            number = inner.op(f"add i64 {index}, {first}")
+            place = inner.op(f"getelementptr float, ptr {shares}, i64 {number}")
+            share = inner.op(f"load float, ptr {place}, align 4")
+            places = inner.op(f"fmul float {share}, {inner.constant(f32, scale)}")
+            near = inner.intrinsic("roundeven", f32, [places])
+            whole = inner.call(Type(S32), "llvm.fptoui.sat.i32.f32", f32, [near])
+            over = inner.op(f"icmp ugt i32 {whole}, 65535")
+            fitting = inner.op(f"select i1 {over}, i32 65535, i32 {whole}")
+            small = inner.op(f"trunc i32 {fitting} to i16")
+            single = inner.op(f"insertelement {vector} poison, i16 {small}, i64 0")
+            zeros = f"<{lanes} x i32> zeroinitializer"
+            spread = inner.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
+            target = inner.op(f"getelementptr {vector}, ptr {start}, i64 {number}")
+            inner.line(f"store {vector} {spread}, ptr {target}, align 2")
+            return []
+
+        return entry
+
+    for first, size, factor in ((0, pairs, 2 * 65536.0), (pairs, count - pairs, 65536.0)):
+        if size:
+            code.repeat(size, 1, [], scale(first, factor))
+
+
+_X86_MULTIPLY_HIGH = {32: "avx512.pmulhu.w.512", 16: "avx2.pmulhu.w", 8: "sse2.pmulhu.w"}
+
+
+def _multiply_high(body: BodyContext, code: Code, a: str, b: str) -> str:
+    """The upper 16 bits of a 16 × 16 bit product.
+
+    LLVM finds the instruction in the plain form too, but on vectors twice as wide as a register that
+    search takes much of the compile time of a blur.
+    """
+    lanes = _lanes(body)
+    wide, narrow = f"<{lanes} x i32>", f"<{lanes} x i16>"
+    if body.owner.x86 and lanes in _X86_MULTIPLY_HIGH:
+        name = f"llvm.x86.{_X86_MULTIPLY_HIGH[lanes]}"
+        return code.call(narrow, name, narrow, [a, b])
+    x = code.op(f"zext {narrow} {a} to {wide}")
+    y = code.op(f"zext {narrow} {b} to {wide}")
+    product = code.op(f"mul nuw {wide} {x}, {y}")
+    high = code.op(f"lshr {wide} {product}, {_splat(16, 'i32')}")
+    return code.op(f"trunc {wide} {high} to {narrow}")
+
+
+def _mean(body: BodyContext, code: Code, a: str, b: str) -> str:
+    """(a + b + 1) / 2 without the carry; LLVM knows that machines have an instruction for it."""
+    vector = _vector(body)
+    either = code.op(f"or {vector} {a}, {b}")
+    differing = code.op(f"xor {vector} {a}, {b}")
+    half = code.op(f"lshr {vector} {differing}, {_splat(1)}")
+    return code.op(f"sub {vector} {either}, {half}")
+
+
+def _saturating(body: BodyContext, op: str, a: str, b: str, code: Code | None = None) -> str:
+    vector, name = _vector(body), f"llvm.{op}.sat.v{_lanes(body)}i16"
+    return (code or body.lane).call(vector, name, vector, [a, b])
+
+
+def _splat(value: int, element: str = "i16") -> str:
+    return f"splat ({element} {value})"

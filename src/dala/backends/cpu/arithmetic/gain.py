@@ -1,0 +1,160 @@
+"""Levels plus a gain times differences of levels, in 16 bits: sharpening u8 images.
+
+The gain is a run-time value within declared bounds, the same for all pixels: v = A + g · B, where A and B
+add levels of one channel of one image with small whole weights.
+
+B is moved up by ``q`` bits, as far as 16 bits allow, g is scaled by 2ˢ to 15 bits, and their product is
+rounded to its upper 16 bits (one instruction): g · B with f = q + s - 15 binary places. To that A · 2ᶠ is
+added, and the sum is rounded to a level and clamped. (All with the signs turned around: a weight of 2⁷ is
+a signed byte only below zero.) ``s`` follows from the gain, once per pass: small
+gains have up to MAX_PLACES places.
+
+The error, in units of 2⁻ᶠ levels: the scaled gain is off by at most ½, and |B| · 2^q < 2¹⁵, so the product
+is off by less than ½, and by ½ more after rounding: less than 1. The bounds of the gain promise f ≥ 1
+(``suits_gain``), so this is less than half a level; for a gain below 0.5 in ``sharpen``, less than 1/32.
+What the reference rounds in f32 is below 0.01. Values less than one level apart round to levels at most one
+apart. The sum saturates at 2¹⁵ · 2⁻ᶠ ≥ 256 levels (f ≤ 7), which is clamped to 255 anyway.
+
+Every channel must be the same function of its own channel, but for those that pass through, such as alpha:
+a constant mask chooses them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dala.backends.cpu.analysis.bounds import find_bounds
+from dala.backends.cpu.arithmetic.extrema import interleave
+from dala.backends.cpu.arithmetic.halves import Halves, take_halves
+from dala.backends.cpu.emit.body_context import BodyContext
+from dala.backends.cpu.emit.lanes import LaneWriter
+from dala.backends.cpu.llvm.text import Type
+from dala.backends.patterns import Weights, find_terms
+from dala.ir.dtypes import F32, S32
+from dala.ir.graph import Access, Node, RuntimeParam, accesses
+
+MAX_PLACES = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """``plain`` + ``gain`` · ``gained``: sums of levels, whichever channel, with whole weights."""
+
+    plain: Weights
+    gained: Weights
+    gain: Node
+
+    @property
+    def rise(self) -> int:
+        """By how many bits the levels that are gained may be moved up."""
+        return _room(self.gained)
+
+    @property
+    def most_places(self) -> int:
+        return min(MAX_PLACES, _room(self.plain))
+
+
+def _room(weights: Weights) -> int:
+    """By how many bits weights may move up: sums of levels stay in 16 bits, -weights are signed bytes."""
+    up = sum(w for w in weights.values() if w > 0)
+    down = -sum(w for w in weights.values() if w < 0)
+    room = 15 - int(255 * max(up, down)).bit_length()
+    return room - (min(weights.values(), default=0.0) * 2.0**room == -128)
+
+
+def find_gain(values: Sequence[Node]) -> Gain | None:
+    """What the channels are that do not pass through, if they all are one such function."""
+    if any(a.channel != c for c, node in enumerate(values) for a in accesses([node])):
+        return None
+    functions = dict.fromkeys(n for n in interleave(values) if n.op != "load")
+    if len(functions) != 1:
+        return None
+    terms = find_terms(next(iter(functions)))
+    if terms is None:
+        return None
+    kept = {u: {a: w for a, w in weights.items() if w} for u, weights in terms.items()}
+    gains = [uniform for uniform, weights in kept.items() if uniform is not None and weights]
+    if len(gains) != 1:
+        return None
+    plain, gained = kept.get(None, {}), kept[gains[0]]
+    whole = all(w.is_integer() for w in (*plain.values(), *gained.values()))
+    return Gain(plain, gained, gains[0]) if whole else None
+
+
+def suits_gain(values: Sequence[Node], params: Sequence[RuntimeParam]) -> bool:
+    """Whether a stage may be computed so: the gain is bounded, and leaves a binary place."""
+    found = find_gain(values)
+    if found is None or found.rise < 0 or found.most_places < 1:
+        return False
+    low, high = find_bounds(found.gain, params)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return False
+    # a little more, because in f32 it is rounded
+    exponent = math.frexp(max(abs(low), abs(high)) * (1 + 2**-14))[1] - 1
+    return found.rise - 1 - exponent >= 1
+
+
+def write_gain(body: BodyContext) -> None:
+    """Compute all channels, then hold and store them."""
+    row = body.body
+    values = row.held if row.ring is not None else row.stores[0].values
+    assert all(root.op == "level" for root in values), "a u8 image stores levels"
+    pixels = _pixels(body, [root.args[0] for root in values])
+    if row.ring is not None:
+        body.lane.line(f"store {pixels}, ptr {body.own_place(0)}, align 1")
+    for store in row.stores:
+        place = body.store_place(store.write, body.channels)
+        body.lane.line(f"store {pixels}, ptr {place}, align 1")
+
+
+def _pixels(body: BodyContext, values: Sequence[Node]) -> str:
+    """The bytes of all channels, with their type."""
+    found, functions = find_gain(values), interleave(values)
+    assert found is not None
+    halves = take_halves(body, list(dict.fromkeys([*found.plain, *found.gained])))
+    result = halves.join(_levels(body, halves, found))
+    for passed in dict.fromkeys(n for n in functions if n.op == "load"):
+        assert isinstance(passed.attr, Access)
+        size = body.lanes * len(values)
+        chosen = (str(functions[i % len(values)] is passed).lower() for i in range(size))
+        mask = f"<{size} x i1> <{', '.join(f'i1 {c}' for c in chosen)}>"
+        kept = halves.load(passed.attr)
+        result = body.lane.op(f"select {mask}, {halves.bytes} {kept}, {halves.bytes} {result}")
+    return f"{halves.bytes} {result}"
+
+
+def _levels(body: BodyContext, halves: Halves, found: Gain) -> list[str]:
+    """The result in whole levels, not yet clamped."""
+    gain, up, down = _factors(body, found)
+    risen = {tap: -int(weight) << found.rise for tap, weight in found.gained.items()}
+    totals = [halves.multiply(half, halves.spread(gain)) for half in halves.sum(risen)]
+    if found.plain:
+        weights = {tap: int(weight) for tap, weight in found.plain.items()}
+        plain = halves.scaled_sum(weights, up)
+        totals = [halves.call("llvm.sadd.sat", a, b) for a, b in zip(plain, totals, strict=True)]
+    return [halves.multiply(total, halves.spread(down)) for total in totals]
+
+
+def _factors(body: BodyContext, found: Gain) -> tuple[str, str, str]:
+    """The scaled gain, -2ᶠ and -2¹⁵⁻ᶠ as i16, where f is the number of binary places."""
+    code, i32 = body.uniform, Type(S32)
+    writer = LaneWriter(body, 0, code, body.row, body.lane)
+    writer.write([found.gain])
+    gain = writer.names[id(found.gain)]
+    bits = code.op(f"and i32 {code.op(f'bitcast float {gain} to i32')}, {0x7FFFFFFF}")
+    # the exponent that it has once it is rounded to 15 bits
+    exponent = code.op(f"lshr i32 {code.op(f'add i32 {bits}, 256')}, 23")
+    wanted = code.op(f"sub i32 {found.rise - 1 + 127}, {exponent}")
+    places = code.intrinsic("smin", i32, [wanted, str(found.most_places)])
+    power = code.op(f"shl i32 {code.op(f'add i32 {places}, {15 - found.rise + 127}')}, 23")
+    scaled = code.op(f"fmul float {gain}, {code.op(f'bitcast i32 {power} to float')}")
+    near = code.intrinsic("roundeven", Type(F32), [scaled])
+    whole = code.op(f"fptosi float {near} to i32")
+    up = code.op(f"shl i32 -1, {places}")
+    down = code.op(f"shl i32 -1, {code.op(f'sub i32 15, {places}')}")
+    scaled_gain, minus_up, minus_down = (
+        code.op(f"trunc i32 {n} to i16") for n in (whole, up, down)
+    )
+    return scaled_gain, minus_up, minus_down

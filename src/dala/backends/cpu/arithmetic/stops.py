@@ -1,0 +1,140 @@
+"""Where the taps of a resampled row or column begin, and what they weigh: a table.
+
+It is the same for all columns, or rows, so it is filled before the first band, a vector of positions at a
+time. Taps beyond the border fall onto the edge. Columns do so in the table: taps begin where all of them
+lie inside the image, and each weighs what those weigh that fall onto it. Nobody has to clamp them later.
+(Rows are clamped when they are mixed: those of a held source may not be asked for before they are there.)
+"""
+
+from __future__ import annotations
+
+from dala.backends.cpu.analysis.separable import Axis
+from dala.backends.cpu.arithmetic.halves import splat
+from dala.backends.cpu.emit.body_context import BodyContext
+from dala.backends.cpu.emit.lanes import LANE, LaneWriter, Sources
+from dala.backends.cpu.llvm.text import Code, Type
+from dala.ir.dtypes import F32, S32
+from dala.ir.graph import Access
+
+WEIGHT_PLACES = 14  # binary places of a weight, 16 bits with its sign
+
+
+class Stops:
+    """One axis of a body (0: rows, 1: columns). For each vector of positions: the numbers of first taps,
+    times ``unit``; then the weights of each two taps, 16 bits each. With the ``extent`` of the source, taps
+    are moved into it."""
+
+    def __init__(
+        self, body: BodyContext, axis: int, taps: Axis, extent: str = "", unit: int = 1
+    ) -> None:
+        self.body, self.axis, self.taps, self.unit = body, axis, taps, unit
+        self.count = len(taps.weights)
+        self.size = 4 * (1 + self.count // 2)  # bytes for each position
+        self.f32, self.i32 = Type(F32, body.lanes), Type(S32, body.lanes)
+        self.extent = body.uniform.op(f"trunc i64 {extent} to i32") if extent else ""
+        self.start = body.owner.room_along(axis, self.size)
+        self.positions = body.owner.size_of(body.body.grid, axis)
+        body.owner.prelude.repeat(self.positions, body.lanes, [], self._fill)
+
+    def first(self, code: Code, position: str) -> str:
+        """The address of what is noted of a vector's first taps, or of a position among them."""
+        return self._address(code, position, 0)
+
+    def weights(self, code: Code, position: str, pair: int) -> str:
+        """The address of a pair of weights of a vector, or of a position in it."""
+        return self._address(code, position, 1 + pair)
+
+    def _address(self, code: Code, position: str, part: int) -> str:
+        lane = code.op(f"and i64 {position}, {self.body.lanes - 1}")
+        block = code.op(f"mul i64 {code.op(f'sub i64 {position}, {lane}')}, {self.size}")
+        start = code.op(f"getelementptr i8, ptr {self.start}, i64 {block}")
+        here = code.op(f"getelementptr i32, ptr {start}, i64 {lane}")
+        return code.moved(here, 4 * self.body.lanes * part)
+
+    def _fill(self, code: Code, position: str, carried: list[str]) -> list[str]:
+        body, i32, along = self.body, self.i32, _Along(self, position)
+        writer = LaneWriter(along, body.lanes, body.uniform, code, code)
+        writer.write(self.taps.weights)
+        weights = [writer.vector(w) for w in self.taps.weights]
+        if self.taps.base is not None:
+            writer.write([self.taps.base])
+            base = writer.vector(self.taps.base)
+        else:
+            base = code.op(f"shl {i32} {along.coord(self.axis, code, code)[0]}, {_number(1)}")
+        wanted = [  # positions may lie as far outside as numbers go
+            code.intrinsic("sadd.sat", i32, [base, _number(self.taps.offset + k)])
+            for k in range(self.count)
+        ]
+        first = self._inside(code, wanted[0], self.count) if self.extent else wanted[0]
+        noted = code.op(f"mul {i32} {first}, {_number(self.unit)}")
+        start = self._address(code, position, 0)
+        code.line(f"store {i32} {noted}, ptr {start}, align 4")
+        if not self.extent:
+            for k in range(0, self.count, 2):
+                pair = [self._scaled(code, w) for w in weights[k : k + 2]]
+                self._store_pair(code, pair, code.moved(start, 4 * body.lanes * (1 + k // 2)))
+            return carried
+        places = [code.op(f"sub {i32} {self._inside(code, w, 1)}, {first}") for w in wanted]
+
+        def fill_pair(inner: Code, index: str, done: list[str]) -> list[str]:
+            place = inner.op(f"shl i32 {inner.op(f'trunc i64 {index} to i32')}, 1")
+            pair = [
+                self._weight(inner, places, weights, number)
+                for number in (place, inner.op(f"or i32 {place}, 1"))
+            ]
+            at = inner.op(f"getelementptr {i32}, ptr {start}, i64 {inner.add(index, 1)}")
+            self._store_pair(inner, pair, at)
+            return done
+
+        code.repeat(self.count // 2, 1, [], fill_pair)
+        return carried
+
+    def _store_pair(self, code: Code, pair: list[str], place: str) -> None:
+        low = code.op(f"and {self.i32} {pair[0]}, {_number(0xFFFF)}")
+        high = code.op(f"shl {self.i32} {pair[1]}, {_number(16)}")
+        both = code.op(f"or {self.i32} {low}, {high}")
+        code.line(f"store {self.i32} {both}, ptr {place}, align 4")
+
+    def _inside(self, code: Code, number: str, room: int) -> str:
+        """The nearest number from which on there are ``room`` pixels, as far as there are so many."""
+        last = self.body.uniform.op(f"sub i32 {self.extent}, {room}")
+        low = code.intrinsic("smin", self.i32, [number, self.body.uniform.splat(self.i32, last)])
+        return code.intrinsic("smax", self.i32, [low, _number(0)])
+
+    def _weight(self, code: Code, places: list[str], weights: list[str], place: str) -> str:
+        """What all taps weigh that fall onto one place."""
+        f32, zero = self.f32, code.constant(self.f32, 0.0)
+        total, here = zero, code.splat(self.i32, place)
+        for other, weight in zip(places, weights, strict=True):
+            falls = code.op(f"icmp eq {self.i32} {other}, {here}")
+            total = code.op(f"fadd {f32} {total}, {code.select(f32, falls, weight, zero)}")
+        return self._scaled(code, total)
+
+    def _scaled(self, code: Code, weight: str) -> str:
+        """A weight in 16 bits; 0 where it is no number, as the level of such a mix is."""
+        f32, zero = self.f32, code.constant(self.f32, 0.0)
+        number = code.select(f32, code.op(f"fcmp ord {f32} {weight}, {zero}"), weight, zero)
+        scaled = code.op(f"fmul {f32} {number}, {code.constant(f32, float(1 << WEIGHT_PLACES))}")
+        return code.op(f"fptosi {f32} {code.intrinsic('rint', f32, [scaled])} to {self.i32}")
+
+
+class _Along(Sources):
+    """What positions are made of, for a vector of them along an axis."""
+
+    def __init__(self, stops: Stops, start: str) -> None:
+        self.owner, self.axis, self.start = stops.body.owner, stops.axis, start
+        self.vector = stops.i32
+
+    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
+        assert axis == self.axis, "taps along one axis know nothing of the other"
+        start = code_lane.op(f"trunc i64 {self.start} to i32")
+        lanes = ", ".join(f"i32 {i}" for i in range(self.vector.lanes))
+        spread = code_lane.splat(self.vector, start)
+        return code_lane.op(f"add {self.vector} {spread}, <{lanes}>"), LANE
+
+    def load(self, code: Code, access: Access) -> str:
+        raise AssertionError("a position reads no pixels")
+
+
+def _number(value: int) -> str:
+    return splat(value, "i32")

@@ -1,0 +1,299 @@
+"""One body of a pass: the way it is computed, its vectors read, held and stored.
+
+The inner loop moves over a row one vector at a time. Inputs are read in place, and the last vector of a
+row may read past its end (into the next row, or into the slack that every array has); what it computes
+there is dropped, because the last, partial vector is written through a small buffer. Held rows carry
+their borders with them, so nothing is clamped in the loop. (places.py has the addresses.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from dala.backends.cpu.arithmetic.choice import write_choice
+from dala.backends.cpu.arithmetic.dot import on_planes, write_dot
+from dala.backends.cpu.arithmetic.extrema import extrema_of, write_extrema
+from dala.backends.cpu.arithmetic.fixed import vectors_at_once, write_fixed
+from dala.backends.cpu.arithmetic.gain import write_gain
+from dala.backends.cpu.arithmetic.resampled import write_resampled
+from dala.backends.cpu.arithmetic.roll import roll_sums
+from dala.backends.cpu.arithmetic.sampled import write_sampled
+from dala.backends.cpu.arithmetic.tables import byte_map_of, write_byte_map
+from dala.backends.cpu.arithmetic.ways import CHOICE, DOT, FIXED, GAIN, REPEATED, RESAMPLED, SAMPLED
+from dala.backends.cpu.arithmetic.wide import write_averages
+from dala.backends.cpu.emit.body_context import Alike, BodyContext
+from dala.backends.cpu.emit.channels import alike_planes, roll_channels
+from dala.backends.cpu.emit.either import choose_rows
+from dala.backends.cpu.emit.gathers import Gatherer
+from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter
+from dala.backends.cpu.emit.packing import can_pack, pack_pixels
+from dala.backends.cpu.emit.pass_context import PassContext
+from dala.backends.cpu.emit.pixels import (
+    Format,
+    load_every_second,
+    load_repeated,
+    pack_level,
+    repeat_from,
+)
+from dala.backends.cpu.emit.prefetch import fetch_ahead
+from dala.backends.cpu.llvm.text import Code, Type, signed
+from dala.backends.cpu.schedule.repeats import compare_rows
+from dala.backends.cpu.schedule.sweep import Ring, RowBody
+from dala.ir.dtypes import F32, S32, U8, DType
+from dala.ir.graph import Access, Gather, Node, Way, accesses, in_order, map_nodes
+
+
+class BodyEmitter(BodyContext):
+    """Writes one body into sections: per row, per vector, and for the end of a partial row."""
+
+    def __init__(self, owner: PassContext, number: int, body: RowBody) -> None:
+        super().__init__(owner, number, body)
+        if body.turns > 1:
+            self.planes, self.plane = self._turns(), Code(owner.names, f"b{number}.plane")
+            self.body = body = body.one_turn
+        self.channels = len(body.held or body.stores[0].values)
+        self.extrema = extrema_of(owner, body)
+        self.byte_map = None if self.extrema else byte_map_of(owner, body)
+        self.lanes = owner.lanes  # pixels per vector
+        if self.extrema:
+            self.lanes = owner.vector_bytes // self.extrema
+        elif self.byte_map is not None:
+            self.lanes = owner.vector_bytes // self.byte_map.channels
+        elif body.way == GAIN:
+            self.lanes = owner.vector_bytes // self.channels
+        elif body.way in DOT and on_planes(self):
+            self.lanes = owner.vector_bytes
+        self.vectors = vectors_at_once(body, self.channels) if body.way == FIXED else 1
+        if body.way == FIXED:  # of grey pixels, twice as many fit into 16-bit lanes
+            self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
+        if body.pairs:
+            self.lanes = owner.vector_bytes
+        self.begins_even = owner.image
+        self.loaded: dict[tuple[int, int, int, int], list[str]] = {}
+        self.gatherer = Gatherer(owner, self.lanes, body.roots, f"%b{number}.x")
+        self.unchanged = "false"  # whether the row that is held is this one already
+        self.write()
+        fetch_ahead(self)
+
+    def write(self) -> None:
+        if self.body.way in WRITERS:
+            WRITERS[self.body.way](self)
+        elif self.extrema:
+            write_extrema(self, self.extrema)
+        elif self.byte_map is not None:
+            write_byte_map(self, self.byte_map)
+        else:
+            self._write_values()
+
+    def _write_values(self) -> None:
+        """Every channel as a vector of values."""
+        body = self.body
+        if planes := alike_planes(self):
+            self.planes, self.plane = planes, Code(self.owner.names, f"b{self.number}.plane")
+            first = tuple(planes.roots[0])
+            self.body = body = replace(body, held=first, nodes=in_order(first))
+        writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
+        body = choose_rows(self, body if planes else self._with_loops(writer))
+        # everything is computed before anything is written: an output may be an input, too
+        held = self._compute(body.held, writer, packed=self._holds_pixels) if body.ring else []
+        results = []
+        for store in body.stores:
+            packed = self.owner.image and self.work.writes[store.write].type.dtype == U8
+            results.append(self._compute(store.values, writer, packed=packed))
+        if body.ring is not None:
+            self._hold(body.ring, held)
+        if body.way == REPEATED:
+            self.unchanged = compare_rows(self, writer)
+        for store, values in zip(body.stores, results, strict=True):
+            form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
+            form.store(self.lane, self.store_place(store.write, form.pixel_bytes), values)
+
+    def _turns(self) -> Alike:
+        """The planes of a body that computes one after the other, and of what it reads."""
+        inputs, body = len(self.work.reads), self.body
+        sources = {a.source for a in accesses(body.roots)} | {inputs + self.number}
+        steps = {}
+        for source in sources:
+            planes = self._ring(source - inputs).planes // body.turns
+            steps.update({(source, plane): planes for plane in range(planes)})
+        return Alike([[node] for node in body.held], steps, frozenset())
+
+    def _with_loops(self, writer: LaneWriter) -> RowBody:
+        """The body less what is computed by loops over many terms: those are written first."""
+        body = self.body
+        for write_loops in (write_averages, roll_sums, roll_channels):
+            if leaves := write_loops(self, writer):
+                break
+        else:
+            return body
+        return body.map(lambda roots: map_nodes(roots, lambda node: node, leaves))
+
+    @property
+    def _holds_pixels(self) -> bool:
+        ring = self.body.ring
+        return ring is not None and ring.form == "u8" and not ring.planar
+
+    def _compute(self, nodes: Sequence[Node], writer: LaneWriter, *, packed: bool) -> list[str]:
+        """The vectors of some channels; for packed RGBA bytes, each already in its place."""
+        if not packed or len(nodes) != 4:
+            writer.write(nodes)
+            return [writer.vector(n) for n in nodes]
+        parts, i32 = [], Type(S32, self.lanes)
+        moved: dict[str, int] = {}  # bytes that only pass through stay bytes: words and masks
+        computed: dict[int, Node] = {}
+        for channel, node in enumerate(nodes):
+            words = self._passed_through(node, channel, writer)
+            if words is None:
+                computed[channel] = node
+            else:
+                moved[words] = moved.get(words, 0) | 0xFF << (8 * channel)
+        if computed and can_pack(self.lane, self.lanes):
+            parts.append(pack_pixels(writer, computed))
+        else:
+            writer.write([*computed.values()])
+            for channel, node in computed.items():
+                parts.append(pack_level(self.lane, writer.vector(node), channel, self.lanes))
+        for words, bits in moved.items():
+            mask = self.lane.constant(i32, signed(bits))
+            whole = bits == 0xFFFFFFFF
+            parts.append(words if whole else self.lane.op(f"and {i32} {words}, {mask}"))
+        return parts
+
+    def _passed_through(self, node: Node, channel: int, writer: LaneWriter) -> str | None:
+        """The pixels that a byte is taken from, if it is the same channel of them, unchanged."""
+        if node.op != "level" or not isinstance(node.args[0].attr, Access | Gather):
+            return None
+        read, attr = node.args[0], node.args[0].attr
+        assert isinstance(attr, Access | Gather)
+        if attr.channel != channel or self.form_of(attr.source) != "u8":
+            return None
+        if self.is_planar(attr.source):
+            return None
+        if self._source_format(attr.source).channels != 4:
+            return None
+        if isinstance(attr, Gather):
+            writer.write(read.args)
+            return self.gatherer.pixels(writer, read)[0]
+        place, i32 = self.place_of(attr), Type(S32, self.lanes)
+        match self.step_to(attr.source):
+            case 0:
+                return self.lane.op(f"load {i32}, ptr {place}, align 1")
+            case 1:
+                return load_every_second(self.lane, place, i32, attr.dx & 1)
+            case smaller:
+                return load_repeated(self.lane, place, i32, 1 << -smaller)
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def load(self, code: Code, access: Access) -> str:
+        inside = access.source - len(self.work.reads)
+        if inside >= 0 and self.form_of(access.source) == "f32":
+            return self._load_held(code, access, inside)
+        plane = access.channel if self.is_planar(access.source) else 0
+        key = (access.source, plane, access.dx, access.dy)
+        if key not in self.loaded:
+            form, place = self._source_format(access.source), self.place_of(access, plane)
+            match self.step_to(access.source):
+                case 0:
+                    self.loaded[key] = form.load(code, place)
+                case 1:
+                    self.loaded[key] = form.load_every_second(code, place, access.dx & 1)
+                case smaller:
+                    self.loaded[key] = form.load_repeated(code, place, 1 << -smaller)
+        return self.loaded[key][access.channel - plane]
+
+    def load_level(self, code: Code, access: Access) -> str | None:
+        if self.form_of(access.source) != "u8" or self.step_to(access.source):
+            return None
+        plane = access.channel if self.is_planar(access.source) else 0
+        form, place = self._source_format(access.source), self.place_of(access, plane)
+        return form.load_levels(code, place)[access.channel - plane]
+
+    def _load_held(self, code: Code, access: Access, number: int) -> str:
+        vector = Type(F32, self.lanes)
+        if self._ring(number).blocked:
+            place = self._block_place(number, access.channel, access.dy)
+            return code.op(f"load {vector}, ptr {place}, align {self._alignment}")
+        return self._load_f32(code, self.place_of(access, access.channel), access)
+
+    def load_either(self, condition: str, first: Access, second: Access) -> str:
+        rows = [
+            self._plane(a.source - len(self.work.reads), a.channel, a.dy) for a in (first, second)
+        ]
+        row = self.plane.op(f"select i1 {condition}, ptr {rows[0]}, ptr {rows[1]}")
+        return self._load_f32(self.lane, self._place_in(row, first), first)
+
+    def _load_f32(self, code: Code, place: str, access: Access) -> str:
+        vector = Type(F32, self.lanes)
+        match self.step_to(access.source):
+            case 0:
+                align = 4 if access.dx else self._alignment
+                return code.op(f"load {vector}, ptr {place}, align {align}")
+            case 1:
+                return load_every_second(code, place, vector, access.dx & 1)
+            case smaller:
+                whole = code.op(f"load {vector}, ptr {place}, align 4")
+                first = access.dx - self._first_dx(access)
+                return repeat_from(code, whole, vector, 1 << -smaller, first)
+
+    def _source_format(self, source: int) -> Format:
+        inside = source - len(self.work.reads)
+        if inside < 0:
+            type_ = self.work.reads[source].type
+            return self._format(type_.dtype, type_.channels if self.owner.image else 1)
+        assert self._ring(inside).form == "u8"
+        return self._format(U8, 1 if self.is_planar(source) else self._ring(inside).channels)
+
+    def _format(self, dtype: DType, channels: int) -> Format:
+        return Format(dtype, channels, self.owner.image, self.lanes)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def _hold(self, ring: Ring, values: Sequence[str]) -> None:
+        if ring.form == "u8" and ring.planar:
+            for plane, value in enumerate(values):
+                self._format(U8, 1).store(self.lane, self.own_place(plane), [value])
+            return
+        if ring.form == "u8":
+            self._format(U8, ring.channels).store(self.lane, self.own_place(0), values)
+            return
+        vector = Type(F32, self.lanes)
+        for channel, value in enumerate(values):
+            if ring.blocked:
+                place = self._block_place(self.number, channel, 0)
+            else:
+                place = self.own_place(channel)
+            self.lane.line(f"store {vector} {value}, ptr {place}, align {self._alignment}")
+
+    # -- what expressions ask for (Sources) --------------------------------------------------------
+
+    def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
+        owner = self.owner
+        last = 1 if owner.image else len(self.work.shape) - 1
+        if axis == last:
+            vector = Type(S32, self.lanes)
+            start = code_lane.op(f"trunc i64 %b{self.number}.x to i32")
+            lanes = ", ".join(f"i32 {i}" for i in range(self.lanes))
+            return code_lane.op(f"add {vector} {code_lane.splat(vector, start)}, <{lanes}>"), LANE
+        assert axis < last, "an axis the output does not have"
+        row = f"%b{self.number}.r"
+        for inner in range(axis + 1, last):
+            row = code_row.op(f"udiv i64 {row}, {owner.word(owner.layout.shape + inner, 'i64')}")
+        if axis > 0:
+            row = code_row.op(f"urem i64 {row}, {owner.word(owner.layout.shape + axis, 'i64')}")
+        return code_row.op(f"trunc i64 {row} to i32"), ROW
+
+    def gather(self, writer: LaneWriter, node: Node) -> str:
+        return self.gatherer.value(writer, node)
+
+
+# ways with an arithmetic of their own
+WRITERS: dict[Way, Callable[[BodyEmitter], None]] = {
+    FIXED: write_fixed,
+    GAIN: write_gain,
+    CHOICE: write_choice,
+    SAMPLED: write_sampled,
+    RESAMPLED: write_resampled,
+    **dict.fromkeys(DOT, write_dot),
+}

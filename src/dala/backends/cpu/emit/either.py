@@ -1,0 +1,38 @@
+"""Of two rows the one that counts: a choice that is the same along a row, made by address.
+
+An enlarged image lies between two rows of the small one, and which two is known for a whole row. Of
+``select(condition, row above, row below)`` only one is read then, and the other costs nothing.
+"""
+
+from __future__ import annotations
+
+from dala.backends.cpu.emit.body_context import BodyContext
+from dala.backends.cpu.emit.lanes import LANE, Either, image_rates
+from dala.backends.cpu.schedule.sweep import RowBody
+from dala.ir.graph import Access, Node, map_nodes
+
+
+def choose_rows(emitter: BodyContext, body: RowBody) -> RowBody:
+    """The body with such choices as single loads."""
+    choices = {id(n): (n, found) for n in body.nodes if (found := _choice(emitter, n))}
+    if not choices:
+        return body
+    rates = image_rates(body.roots)
+    leaves = {
+        key: Node("either", node.dtype, node.args[:1], found)
+        for key, (node, found) in choices.items()
+        if rates[id(node.args[0])] < LANE
+    }
+    return body.map(lambda roots: map_nodes(roots, lambda node: node, leaves))
+
+
+def _choice(emitter: BodyContext, node: Node) -> Either | None:
+    """The two reads of held planes that a node chooses between, if it is one column of both."""
+    if node.op != "select":
+        return None
+    a, b = node.args[1].attr, node.args[2].attr
+    if not isinstance(a, Access) or not isinstance(b, Access) or a.dx != b.dx:
+        return None
+    if not emitter.in_planes(a.source) or not emitter.in_planes(b.source):
+        return None
+    return Either(a, b) if emitter.step_to(a.source) == emitter.step_to(b.source) else None

@@ -1,0 +1,7 @@
+"""LLVM: its language, and its compiler.
+
+text.py      text being written: types, constants, fresh names
+spelling.py  each op of the table
+mathlib.py   exp, log, sin, … on f32 vectors
+jit.py       text → machine code, cached by content; the machine it is for
+"""

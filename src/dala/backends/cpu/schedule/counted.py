@@ -1,0 +1,125 @@
+"""Colours of bytes counted in levels, 0..255, where a kernel speaks of 0..1.
+
+Reading a u8 image multiplies every channel by 1/255, and storing multiplies it by 255 again. Most kernels
+mean the same without: what is added, scaled, or a minimum or maximum, may as well be 255 times as large. So
+every value gets a count: 1, if it stands for 255 times the kernel's value, else 0. Constants and parameters
+are scaled to what they meet, once per pass; where two counted values are multiplied, one is scaled back.
+
+It changes the last place of f32, so it is done to a kernel's own program, and only if no jump (a
+comparison, a whole part) could turn that into more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container
+
+from dala.backends.cpu.arithmetic.extrema import are_extrema
+from dala.ir.graph import Access, Node, const, make, walk
+from dala.ir.rewrite import INVERSE_255, normalized_whole
+
+ALIKE = frozenset({"add", "sub", "min", "max"})  # operands and result have one count
+KEPT = frozenset({"neg", "abs"})  # the result has the operand's
+FUNCTIONS = frozenset({"sqrt", "exp", "log", "sin", "cos", "tanh", "pow"})  # of 0..1
+SMOOTH = ALIKE | KEPT | FUNCTIONS | {"mul", "load"}
+
+
+def count_in_levels(body: tuple[Node, ...], of_bytes: Container[int]) -> tuple[Node, ...]:
+    """A stage that writes a u8 image, with the sources that are u8 images counted in levels."""
+    if are_extrema(body):  # needs no numbers at all
+        return body
+    colored: set[int] = set()  # what depends on a load
+    for node in walk(body):
+        if node.op == "load" or not colored.isdisjoint(map(id, node.args)):
+            colored.add(id(node))
+            if not _is_smooth(node):
+                return body
+    return _Counting(body, colored, of_bytes).results(body) if colored else body
+
+
+def _is_smooth(node: Node) -> bool:
+    """Whether a small change of what it is made of is a small change of it."""
+    if node.op != "div":
+        return node.op in SMOOTH
+    below = node.args[1]
+    bound = below.args[1] if below.op == "max" else below  # far from zero, whatever the colour
+    return isinstance(bound.attr, float) and bound.attr > 0
+
+
+class _Counting:
+    """Every node of a body, rewritten, with its count."""
+
+    def __init__(
+        self, body: tuple[Node, ...], colored: Container[int], of_bytes: Container[int]
+    ) -> None:
+        self.colored, self.of_bytes = colored, of_bytes
+        self.counts: dict[int, int] = {}  # of what is not uniform
+        self.done: dict[int, Node] = {}
+        self.scaled: dict[tuple[int, int], Node] = {}
+        nodes = walk(body)
+        self.factors = Counter(id(a) for n in nodes if n.op == "mul" for a in n.args)
+        for node in nodes:
+            self.done[id(node)] = self._rewrite(node)
+
+    def results(self, body: tuple[Node, ...]) -> tuple[Node, ...]:
+        return tuple(
+            node
+            if node.op == "load" or id(node) not in self.colored
+            else normalized_whole(self._as(node, 1))
+            for node in body
+        )
+
+    def _rewrite(self, node: Node) -> Node:
+        """The node on its rewritten arguments; its count is noted."""
+        if id(node) not in self.colored:
+            if node.op in ("coord", "gather") or self._counts(node):
+                self.counts[id(node)] = 0
+            return node
+        if node.op == "load":
+            assert isinstance(node.attr, Access)
+            counted = node.attr.source in self.of_bytes
+            self.counts[id(node)] = int(counted)
+            return make("level", node) if counted else node
+        wanted, self.counts[id(node)] = self._choose(node)
+        args = [self._as(a, count) for a, count in zip(node.args, wanted, strict=True)]
+        if node.op == "sub" and args[0].op == "mul":  # a sum: what becomes one multiply-add
+            return make("add", args[0], make("neg", args[1]))
+        return Node(node.op, node.dtype, tuple(args), node.attr)
+
+    def _counts(self, node: Node) -> list[int]:
+        """Of the arguments that are not uniform."""
+        return [self.counts[id(a)] for a in node.args if id(a) in self.counts]
+
+    def _choose(self, node: Node) -> tuple[list[int], int]:
+        """The counts that the arguments should have, and that of the result."""
+        found = self._counts(node)
+        if node.op in ALIKE or node.op in KEPT:
+            return [max(found)] * len(node.args), max(found)
+        if node.op == "mul":
+            wanted = [self.counts.get(id(a), 0) for a in node.args]
+            if sum(wanted) == 2:  # what is a factor elsewhere, too, is scaled back for all of them
+                uses = [self.factors[id(a)] for a in node.args]
+                wanted[uses.index(max(uses))] = 0
+            return wanted, sum(wanted)
+        if node.op == "div":
+            above, below = (self.counts.get(id(a)) for a in node.args)
+            if below == 1:
+                return [1, 1] if above in (None, 1) else [0, 0], 0
+            return [above or 0, 0], above or 0
+        return [0] * len(node.args), 0
+
+    def _as(self, node: Node, count: int) -> Node:
+        """A value scaled to a count."""
+        uniform, has = id(node) not in self.counts, self.counts.get(id(node), 0)
+        if has == count:
+            return self.done[id(node)]
+        if node.op == "load" and not count:
+            return node
+        key = (id(node), count)
+        if key not in self.scaled:
+            factor = 255.0 if count else INVERSE_255
+            if uniform and isinstance(node.attr, float):
+                self.scaled[key] = const(node.attr * factor, node.dtype)
+            else:
+                self.scaled[key] = make("mul", self.done[id(node)], const(factor, node.dtype))
+        return self.scaled[key]

@@ -1,0 +1,133 @@
+"""Which held images lie plane by plane: channels that nobody reads cost nothing.
+
+Bytes are held as they lie in memory, four channels to a pixel. For what comes from memory so, that is best.
+But a frame of video comes from planes and goes to planes, and nobody reads its alpha. A blur, a
+sharpening and a table treat channels alike: each is a function of its own channel, all the same one. Such
+images can be held as planes, only those that are read; the body that computes them is the text of one
+grey image, run for one plane after the other.
+
+What an alike body reads and what it holds lie the same way, so images that such bodies link are decided
+together: in planes, if none of them is in memory and some channel is not read. Bodies that mix channels
+stand between; they read and hold either form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dala.backends.cpu.arithmetic.extrema import interleave
+from dala.backends.cpu.arithmetic.ways import DOT, FIXED, GAIN, TABLE
+from dala.ir.graph import PLAIN, Node, accesses
+from dala.plan.melt import Body
+
+ALIKE = (FIXED, GAIN, TABLE)  # the ways that treat channels alike, but for some that pass through
+MIXED = (*DOT, PLAIN)
+# taps of an average that takes the bytes of a pixel apart for each of them, see fixed.py
+NARROW = 16
+
+
+def average_of(node: Node) -> Node:
+    """The average under what storing or viewing a u8 image puts around it."""
+    while node.op != "average":
+        node = node.args[0]
+    return node
+
+
+def is_narrow(roots: Sequence[Node]) -> bool:
+    """Whether an average has few taps."""
+    return len(average_of(roots[0]).args) <= 2 * NARROW
+
+
+def choose_planar(
+    bodies: Sequence[Body], forms: Sequence[str], order: Sequence[int], channels: Sequence[int]
+) -> frozenset[int]:
+    """The bodies whose rows are held as planes; ``channels`` are those of the images in memory."""
+    inputs = len(channels)
+    held = {n for n, b in enumerate(bodies) if b.held and forms[n] != "f32"}
+    between = _between_planes(bodies, held, channels)
+    if not between and not any(bodies[n].way in ALIKE for n in held):
+        return frozenset()
+    parts = _linked(bodies, held, inputs)
+    parts = [p for p in parts if p <= between or any(bodies[n].way in ALIKE for n in p)]
+    planar = frozenset[int]().union(*parts)
+    while parts:  # what is not dropped after all may read what then is not dropped either
+        used = used_channels(bodies, order, inputs, planar)
+        parts = [part for part in parts if _gains(bodies, part, used)]
+        if planar == (planar := frozenset[int]().union(*parts)):
+            break
+    return planar
+
+
+def _between_planes(bodies: Sequence[Body], held: set[int], channels: Sequence[int]) -> set[int]:
+    """The dot products of planes that only dot products read."""
+    inputs = len(channels)
+    read_otherwise = {
+        a.source - inputs for b in bodies if b.way not in DOT for a in accesses(b.roots)
+    }
+    return {
+        n
+        for n in held - read_otherwise
+        if bodies[n].way in DOT
+        and all(a.source < inputs and channels[a.source] < 4 for a in accesses(bodies[n].held))
+    }
+
+
+def _linked(bodies: Sequence[Body], held: set[int], inputs: int) -> list[frozenset[int]]:
+    """Held images that must lie alike, without those that lie as in memory."""
+    group = {n: frozenset({n}) for n in held}
+    fixed: set[int] = set()
+    for number, body in enumerate(bodies):
+        touched = {a.source - inputs for a in accesses(body.roots)} | {number}
+        if body.way in ALIKE:
+            linked = frozenset[int]().union(*(group.get(n, ()) for n in touched))
+            group |= dict.fromkeys(linked, linked)
+        if not _suits_planes(body, alone=touched <= held):
+            fixed |= touched
+    return [part for part in dict.fromkeys(group.values()) if not part & fixed]
+
+
+def _suits_planes(body: Body, *, alone: bool) -> bool:
+    """Whether a body may read and hold planes; ``alone``: it touches no memory, nor f32."""
+    if body.margin or body.images > 1:
+        return False
+    if body.way in MIXED:
+        return not _is_copy(body)
+    return body.way in ALIKE and alone and (body.way != FIXED or is_narrow(body.held))
+
+
+def _is_copy(body: Body) -> bool:
+    """Whether pixels are held as they are: words, in whichever way the rest is computed."""
+    return all(n.op == "level" and n.args[0].op == "load" for n in body.held) and bool(body.held)
+
+
+def _gains(bodies: Sequence[Body], part: frozenset[int], used: Sequence[Sequence[int]]) -> bool:
+    """Whether some channel is spared, the same of all images, and the others stay what they are."""
+    spared = all(len(used[n]) < len(bodies[n].held) for n in part)
+    same = len({tuple(used[n]) for n in part}) == 1
+    return spared and same and all(_can_drop(bodies[n], used[n]) for n in part)
+
+
+def _can_drop(body: Body, used: Sequence[int]) -> bool:
+    """Whether the used channels can be computed without the others."""
+    return body.way in MIXED or are_alike([body.held[c] for c in used], used)
+
+
+def are_alike(values: Sequence[Node], channels: Sequence[int]) -> bool:
+    """Whether values are one function, each of its own channel."""
+    own = all(a.channel == c for c, v in zip(channels, values, strict=True) for a in accesses([v]))
+    return own and len(set(interleave(values))) == 1
+
+
+def used_channels(
+    bodies: Sequence[Body], order: Sequence[int], inputs: int, planar: frozenset[int]
+) -> list[list[int]]:
+    """The channels of each body that somebody reads; of planes, somebody who is read himself."""
+    read: set[tuple[int, int]] = set()
+    used: list[list[int]] = [[] for _ in bodies]
+    for number in reversed(order):
+        body, everything = bodies[number], range(len(bodies[number].held))
+        used[number] = [c for c in everything if (inputs + number, c) in read] or [*everything[:1]]
+        needed = used[number] if number in planar else everything
+        roots = [body.held[c] for c in needed] + [n for s in body.stores for n in s.values]
+        read |= {(a.source, a.channel) for a in accesses(roots)}
+    return used

@@ -1,0 +1,70 @@
+"""Rows that are the same as the row before: computed once, then held.
+
+A body that gathers and reads nothing at its own position knows of its row only what it computes from the
+row's number. Where that is whole numbers alone (the rows of pixels it gathers), they often stay the same
+for several rows: blocks of a mosaic, a picture enlarged. Such channels become a body of their own, whose
+row is held as bytes and computed again only when one of those numbers changes. The operations are the
+same, only fewer of them: no bit of the result can change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dala.backends.cpu.arithmetic.ways import REPEATED
+from dala.backends.cpu.emit.body_context import BodyContext
+from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter, image_rates
+from dala.ir.dtypes import F32, S32
+from dala.ir.graph import PLAIN, Access, Gather, Node, accesses, const, in_order, make
+from dala.plan.melt import Body
+
+MIN_READS = 3  # pixels gathered for each one; fewer are read as fast as the held row
+
+
+def hold_repeated(body: Body, source: int) -> tuple[Body, Body] | None:
+    """The body that holds rows for later ones, as ``source``, and the one that reads them."""
+    if body.way != PLAIN or body.held or len(body.stores) != 1:
+        return None
+    (store,) = body.stores
+    if len(store.values) != 4 or any(n.op not in ("level", "const") for n in store.values):
+        return None
+    chosen = [n.op == "level" and not any(accesses([n])) for n in store.values]
+    roots = [n for n, take in zip(store.values, chosen, strict=True) if take]
+    positions = {
+        (n.attr.source, n.args)
+        for n in in_order(tuple(roots))
+        if n.op == "gather" and isinstance(n.attr, Gather)
+    }
+    if len(positions) < MIN_READS or any(n.dtype != S32 for n in row_inputs(roots)):
+        return None
+    held, values = [], []
+    for channel, (node, take) in enumerate(zip(store.values, chosen, strict=True)):
+        load = make("level", Node("load", F32, (), Access(source, channel)))
+        held.append(node if take else const(0.0, F32))
+        values.append(load if take else node)
+    holder = Body(f"rows of {body.label}", tuple(held), (), way=REPEATED, grid=body.grid)
+    return holder, replace(body, stores=(replace(store, values=tuple(values)),))
+
+
+def row_inputs(roots: Sequence[Node]) -> list[Node]:
+    """What changes from row to row and enters something that changes along the row."""
+    rates = image_rates(tuple(roots))
+    along = [n for n in in_order(tuple(roots)) if rates[id(n)] == LANE]
+    return list({id(a): a for n in along for a in n.args if rates[id(a)] == ROW}.values())
+
+
+def compare_rows(body: BodyContext, writer: LaneWriter) -> str:
+    """Whether what enters from the row is the same as for the last row that was computed."""
+    numbers, code = row_inputs(body.body.roots), body.row
+    last = body.owner.room((len(numbers) + 1) * 4)
+    body.uniform.line(f"store i32 0, ptr {last}, align 4")  # none yet
+    before = code.op(f"load i32, ptr {last}, align 4")
+    same = code.op(f"icmp ne i32 {before}, 0")
+    for index, node in enumerate(numbers, 1):
+        place = code.op(f"getelementptr i32, ptr {last}, i64 {index}")
+        before, now = code.op(f"load i32, ptr {place}, align 4"), writer.names[id(node)]
+        same = code.op(f"and i1 {same}, {code.op(f'icmp eq i32 {before}, {now}')}")
+        code.line(f"store i32 {now}, ptr {place}, align 4")
+    code.line(f"store i32 1, ptr {last}, align 4")
+    return same

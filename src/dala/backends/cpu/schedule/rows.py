@@ -1,0 +1,323 @@
+"""Which rows each body computes when, how many of them are held, and in which form.
+
+A pass sweeps its rows once. Body b runs ``lead`` rows ahead of the last body, so that the rows its
+readers ask for are there; it keeps ``depth`` rows in a ring. An image of bytes that is read at
+several offsets gets a body of its own that converts each row once ("load").
+
+Where images of several sizes meet (see FusedPass), the sweep counts rows of the largest one, and leads
+are in those rows: a body of grid g computes one row in 2ᵍ steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from dala.backends.cpu.arithmetic.extrema import interleave
+from dala.backends.cpu.arithmetic.ways import EXTREMA, FIXED, REPEATED, RESAMPLED, TABLE
+from dala.backends.cpu.schedule.columns import share_columns
+from dala.backends.cpu.schedule.planes import ALIKE, choose_planar, is_narrow, used_channels
+from dala.backends.cpu.schedule.repeats import hold_repeated
+from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody, Sweep
+from dala.ir.dtypes import F32
+from dala.ir.graph import PLAIN, Access, Node, accesses, in_order, make, map_nodes
+from dala.ir.rewrite import normalized_level
+from dala.plan.melt import Body, FusedPass
+
+MANY_ROWS = 3  # a source read at so many rows is converted once instead of at every read
+
+
+@dataclass(slots=True)
+class Made:
+    """The bodies so far, what they hold, and the order they are computed in.
+
+    A body keeps its number, so that an inserted one changes only those who read it.
+    """
+
+    bodies: list[Body]
+    forms: list[Form]
+    order: list[int]
+
+    def insert(self, body: Body, form: Form, before: int) -> int:
+        """Add a body that is computed before another one; its number."""
+        number = len(self.bodies)
+        self.bodies.append(body)
+        self.forms.append(form)
+        self.order.insert(self.order.index(before), number)
+        return number
+
+
+def schedule_rows(work: FusedPass) -> Sweep:
+    """Loaders added, forms chosen, unused channels dropped, leads and depths computed."""
+    inputs = len(work.reads)
+    bodies = [b.map(interleave) if b.way == EXTREMA else b for b in work.bodies]
+    made = Made(*_choose_forms(bodies, inputs), list(range(len(bodies))))
+    _share_parts(work, made)
+    _add_loaders(work, made)
+    channels = [a.type.channels for a in work.reads]
+    planar = choose_planar(made.bodies, made.forms, made.order, channels)
+    bodies = _drop_unused_channels(made, inputs, planar)
+    finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
+    shape = work.shape
+    if finest < 0:
+        shape = next(a.type.shape for a in work.reads if a.grid == finest)
+        bodies = [replace(b, grid=b.grid - finest) for b in bodies]
+    grids = (*(a.grid - finest for a in work.reads), *(b.grid for b in bodies))
+    return Sweep(
+        _lead_and_depth(bodies, made, grids, inputs, planar), tuple(made.order), grids, shape
+    )
+
+
+def _choose_forms(bodies: list[Body], inputs: int) -> tuple[list[Body], list[Form]]:
+    """Fixed-point bodies, extrema and tables read and hold bytes (or fixed point); the rest, f32."""
+    forms: list[Form] = []
+    wanted = {source for b in bodies if b.way != PLAIN for source in _sources(b)}
+    for number, body in enumerate(bodies):
+        if body.way.alone:
+            unrounded = body.way == FIXED and not body.levels
+            forms.append("u16" if unrounded else "u8")
+        else:
+            bytes_wanted = body.way == TABLE or inputs + number in wanted
+            forms.append("u8" if body.levels and bytes_wanted else "f32")
+    chosen = [
+        replace(b, held=_levels(b) if form == "u8" else b.held, levels=())
+        for b, form in zip(bodies, forms, strict=True)
+    ]
+    return chosen, forms
+
+
+def _levels(body: Body) -> tuple[Node, ...]:
+    """What is held, as levels; extrema of levels are levels, even where no image is stored."""
+    return body.levels or tuple(make("level", n) for n in body.held)
+
+
+def _share_parts(work: FusedPass, made: Made) -> None:
+    """Before a body that computes the same of several columns or rows, one that does it once."""
+    inputs = len(work.reads)
+    one_grid = len({a.grid for a in work.reads} | {b.grid for b in made.bodies}) == 1
+    for number in made.order[:]:
+        body, holder = made.bodies[number], inputs + len(made.bodies)
+        channels = _channels(body) if body.way == EXTREMA else 0
+        parts: tuple[Body, Body] | None = None
+        if body.way.alone and body.way != EXTREMA:
+            pass  # its arithmetic wants the whole sum, not what columns have in common
+        elif one_grid or {_grid_of(work, made, s) for s in _sources(body)} == {body.grid}:
+            parts = share_columns(body, holder, channels)
+        parts = parts or hold_repeated(body, holder)
+        if parts:
+            in_bytes = channels or parts[0].way == REPEATED
+            made.insert(parts[0], "u8" if in_bytes else "f32", before=number)
+            made.bodies[number] = parts[1]
+
+
+def _reads(nodes: Iterable[Node]) -> set[Access]:
+    return {n.attr for n in nodes if n.op == "load" and isinstance(n.attr, Access)}
+
+
+def _grid_of(work: FusedPass, made: Made, source: int) -> int:
+    inside = source - len(work.reads)
+    return work.reads[source].grid if inside < 0 else made.bodies[inside].grid
+
+
+def _sources(body: Body) -> set[int]:
+    return {a.source for a in accesses(body.roots)}
+
+
+def _add_loaders(work: FusedPass, made: Made) -> None:
+    """Insert a converting body before the first one that reads a source at several offsets."""
+    if work.domain == "tensor":
+        return
+    inputs = len(work.reads)
+    loaders: dict[tuple[int, Form], int] = {}  # (source, form) → its number as a source
+
+    def channels(source: int) -> int:
+        if source < inputs:
+            return work.reads[source].type.channels
+        return len(made.bodies[source - inputs].held)
+
+    def loader(source: int, form: Form, reader: int) -> int:
+        if (source, form) not in loaders:
+            values = [Node("load", F32, (), Access(source, c)) for c in range(channels(source))]
+            if form == "u8":
+                values = [normalized_level(v).args[0] for v in values]
+            grid = _grid_of(work, made, source)
+            body = Body(f"load {source}", tuple(values), (), grid=grid)
+            loaders[source, form] = inputs + made.insert(body, form, before=reader)
+        return loaders[source, form]
+
+    for number in made.order[:]:
+        body = made.bodies[number]
+        targets: dict[int, int] = {}
+        nodes = in_order(body.roots)
+        averages = [n for n in nodes if n.op == "average"]
+        averaged = {a.source for a in accesses(averages)}  # loops over taps read held rows
+        reads = _reads(nodes)
+        for source in sorted({a.source for a in reads}):
+            offsets = {(a.dx, a.dy) for a in reads if a.source == source}
+            inside = _columns_inside(work, source, body.grid - _grid_of(work, made, source))
+            sideways = body.margin > 0 or any(dx not in inside for dx, _ in offsets)
+            several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
+            in_bytes = source < inputs or made.forms[source - inputs] == "u8"
+            if body.way == RESAMPLED:  # it asks for no column beyond the border
+                continue
+            if body.way.alone and source < inputs and sideways:
+                targets[source] = loader(source, "u8", number)
+            elif not body.way.alone and in_bytes and (several or source in averaged):
+                targets[source] = loader(source, "f32", number)
+        if targets:
+            made.bodies[number] = body.map(_redirect(targets))
+
+
+def _columns_inside(work: FusedPass, source: int, step: int) -> range:
+    """The column offsets that never leave the row: all columns of a block, if blocks are whole."""
+    if step < 1:
+        return range(1)
+    in_memory = source < len(work.reads)
+    whole = in_memory and work.reads[source].type.shape[1] % 2 == 0
+    return range(2 if whole else 1)
+
+
+def _channels(body: Body) -> int:
+    """Of one pixel that the body computes."""
+    return len(body.stores[0].values) if body.stores else len(body.held) // body.images
+
+
+def _redirect(
+    targets: dict[int, int],
+) -> Callable[[tuple[Node, ...]], tuple[Node, ...]]:
+    """Loads moved from old sources to new ones."""
+
+    def move(node: Node) -> Node:
+        if node.op != "load" or not isinstance(node.attr, Access):
+            return node
+        source, channel, dx, dy = node.attr
+        if source not in targets:
+            return node
+        return Node("load", node.dtype, (), Access(targets[source], channel, dx, dy))
+
+    return lambda roots: map_nodes(roots, move)
+
+
+def _drop_unused_channels(made: Made, inputs: int, planar: frozenset[int]) -> list[Body]:
+    """Hold only the channels of planes and of f32 that somebody reads (alpha often is constant)."""
+    bodies = made.bodies
+    kept: list[dict[int, int]] = []
+    for number, used in enumerate(used_channels(bodies, made.order, inputs, planar)):
+        whole = made.forms[number] != "f32" and number not in planar
+        channels = range(len(bodies[number].held)) if whole else used
+        kept.append({channel: index for index, channel in enumerate(channels)})
+
+    if all(len(kept[number]) == len(body.held) for number, body in enumerate(bodies)):
+        return bodies
+
+    def renumber(node: Node) -> Node:
+        if node.op != "load" or not isinstance(node.attr, Access) or node.attr.source < inputs:
+            return node
+        source, channel, dx, dy = node.attr
+        kept_as = kept[source - inputs][channel]
+        if kept_as == channel:
+            return node
+        return Node("load", node.dtype, (), Access(source, kept_as, dx, dy))
+
+    slim = [
+        replace(b, held=tuple(n for c, n in enumerate(b.held) if c in kept[number]))
+        for number, b in enumerate(bodies)
+    ]
+    if all(channel == index for channels in kept for channel, index in channels.items()):
+        return slim
+    return [b.map(lambda roots: map_nodes(roots, renumber)) for b in slim]
+
+
+def _lead_and_depth(
+    bodies: list[Body],
+    made: Made,
+    grids: tuple[int, ...],
+    inputs: int,
+    planar: frozenset[int],
+) -> tuple[RowBody, ...]:
+    forms = made.forms
+    pairs = _find_pairs(bodies, planar)
+    lead = [0] * len(bodies)
+    first = [0] * len(bodies)
+    rings: list[Ring | None] = [None] * len(bodies)
+    nodes = [in_order(b.roots) for b in bodies]
+    readers: dict[int, list[tuple[int, Access]]] = {}  # source → who reads it where, in any channel
+    for reader, listed in enumerate(nodes):
+        for a in {Access(a.source, 0, a.dx, a.dy) for a in _reads(listed)}:
+            readers.setdefault(a.source, []).append((reader, a))
+    for number in reversed(made.order):
+        reads = readers.get(inputs + number)
+        if reads is None:
+            continue
+        grid = grids[inputs + number]
+        coarser = {r: bodies[r].grid > grid for r, _ in reads}
+        # a reader with a margin begins above our first row, which stands for what is above it
+        early = {
+            r: (bodies[r].margin << bodies[r].grid) - (bodies[number].margin << grid)
+            for r, _ in reads
+        }
+        lead[number] = max(lead[r] + max(a.dy << grid, early[r], 0) for r, a in reads)
+        back = {
+            r: max((1 << bodies[r].grid) - (1 << grid), 0) for r, _ in reads
+        }  # to its block's first
+        first[number] = min(first[r] + (min(a.dy, 0) << grid) - back[r] for r, a in reads)
+        depth = max(-(-(lead[number] - lead[r]) >> grid) - min(a.dy, 0) for r, a in reads) + 1
+        around = {r: bodies[r].margin << coarser[r] for r, _ in reads}  # columns that a margin adds
+        left = max(0, -min(a.dx - (a.dx & 1) * coarser[r] - around[r] for r, a in reads))
+        right = max(0, max(a.dx + coarser[r] + around[r] for r, a in reads))
+        apart = any(bodies[r].grid != grid for r, _ in reads) or bodies[number].margin > 0
+        channels = len(bodies[number].held)
+        planes, pixel_bytes = _lay_planes(
+            bodies[number], forms[number], planar=number in planar, pairs=number in pairs
+        )
+        rings[number] = Ring(
+            depth=depth,
+            channels=channels,
+            pad_left=left,
+            pad_right=right,
+            form=forms[number],
+            blocked=forms[number] == "f32" and left + right == 0 and not apart,
+            planes=planes,
+            pixel_bytes=pixel_bytes,
+            planar=number in planar,
+        )
+    return tuple(
+        RowBody(
+            b.label,
+            b.held,
+            b.stores,
+            lead[i],
+            first[i],
+            rings[i],
+            b.way,
+            _channels(b),
+            nodes[i],
+            b.grid,
+            b.margin,
+            turns=len(b.held) if i in planar and b.way in ALIKE else 1,
+            pairs=i in pairs,
+        )
+        for i, b in enumerate(bodies)
+    )
+
+
+def _find_pairs(bodies: Sequence[Body], planar: frozenset[int]) -> set[int]:
+    """The averages of single channels that are computed by pairs of columns: all of them, or none."""
+    single = {
+        n for n, b in enumerate(bodies) if b.way == FIXED and (n in planar or _channels(b) == 1)
+    }
+    return single if all(is_narrow(bodies[n].roots) for n in single) else set()
+
+
+def _lay_planes(body: Body, form: Form, *, planar: bool, pairs: bool) -> tuple[int, int]:
+    """Planes of a held row, and bytes of a pixel in one of them."""
+    channels = len(body.held)
+    if form == "f32":
+        return channels, 4
+    if form == "u8":
+        return (channels, 1) if planar else (body.images, channels // body.images)
+    if pairs:
+        return 2 * channels, 1
+    if planar:
+        return channels, 2
+    return (2, 4) if channels == 4 else (1, 2 * channels)

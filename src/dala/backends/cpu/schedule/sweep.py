@@ -1,0 +1,84 @@
+"""A pass as a sweep over its rows: its bodies, and the rows that they hold for each other.
+
+rows.py decides all of it; whoever writes text looks it up here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from dala.ir.graph import Node, Way, in_order
+from dala.plan.melt import Store, map_together, renew
+
+# What a held row is made of: f32 values, a plane per channel; bytes (levels of a u8 image, as they lie
+# in memory); or 16-bit fixed point (levels with 7 binary places, see fixed.py).
+Form = Literal["f32", "u8", "u16"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The held rows of one body: how many, how wide their borders, how a row is laid out.
+
+    A row is ``planes`` runs of pixels, each with its borders, so that a reader may move sideways: a plane
+    per channel of f32 or of a ``planar`` image, per image of bytes, or per half of 16-bit pixels. Rows of
+    f32 that nobody reads sideways are ``blocked`` instead: the channels of one vector of pixels side by
+    side, so that a reader of many rows needs one pointer per row.
+    """
+
+    depth: int
+    channels: int
+    pad_left: int
+    pad_right: int
+    form: Form
+    blocked: bool
+    planes: int
+    pixel_bytes: int  # of one pixel in one plane
+    planar: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RowBody:
+    """A body with its place in the sweep; ``first`` is the first row it needs, relative to a band."""
+
+    label: str
+    held: tuple[Node, ...]
+    stores: tuple[Store, ...]
+    lead: int
+    first: int
+    ring: Ring | None
+    way: Way
+    channels: int  # of one pixel that it computes
+    nodes: tuple[Node, ...]  # everything it computes, in the order of ``walk``
+    grid: int = 0
+    margin: int = 0  # held pixels beyond each border, see Stage
+    turns: int = 1  # planes that are computed one after the other by the text of one, see planes.py
+    pairs: bool = False  # 16-bit rows are held by even and odd columns, see fixed.py
+
+    @property
+    def roots(self) -> tuple[Node, ...]:
+        return (*self.held, *(n for s in self.stores for n in s.values))
+
+    @property
+    def one_turn(self) -> RowBody:
+        """What is computed in one turn: the first plane."""
+        if self.turns == 1:
+            return self
+        return replace(self, held=self.held[:1], nodes=in_order(self.held[:1]), channels=1)
+
+    def map(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> RowBody:
+        """The body with all of its expressions rewritten together."""
+        held, *values = map_together([self.held, *(s.values for s in self.stores)], change)
+        changed = replace(self, held=held, stores=renew(self.stores, values))
+        return replace(changed, nodes=in_order(changed.roots))
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The bodies of a pass, and the grid of every source; grids count from the sweep's rows."""
+
+    bodies: tuple[RowBody, ...]
+    order: tuple[int, ...]  # in which the bodies are computed
+    grids: tuple[int, ...]
+    shape: tuple[int, ...]  # of the images of grid 0
