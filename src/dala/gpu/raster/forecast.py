@@ -45,27 +45,20 @@ def foresee(s: int, data: int, at: int, end: int) -> int:
     safe = at
     while at < end:
         op = load8(data + at)
-        if op == Op.BATCH:
-            if at >= safe:
-                safe = survey(s, data, at)
-                if safe < 0:
-                    return at
-        elif not PLAIN >> op & 1:
-            return at
-        elif op == Op.BLIT or op == Op.IMAGE_BLIT:
-            picture = picture_of(s, op, data + at + 1)
-            if picture == 0:
+        if DRAWS >> op & 1:
+            if not count_primitive(s, op, data + at + 1):
                 return at
-            start_frame(s)
-            count_picture(s, op, picture, data + at + 1)
-        elif DRAWS >> op & 1:
-            start_frame(s)
-            count_shape(s, op, data + at + 1)
         elif op == Op.CLEAR:
             store64(s + STALE, 0)
             count_surface(s, FILLED)
-        else:
+        elif PLAIN >> op & 1:
             change_clip(s, op, data + at + 1)
+        elif op != Op.BATCH:
+            return at
+        elif at >= safe:
+            safe = survey(s, data, at)
+            if safe < 0:
+                return at
         at += load64(load64(s + SIZES) + op * 8)
     return at
 
@@ -122,11 +115,19 @@ def count_surface(s: int, per_pixel: int) -> None:
     store64(s + LOWER, load64(s + HEIGHT))
 
 
-def start_frame(s: int) -> None:
-    """What was presented last is copied before the first pixel is painted."""
-    if load64(s + STALE):
+def count_primitive(s: int, op: int, p: int) -> int:
+    """One primitive, whose fields begin at p; 0 if its picture is unknown."""
+    if op == Op.BLIT or op == Op.IMAGE_BLIT:
+        picture = picture_of(s, op, p)
+        if picture == 0:
+            return 0
+        count_picture(s, op, picture, p)
+    else:
+        count_shape(s, op, p)
+    if load64(s + STALE):  # what was presented last is copied first
         store64(s + STALE, 0)
         count_surface(s, REFRESHED)
+    return 1
 
 
 def count_picture(s: int, op: int, picture: int, p: int) -> None:
