@@ -142,12 +142,10 @@ class Canvas:
         return at
 
     def _set_tables(self) -> None:
-        """Tell machine code where the pictures are."""
+        """Tell machine code where the pictures are, if that is new: asking NumPy for an address is slow."""
         for pictures, table, count in self._tables:
             rows = pictures.table()
-            if rows is not self._told.get(
-                table
-            ):  # asking for an address takes as long as ten circles
+            if rows is not self._told.get(table):
                 self._set(table, int(rows.ctypes.data))
                 self._set(count, len(rows))
                 self._told[table] = rows
