@@ -5,7 +5,7 @@
 Each job is 10,000 primitives of seeded random places and opaque colours (sprites: 1,000, blended), in
 turns with its peers. dala's time is from the call to the presented frame, waiting included; "calling
 thread" is what the caller itself spends with one call per primitive. What is painted is compared: the same
-job must paint about the same share of the pixels everywhere.
+job must paint about the same share of the pixels everywhere. dala uses all cores, the others use one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import pygame
 import skia
 from PIL import Image, ImageDraw
 
+import dala
 from dala import gpu
 from measure import machine, measure, use_the_cpu, write_results
 
@@ -73,12 +74,15 @@ class Jobs:
 
     def runs(self) -> dict[str, dict[str, Run]]:
         """Job → library → what it does."""
-        return {
+        jobs = {
             "filled circles": self.circle_runs(),
             "rectangles": self.rect_runs(),
             "lines": self.line_runs(),
             "triangles": self.triangle_runs(),
             "sprites": self.sprite_runs(),
+        }
+        return {
+            name: runs | {"dala, one thread": alone(runs["dala"])} for name, runs in jobs.items()
         }
 
     def presented(self, draw: Callable[[], None]) -> Run:
@@ -198,6 +202,14 @@ class Jobs:
             "Pillow": lambda: np.asarray(self.picture),
         }[library.split(",")[0]]()
         return float(content[..., :3].any(-1).mean())
+
+
+def alone(run: Run) -> Run:
+    def run_alone() -> None:
+        with dala.use("cpu", threads=1):
+            run()
+
+    return run_alone
 
 
 def each(draw: Callable[..., None], table: np.ndarray, colors: list[tuple[int, ...]]) -> None:

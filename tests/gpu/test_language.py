@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searching import examples
+from several_threads import use_threads
 
 from dala.backends.cpu.llvm.jit import Module, detect_host
 from dala.errors import KernelSyntaxError
 from dala.gpu import Recorder
-from dala.gpu import canvas as canvas_module
 from dala.gpu.canvas import Canvas, Outcome
 from dala.gpu.opcodes import Op
-from dala.gpu.raster import code, layout, protocol, rows, words
+from dala.gpu.raster import bands, code, layout, painter, rows, words
 from dala.gpu.raster.language import compile_functions
 from dala.gpu.raster.words import below, load64, root, store64, udiv
 
@@ -157,20 +157,30 @@ def test_the_rasteriser_as_python() -> None:
     data = bytes(recorder)
     picture = np.random.default_rng(5).integers(0, 256, (7, 6, 4), dtype=np.uint8)
     results = []
-    for run in (protocol.run, None):
+    for compiled in (True, False):
         canvas = Canvas(19, 15, replace=False, shaders=None)
         canvas.sprites.load(1, picture)
         canvas.images.load(2, picture)
         address = int(np.frombuffer(data, np.uint8).ctypes.data)
-        if run is None:
+        if compiled:
             assert canvas._run(data, address, 0) == len(data)
         else:
             canvas._set(layout.BACK, canvas.back.host_to_paint().address)
             canvas._set_tables()
-            assert run(canvas._address, address, 0, len(data)) == len(data)
+            run_as_python(canvas, address, len(data))
         results.append(canvas.back.host().array.copy())
     assert (results[0] == results[1]).all()
     assert rows.blend_pixel(0x80FF0000, 0xFF000000) == 0xFF800000
+
+
+def run_as_python(canvas: Canvas, data: int, size: int) -> None:
+    """As painter.py does it: all that is foreseen, then in bands."""
+    used = canvas._painter
+    state, after = used._addresses
+    assert bands.begin(state, data, 0, size, after, used._room_at, 1) == size
+    block = np.array([0, 3, 6, 0, 15, state, data, 0, size], np.int64)
+    bands.paint_bands(int(block.ctypes.data), used._room_at)
+    assert block[0] == 4  # three bands, and none
 
 
 @pytest.mark.parametrize("vector_bytes", [16, 32, 64])
@@ -184,7 +194,10 @@ def test_vectors_of_every_length(vector_bytes: int, monkeypatch: pytest.MonkeyPa
         other = code.Code()
     finally:
         rows.vector_names.cache_clear()
-    monkeypatch.setattr(canvas_module, "code", lambda: other)
+    monkeypatch.setattr(painter, "code", lambda: other)
+    assert (paint_scene() == wanted).all()
+    use_threads(monkeypatch, 3)
+    monkeypatch.setattr(painter, "band_rows", lambda *_: 1)
     assert (paint_scene() == wanted).all()
 
 

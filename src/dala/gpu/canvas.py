@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.base import Storage
+from dala.backends.copying import copy_array
 from dala.backends.host import HostArray
 from dala.errors import ShapeError, UnsupportedError
 from dala.gpu.atlas import Atlas, Pictures
@@ -23,6 +24,7 @@ from dala.gpu.frame import Frame, is_unshared, new_frame
 from dala.gpu.opcodes import FIXED, HEADS, Op
 from dala.gpu.raster import layout
 from dala.gpu.raster.code import code, half_widths
+from dala.gpu.raster.painter import Painter
 from dala.gpu.raster.protocol import PLAIN, REPORT_BYTES
 
 if TYPE_CHECKING:
@@ -72,9 +74,9 @@ class Canvas:
             (self.sprites, layout.SPRITES, layout.SPRITE_COUNT),
             (self.images, layout.IMAGES, layout.IMAGE_COUNT),
         )
+        self._told: dict[int, npt.NDArray[np.int64]] = {}  # tables that machine code knows
         self._state = np.zeros(layout.STATE_BYTES // 8, np.int64)
-        self._address = int(self._state.ctypes.data)
-        self._scratch = np.empty(0, np.uint8)
+        self._painter = Painter(self._state)
         self._set(layout.REPLACE, int(replace))
         self._set(layout.SIZES, int(SIZES.ctypes.data))
         self._halves = half_widths()  # held: machine code reads it
@@ -94,16 +96,11 @@ class Canvas:
         return int(self._state[word // 8])
 
     def _point(self) -> None:
-        """Tell machine code the size, if it is another."""
+        """Tell machine code the size."""
         width, height = self.size
-        if (self._get(layout.WIDTH), self._get(layout.HEIGHT)) != (width, height):
-            self._set(layout.WIDTH, width)
-            self._set(layout.HEIGHT, height)
-            room = (width + layout.ROOM) * 8  # a row, and the columns to sample for it
-            if self._scratch.size < room:
-                self._scratch = np.empty(room, np.uint8)
-                self._set(layout.SCRATCH, int(self._scratch.ctypes.data))
-            code().apply_clip(self._address)
+        self._painter.make_room(width)
+        self._set(layout.WIDTH, width)
+        self._set(layout.HEIGHT, height)
 
     def _refresh(self) -> None:
         """What was presented is where the next frame begins."""
@@ -116,7 +113,7 @@ class Canvas:
             assert self.shaders is not None
             self.shaders.copy(source.gpu(), target.gpu_to_write())
         else:
-            np.copyto(target.host_to_paint().array, source.host().array)
+            copy_array(target.host_to_paint().array, source.host().array)
 
     # -- commands ----------------------------------------------------------------------------------
 
@@ -140,16 +137,18 @@ class Canvas:
         if stale and not clears:
             self._set(layout.FRONT, self.front.host().address)
         self._set_tables()
-        at = code().run(self._address, address, at, len(data))
+        at = self._painter.paint(address, at, len(data))
         self.back.painted()
         return at
 
     def _set_tables(self) -> None:
-        """Tell machine code where the pictures are."""
+        """Tell machine code where the pictures are, if that is new: asking NumPy for an address is slow."""
         for pictures, table, count in self._tables:
             rows = pictures.table()
-            self._set(table, int(rows.ctypes.data))
-            self._set(count, len(rows))
+            if rows is not self._told.get(table):
+                self._set(table, int(rows.ctypes.data))
+                self._set(count, len(rows))
+                self._told[table] = rows
 
     def _step(self, data: bytes, address: int, at: int, outcome: Outcome) -> int:
         """The one command at ``at``, done or noted as failed; where the next one is."""
@@ -198,9 +197,8 @@ class Canvas:
             self._apply_strictly(data, inside)
         except BaseException:
             self.back, self.front, self.frames = back, front, frames
-            scratch = self._get(layout.SCRATCH)  # as long as the widest row so far, at least
             self._state[:] = state
-            self._set(layout.SCRATCH, scratch)
+            self._told.clear()
             for keeper, before in known:
                 keeper.rollback(before)
             raise

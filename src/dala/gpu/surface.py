@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.base import Device, Storage
+from dala.backends.copying import copy_array
 from dala.backends.host import HostArray, spare
 from dala.compute.buffers import Buffer
 from dala.compute.commands import submit_command
@@ -265,7 +266,7 @@ class Surface(Computing):
             self._renderer.adopt(self._copy_of(pixels))
             return
         frame = spare.take(ArrayType((height, width, 4), U8))
-        np.copyto(frame.array, as_pixel_array(pixels, width, height, "set_pixels"))
+        copy_array(frame.array, as_pixel_array(pixels, width, height, "set_pixels"))
         self._renderer.adopt(frame)
 
     def _copy_of(self, buffer: Buffer) -> Storage:

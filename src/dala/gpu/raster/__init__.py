@@ -7,7 +7,9 @@
     shapes.py     rectangles, lines, circles, triangles
     pictures.py   sprites and scaled images
     protocol.py   bytes: checked, then walked
-    code.py       all of it compiled, and called
+    forecast.py   how far commands go without Python, and how much work that is
+    bands.py      the same commands painted by several threads, each some of the rows
+    code.py       all of it compiled; painter.py calls it, with as many threads as that is worth
 
 Everything is exact: a primitive is a set of horizontal spans, a span is clipped in 64-bit integers,
 and a pixel is painted at most once by a primitive. design/surfaces.md states every rule.

@@ -11,23 +11,26 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.cpu.llvm.jit import Module
-from dala.gpu.raster import protocol
+from dala.gpu.raster import bands, protocol
 from dala.gpu.raster.language import compile_functions
 from dala.gpu.raster.layout import SMALL
 from dala.gpu.raster.shapes import compute_half_width
 from dala.once import once
 
-ENTRIES: tuple[FunctionType, ...] = (protocol.check, protocol.run, protocol.apply_clip)  # type: ignore[assignment]
+ENTRIES: tuple[FunctionType, ...] = (protocol.check, bands.begin, bands.paint_bands)  # type: ignore[assignment]
 
 
 class Code:
-    """The three functions that Python calls, on addresses and numbers; the GIL is released."""
+    """The functions that Python calls, on addresses and numbers; the GIL is released.
+
+    And the address of the one that threads call: that it returns a number makes no difference to them.
+    """
 
     def __init__(self) -> None:
         self._module = Module(compile_functions(ENTRIES), optimise=True)
         self.check = self._function(protocol.check, 7)
-        self.run = self._function(protocol.run, 4)
-        self.apply_clip = self._function(protocol.apply_clip, 1)
+        self.begin = self._function(bands.begin, 7)
+        self.paint_bands = self._module.address("paint_bands")
 
     def _function(self, function: Callable[..., Any], arguments: int) -> Callable[..., int]:
         kinds = [ctypes.c_int64] * (arguments + 1)

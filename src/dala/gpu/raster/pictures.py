@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dala.gpu.raster.layout import (
     BACK,
+    BORDER,
     BOTTOM,
     ID,
     LEFT,
@@ -55,7 +56,7 @@ def put(s: int, to: int, count: int, rows: int, source: int, source_step: int) -
         for row in range(rows):
             copy_bytes(to + row * step, source + row * source_step, count * 4)
     else:
-        blend_pixels(to, step, count, rows, source, source_step)
+        blend_pixels(to, step, count, rows, load64(s + BORDER), source, source_step)
 
 
 def blit(s: int, picture: int, x: int, y: int) -> None:
@@ -77,7 +78,8 @@ def draw_image(s: int, picture: int, x: int, y: int, w: int, h: int) -> None:
         blit(s, picture, x, y)
         return
     first, end = max(x, load64(s + LEFT)), min(x + w, load64(s + RIGHT))
-    if first >= end:
+    top, bottom = max(y, load64(s + TOP)), min(y + h, load64(s + BOTTOM))
+    if first >= end or top >= bottom:
         return
     sampled = load64(s + SCRATCH)  # a row of pixels; behind it the columns to sample
     columns = sampled + load64(s + WIDTH) * 4 + ROOM * 4
@@ -85,7 +87,7 @@ def draw_image(s: int, picture: int, x: int, y: int, w: int, h: int) -> None:
         store32(columns + (i - first) * 4, sample_position(i - x, w, wide))
     for i in range(ROOM):
         store32(columns + (end - first + i) * 4, 0)
-    for row in range(max(y, load64(s + TOP)), min(y + h, load64(s + BOTTOM))):
+    for row in range(top, bottom):
         f = sample_position(row - y, h, high)
         upper = load64(picture + PIXELS) + (f >> 8) * load64(picture + STRIDE)
         lower = upper + (load64(picture + STRIDE) if (f >> 8) < high - 1 else 0)

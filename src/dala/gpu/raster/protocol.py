@@ -1,8 +1,7 @@
 """The protocol's bytes, checked once and then walked.
 
 Functions of the rasteriser's language (language.py). ``check`` guarantees that every command is whole and
-within bounds; ``run`` relies on it. ``run`` stops where Python is needed: to present, load, resize, read or
-compute, and where a picture is unknown.
+within bounds, ``foresee`` (forecast.py) that there is nothing Python is needed for; ``run`` relies on both.
 """
 
 from __future__ import annotations
@@ -10,6 +9,9 @@ from __future__ import annotations
 from dala.gpu.opcodes import MAX_DEPTH, MAX_PIXELS, MAX_SIDE, Op
 from dala.gpu.raster.layout import (
     BACK,
+    BAND_BOTTOM,
+    BAND_TOP,
+    BORDER,
     BOTTOM,
     CLIP_H,
     CLIP_W,
@@ -17,7 +19,6 @@ from dala.gpu.raster.layout import (
     CLIP_Y,
     CLIPPED,
     FRONT,
-    HEIGHT,
     IMAGE_COUNT,
     IMAGES,
     LEFT,
@@ -136,78 +137,66 @@ def check_block(data: int, at: int, end: int) -> int:
 # -- drawing ---------------------------------------------------------------------------------------
 
 
-def run(s: int, data: int, at: int, end: int) -> int:
-    """Apply commands from ``at`` on; the offset where Python is needed, or ``end``."""
-    safe = at
-    while at < end:
+def run(s: int, data: int, at: int, stop: int) -> None:
+    """Apply commands up to ``stop``, as far as they paint the band. The state changes with them."""
+    while at < stop:
         op = load8(data + at)
-        if op == Op.BATCH:
-            if at >= safe:
-                safe = survey(s, data, at)
-                if safe < 0:
-                    return at
-        elif op == Op.CLEAR:
-            fill_row(
-                load64(s + BACK), load64(s + WIDTH) * load64(s + HEIGHT), load_u32(data + at + 1)
-            )
-            store64(s + STALE, 0)
-        elif DRAWS >> op & 1:
+        if DRAWS >> op & 1:
             if load64(s + STALE):
                 refresh(s)
-            if not draw(s, op, data + at + 1):
-                return at
-        elif op == Op.SET_CLIP:
-            set_clip(s, data + at + 1)
-        elif op == Op.RESET_CLIP:
-            store64(s + CLIPPED, 0)
-            apply_clip(s)
+            draw(s, op, data + at + 1)
+        elif op == Op.CLEAR:
+            clear(s, load_u32(data + at + 1))
         else:
-            return at
+            change_clip(s, op, data + at + 1)
         at += load64(load64(s + SIZES) + op * 8)
-    return at
 
 
-def survey(s: int, data: int, at: int) -> int:
-    """Where a batch ends, if all of it can be done without Python; otherwise −1."""
-    left = load_u32(data + at + 1)
-    at += 5
-    while left > 0:
-        op = load8(data + at)
-        left -= 1
-        if op == Op.BATCH:
-            left += load_u32(data + at + 1)
-        elif op == Op.BLIT or op == Op.IMAGE_BLIT:
-            if picture_of(s, op, data + at + 1) == 0:
-                return -1
-        elif not PLAIN >> op & 1:
-            return -1
-        at += load64(load64(s + SIZES) + op * 8)
-    return at
+def take_rows(s: int, top: int, bottom: int) -> None:
+    """Paint rows top … bottom − 1 from now on, and nothing else."""
+    store64(s + BAND_TOP, top)
+    store64(s + BAND_BOTTOM, bottom)
+    store64(s + BORDER, load64(s + BACK) + bottom * load64(s + WIDTH) * 4)
+    apply_clip(s)
+
+
+def clear(s: int, pixel: int) -> None:
+    step, top, bottom = load64(s + WIDTH), load64(s + BAND_TOP), load64(s + BAND_BOTTOM)
+    to = load64(s + BACK) + top * step * 4
+    fill_row(to, (bottom - top) * step, pixel, load64(s + BORDER))
+    store64(s + STALE, 0)
 
 
 def refresh(s: int) -> None:
     """Begin with what was presented last. Put off until it is needed: a clear makes it needless."""
-    copy_bytes(load64(s + BACK), load64(s + FRONT), load64(s + WIDTH) * load64(s + HEIGHT) * 4)
+    step, top, bottom = load64(s + WIDTH) * 4, load64(s + BAND_TOP), load64(s + BAND_BOTTOM)
+    above = top * step
+    copy_bytes(load64(s + BACK) + above, load64(s + FRONT) + above, (bottom - top) * step)
     store64(s + STALE, 0)
 
 
-def set_clip(s: int, p: int) -> None:
-    store64(s + CLIPPED, load8(p + 16))
-    store64(s + CLIP_X, load_u32(p))
-    store64(s + CLIP_Y, load_u32(p + 4))
-    store64(s + CLIP_W, load_u32(p + 8))
-    store64(s + CLIP_H, load_u32(p + 12))
-    apply_clip(s)
+def change_clip(s: int, op: int, p: int) -> None:
+    """Set or reset it; whatever else is here (the head of a batch) changes nothing."""
+    if op == Op.SET_CLIP:
+        store64(s + CLIPPED, load8(p + 16))
+        store64(s + CLIP_X, load_u32(p))
+        store64(s + CLIP_Y, load_u32(p + 4))
+        store64(s + CLIP_W, load_u32(p + 8))
+        store64(s + CLIP_H, load_u32(p + 12))
+        apply_clip(s)
+    elif op == Op.RESET_CLIP:
+        store64(s + CLIPPED, 0)
+        apply_clip(s)
 
 
 def apply_clip(s: int) -> None:
-    """The clip that was asked for, as far as it is on the surface."""
-    w, h = load64(s + WIDTH), load64(s + HEIGHT)
-    on = load64(s + CLIPPED)
-    store64(s + LEFT, min(load64(s + CLIP_X), w) if on else 0)
-    store64(s + TOP, min(load64(s + CLIP_Y), h) if on else 0)
-    store64(s + RIGHT, min(load64(s + CLIP_X) + load64(s + CLIP_W), w) if on else w)
-    store64(s + BOTTOM, min(load64(s + CLIP_Y) + load64(s + CLIP_H), h) if on else h)
+    """The clip that was asked for, as far as it is on the surface and in the band."""
+    w, top, bottom = load64(s + WIDTH), load64(s + BAND_TOP), load64(s + BAND_BOTTOM)
+    x, y, on = load64(s + CLIP_X), load64(s + CLIP_Y), load64(s + CLIPPED)
+    store64(s + LEFT, min(x, w) if on else 0)
+    store64(s + TOP, max(y, top) if on else top)
+    store64(s + RIGHT, min(x + load64(s + CLIP_W), w) if on else w)
+    store64(s + BOTTOM, min(y + load64(s + CLIP_H), bottom) if on else bottom)
 
 
 def picture_of(s: int, op: int, p: int) -> int:
@@ -216,8 +205,8 @@ def picture_of(s: int, op: int, p: int) -> int:
     return find_picture(load64(s + IMAGES), load64(s + IMAGE_COUNT), load64(p))
 
 
-def draw(s: int, op: int, p: int) -> int:
-    """One primitive, whose fields begin at p; 0 if its picture is unknown."""
+def draw(s: int, op: int, p: int) -> None:
+    """One primitive, whose fields begin at p; its picture is known."""
     if op == Op.FILL_RECT:
         fill_rect(
             s, load_u32(p), load_u32(p + 4), load_u32(p + 8), load_u32(p + 12), load_u32(p + 16)
@@ -231,8 +220,6 @@ def draw(s: int, op: int, p: int) -> int:
         draw_line(s, x, y, load_s32(p + 8), load_s32(p + 12), load_u32(p + 16), 1)
     elif op == Op.BLIT or op == Op.IMAGE_BLIT:
         picture = picture_of(s, op, p)
-        if picture == 0:
-            return 0
         x, y = load_s32(p + 8), load_s32(p + 12)
         if op == Op.BLIT:
             blit(s, picture, x, y)
@@ -240,7 +227,6 @@ def draw(s: int, op: int, p: int) -> int:
             draw_image(s, picture, x, y, load_u32(p + 16), load_u32(p + 20))
     else:
         draw_corners(s, op, p)
-    return 1
 
 
 def draw_corners(s: int, op: int, p: int) -> None:

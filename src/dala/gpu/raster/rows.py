@@ -13,8 +13,10 @@ Where the destination is opaque that is (a·s + (255 − a)·d + 127) div 255, c
 otherwise the quotient is computed in f32, where it is exact as well: numerators stay below 2²⁴, and
 the nearest quotient below a whole number q ≤ 255 is 1/65025 away, further than f32 rounds.
 
-A row's last vector is read and written whole, with the pixels behind the row's end unchanged. A
-surface is painted by one thread, and every array has room behind its end.
+A row's last vector is read and written whole, with the pixels behind the row's end unchanged: that is
+fastest on every machine. But what lies behind the border (layout.py) is another thread's, who may paint it
+just now: there only the row's own lanes are touched, by masked loads and stores. Pictures are only read,
+and have room behind their end.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ from dala.gpu.raster.language import Word
 AHEAD = 8
 
 _FILL = """
-define internal i64 @fill_row(i64 %to, i64 %count, i64 %pixel) {{
+declare void @llvm.masked.store.v{L}i32.p0({V}, ptr, i32, <{L} x i1>)
+
+define internal i64 @fill_row(i64 %to, i64 %count, i64 %pixel, i64 %border) {{
   %dword = trunc i64 %pixel to i32
   %one = insertelement {V} poison, i32 %dword, i64 0
   %color = shufflevector {V} %one, {V} poison, <{L} x i32> zeroinitializer
@@ -40,13 +44,13 @@ define internal i64 @fill_row(i64 %to, i64 %count, i64 %pixel) {{
   %long = icmp sge i64 %count, {L}
   br i1 %long, label %vectors, label %short
 vectors:
-  %last = sub i64 %end, {bytes}
+  %last = sub i64 %end, {B}
   br label %vector
 vector:
   %at = phi i64 [ %to, %vectors ], [ %next, %vector ]
   %p = inttoptr i64 %at to ptr
   store {V} %color, ptr %p, align 4
-  %next = add i64 %at, {bytes}
+  %next = add i64 %at, {B}
   %more = icmp slt i64 %next, %last
   br i1 %more, label %vector, label %overlap
 overlap:                                    ; the last vector ends where the row ends
@@ -55,13 +59,20 @@ overlap:                                    ; the last vector ends where the row
   ret i64 0
 short:
   %r = inttoptr i64 %to to ptr
-  %old = load {V}, ptr %r, align 4
   %limit = trunc i64 %count to i32
   %limit1 = insertelement {V} poison, i32 %limit, i64 0
   %limits = shufflevector {V} %limit1, {V} poison, <{L} x i32> zeroinitializer
   %inside = icmp slt {V} {lanes}, %limits
+  %reach = add i64 %to, {B}
+  %own = icmp sle i64 %reach, %border
+  br i1 %own, label %whole, label %masked
+whole:
+  %old = load {V}, ptr %r, align 4
   %new = select <{L} x i1> %inside, {V} %color, {V} %old
   store {V} %new, ptr %r, align 4
+  ret i64 0
+masked:
+  call void @llvm.masked.store.v{L}i32.p0({V} %color, ptr %r, i32 4, <{L} x i1> %inside)
   ret i64 0
 }}"""
 
@@ -171,8 +182,11 @@ _CHANNEL = """
 # large, so it is called and not copied to its callers
 _ROWS = """
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare {V} @llvm.masked.load.v{L}i32.p0(ptr, i32, <{L} x i1>, {V})
+declare void @llvm.masked.store.v{L}i32.p0({V}, ptr, i32, <{L} x i1>)
 
-define internal i64 @{name}(i64 %first, i64 %step, i64 %count, i64 %rows, i64 %source{steps}) noinline {{
+define internal i64 @{name}(
+    i64 %first, i64 %step, i64 %count, i64 %rows, i64 %border, i64 %source{steps}) noinline {{
   {before}
   %whole = sub i64 %count, {L}
   %long = icmp sge i64 %whole, 0
@@ -185,7 +199,9 @@ row:
   br i1 %long, label %vector, label %rest
 vector:
   %i = phi i64 [ 0, %row ], [ %next, %vector ]
-  {load}
+  {place}
+  %d = load {V}, ptr %p, align 4
+  {source}
   %below = add i64 %at, %ahead
   %soon = inttoptr i64 %below to ptr
   call void @llvm.prefetch.p0(ptr %soon, i32 1, i32 3, i32 1)
@@ -200,14 +216,31 @@ rest:
   %some = icmp sgt i64 %left, 0
   br i1 %some, label %tail, label %end
 tail:
-  {load_tail}
-  %mixed = call {V} @{blend}({V} %s.t, {V} %d.t)
+  {place_tail}
   %limit = trunc i64 %left to i32
   %limit1 = insertelement {V} poison, i32 %limit, i64 0
   %limits = shufflevector {V} %limit1, {V} poison, <{L} x i32> zeroinitializer
   %inside = icmp slt {V} {lanes}, %limits
+  %reach = add i64 %at.t, {B}
+  %own = icmp sle i64 %reach, %border
+  br i1 %own, label %load_whole, label %load_masked
+load_whole:
+  %d.whole = load {V}, ptr %p.t, align 4
+  br label %mix_tail
+load_masked:                                ; opaque where nothing is loaded: the simple way will do
+  %d.masked = call {V} @llvm.masked.load.v{L}i32.p0(ptr %p.t, i32 4, <{L} x i1> %inside, {V} splat (i32 -1))
+  br label %mix_tail
+mix_tail:
+  %d.t = phi {V} [ %d.whole, %load_whole ], [ %d.masked, %load_masked ]
+  {source_tail}
+  %mixed = call {V} @{blend}({V} %s.t, {V} %d.t)
+  br i1 %own, label %store_whole, label %store_masked
+store_whole:
   %kept = select <{L} x i1> %inside, {V} %mixed, {V} %d.t
   store {V} %kept, ptr %p.t, align 4
+  br label %end
+store_masked:
+  call void @llvm.masked.store.v{L}i32.p0({V} %mixed, ptr %p.t, i32 4, <{L} x i1> %inside)
   br label %end
 end:
   %done.next = add i64 %done, 1
@@ -217,12 +250,10 @@ end:
 leave:
   ret i64 0
 }}"""
-# the vector of the destination at pixel {at}, and that of the source; names end in {t}
-_DESTINATION = """%offset{t} = shl i64 %{at}, 2
+# where the destination's vector at pixel {at} is, and the source's; names end in {t}
+_PLACE = """%offset{t} = shl i64 %{at}, 2
   %at{t} = add i64 %to, %offset{t}
-  %p{t} = inttoptr i64 %at{t} to ptr
-  %d{t} = load {V}, ptr %p{t}, align 4
-  """
+  %p{t} = inttoptr i64 %at{t} to ptr"""
 _SPLAT = """%dword = trunc i64 %source to i32
   %one = insertelement {V} poison, i32 %dword, i64 0
   %color = shufflevector {V} %one, {V} poison, <{L} x i32> zeroinitializer"""
@@ -258,18 +289,17 @@ def _literal(numbers: Iterable[int]) -> str:
 
 
 def _spell_fill() -> str:
-    v = vector_names()
-    return _FILL.format(bytes=f"{detect_host().vector_bytes}", **v)
+    return _FILL.format(**vector_names())
 
 
 def _spell_rows(
     name: str, blend: str, source: str, *, before: str = "", row: str = "", steps: str = ""
 ) -> str:
     v = vector_names()
-    parts = _DESTINATION + source
     rows = _ROWS.format(
         name=name, blend=blend, before=before.format(**v), row=row, steps=steps, ahead=AHEAD,
-        load=parts.format(at="i", t="", **v), load_tail=parts.format(at="behind", t=".t", **v), **v,
+        place=_PLACE.format(at="i", t=""), place_tail=_PLACE.format(at="behind", t=".t"),
+        source=source.format(t="", **v), source_tail=source.format(t=".t", **v), **v,
     )  # fmt: skip
     channels = "".join(_CHANNEL.format(c=c, **v) for c in (0, 8, 16))
     return f"{_BLEND.format(channels=channels, **v)}\n\n{rows}"
@@ -293,14 +323,14 @@ def _pixels(address: int, count: int) -> ctypes.Array[ctypes.c_uint32]:
     return (ctypes.c_uint32 * max(count, 0)).from_address(address)
 
 
-def _fill_row(to: int, count: int, pixel: int) -> int:
+def _fill_row(to: int, count: int, pixel: int, _border: int) -> int:
     row = _pixels(to, count)
     for i in range(count):
         row[i] = pixel
     return 0
 
 
-def _blend_color(to: int, step: int, count: int, rows: int, pixel: int) -> int:
+def _blend_color(to: int, step: int, count: int, rows: int, _border: int, pixel: int) -> int:
     for y in range(rows):
         row = _pixels(to + y * step, count)
         for i in range(count):
@@ -308,7 +338,9 @@ def _blend_color(to: int, step: int, count: int, rows: int, pixel: int) -> int:
     return 0
 
 
-def _blend_pixels(to: int, step: int, count: int, rows: int, source: int, source_step: int) -> int:
+def _blend_pixels(
+    to: int, step: int, count: int, rows: int, _border: int, source: int, source_step: int
+) -> int:
     for y in range(rows):
         row, pixels = _pixels(to + y * step, count), _pixels(source + y * source_step, count)
         for i in range(count):

@@ -7,7 +7,18 @@ and products that could are unsigned and say why they fit.
 
 from __future__ import annotations
 
-from dala.gpu.raster.layout import BACK, BOTTOM, HALVES, LEFT, REPLACE, RIGHT, SMALL, TOP, WIDTH
+from dala.gpu.raster.layout import (
+    BACK,
+    BORDER,
+    BOTTOM,
+    HALVES,
+    LEFT,
+    REPLACE,
+    RIGHT,
+    SMALL,
+    TOP,
+    WIDTH,
+)
 from dala.gpu.raster.rows import blend_color, fill_row
 from dala.gpu.raster.words import below, load8, load64, load_u32, root, store32, udiv
 
@@ -22,6 +33,12 @@ def is_nothing(s: int, pixel: int) -> int:
     return load64(s + REPLACE) == 0 and pixel < 0x01000000
 
 
+def misses(s: int, first: int, last: int) -> int:
+    """Whether rows first … last are all outside the clip: said before anything is computed for them, as
+    each thread looks at the commands of all bands."""
+    return first >= load64(s + BOTTOM) or last < load64(s + TOP)
+
+
 def paint(s: int, solid: int, y: int, first: int, end: int, pixel: int) -> None:
     """Pixels first … end − 1 of row y, which is inside the clip."""
     first = max(first, load64(s + LEFT))
@@ -29,14 +46,14 @@ def paint(s: int, solid: int, y: int, first: int, end: int, pixel: int) -> None:
     if first < end:
         address = load64(s + BACK) + (y * load64(s + WIDTH) + first) * 4
         if solid:
-            fill_row(address, end - first, pixel)
+            fill_row(address, end - first, pixel, load64(s + BORDER))
         elif end - first == 1:
-            blend_one(address, pixel)
+            blend_one(s, address, pixel)
         else:
-            blend_color(address, 0, end - first, 1, pixel)
+            blend_color(address, 0, end - first, 1, load64(s + BORDER), pixel)
 
 
-def blend_one(at: int, pixel: int) -> None:
+def blend_one(s: int, at: int, pixel: int) -> None:
     """One pixel by the rule of rows.py. A vector here would wait for the one before: a load that
     overlaps with a store of another place has to wait for memory."""
     old = load_u32(at)
@@ -47,7 +64,7 @@ def blend_one(at: int, pixel: int) -> None:
         rb = (rb + 0x10001 + (rb >> 8 & 0xFF00FF)) >> 8 & 0xFF00FF
         store32(at, rb | (g + 1 + (g >> 8)) & 0xFF00 | 0xFF000000)
     else:
-        blend_color(at, 0, 1, 1, pixel)
+        blend_color(at, 0, 1, 1, load64(s + BORDER), pixel)
 
 
 def fill_rect(s: int, x: int, y: int, w: int, h: int, pixel: int) -> None:
@@ -62,7 +79,7 @@ def fill_rect(s: int, x: int, y: int, w: int, h: int, pixel: int) -> None:
     else:
         step = load64(s + WIDTH) * 4
         at = load64(s + BACK) + top * step + first * 4
-        blend_color(at, step, end - first, bottom - top, pixel)
+        blend_color(at, step, end - first, bottom - top, load64(s + BORDER), pixel)
 
 
 # -- lines ---------------------------------------------------------------------------------------
@@ -84,7 +101,7 @@ def first_step(minor: int, major: int, reached: int) -> int:
 
 def draw_line(s: int, x1: int, y1: int, x2: int, y2: int, pixel: int, last: int) -> None:
     """From (x1, y1) to (x2, y2); the last pixel only if ``last``."""
-    if is_nothing(s, pixel):
+    if misses(s, min(y1, y2), max(y1, y2)) or is_nothing(s, pixel):
         return
     left, right = load64(s + LEFT), load64(s + RIGHT) - 1
     top, bottom = load64(s + TOP), load64(s + BOTTOM) - 1
@@ -139,7 +156,7 @@ def walk(
             error -= major & over
     else:
         for _ in range(begin, end + 1):
-            blend_one(at, pixel)
+            blend_one(s, at, pixel)
             error += minor
             over = -(error >= major)  # all ones or zero: no branch to be mispredicted
             at += step + (aside & over)
@@ -183,13 +200,15 @@ def compute_half_width(radius: int, dy: int) -> int:
 
 
 def fill_circle(s: int, cx: int, cy: int, radius: int, pixel: int) -> None:
-    fill_half_disc(s, cx, cx, cy, -1, 0, radius, pixel)
-    fill_half_disc(s, cx, cx, cy, 1, 1, radius, pixel)
+    if not misses(s, cy - radius, cy + radius):
+        fill_half_disc(s, cx, cx, cy, -1, 0, radius, pixel)
+        fill_half_disc(s, cx, cx, cy, 1, 1, radius, pixel)
 
 
 def draw_circle(s: int, cx: int, cy: int, radius: int, pixel: int) -> None:
-    draw_half_disc(s, cx, cx, cy, -1, 0, radius, pixel)
-    draw_half_disc(s, cx, cx, cy, 1, 1, radius, pixel)
+    if not misses(s, cy - radius, cy + radius):
+        draw_half_disc(s, cx, cx, cy, -1, 0, radius, pixel)
+        draw_half_disc(s, cx, cx, cy, 1, 1, radius, pixel)
 
 
 def first_row(s: int, y: int, way: int) -> int:
@@ -250,7 +269,7 @@ def corner_radius(w: int, h: int, radius: int) -> int:
 
 
 def fill_round_rect(s: int, x: int, y: int, w: int, h: int, radius: int, pixel: int) -> None:
-    if w > 0 and h > 0:
+    if w > 0 and h > 0 and not misses(s, y, y + h - 1):
         r = corner_radius(w, h, radius)
         left, right = x + r, x + w - 1 - r
         fill_half_disc(s, left, right, y + r, -1, 1, r, pixel)
@@ -259,7 +278,7 @@ def fill_round_rect(s: int, x: int, y: int, w: int, h: int, radius: int, pixel: 
 
 
 def draw_round_rect(s: int, x: int, y: int, w: int, h: int, radius: int, pixel: int) -> None:
-    if w > 0 and h > 0:
+    if w > 0 and h > 0 and not misses(s, y, y + h - 1):
         r = corner_radius(w, h, radius)
         left, right, lower = x + r, x + w - 1 - r, y + h - 1 - r
         draw_half_disc(s, left, right, y + r, -1, 0, r, pixel)
@@ -297,7 +316,7 @@ def udiv_up(a: int, b: int) -> int:
 
 
 def fill_triangle(s: int, x1: int, y1: int, x2: int, y2: int, x3: int, y3: int, pixel: int) -> None:
-    if is_nothing(s, pixel):
+    if misses(s, min(y1, min(y2, y3)), max(y1, max(y2, y3))) or is_nothing(s, pixel):
         return
     if y2 < y1:
         x1, y1, x2, y2 = x2, y2, x1, y1
