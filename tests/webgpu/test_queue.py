@@ -160,8 +160,21 @@ def test_a_gpu_that_is_lost_meanwhile(own: WebGpuDevice, submits: list[int]) -> 
         own.lost = True
     with pytest.raises(DalaError, match="the GPU was lost"):
         a.read()
-    own.queue.submit_recorded()
+    with pytest.raises(DalaError, match="the GPU was lost"):
+        own.wait()
     assert submits == [1] and not own.queue.holds_back
+
+
+def test_runs_that_are_dropped_are_told_to_everybody(own: WebGpuDevice, submits: list[int]) -> None:
+    """Even if the GPU would still answer: what it has in memory is from before."""
+    a, b = numbers(own, [1.0]), numbers(own, [2.0])
+    for buffer in (a, a, b):
+        doubling(buffer).enqueue()
+    own.lost = True
+    for buffer in (a, b, a):
+        with pytest.raises(DalaError, match="the GPU was lost"):
+            buffer.read()
+    assert submits == [1, 2][: len(submits)]
 
 
 def test_a_late_submit_that_fails_is_told(

@@ -18,9 +18,10 @@ from typing import Any
 from dala import forking, leaving
 from dala.backends.webgpu.record import Recorder
 from dala.backends.webgpu.waiting import Waiter
+from dala.errors import DeviceLostError
 
 MOST_SHARED = 16  # runs in one submit
-LATE_S = 0.3e-3  # that a run waits for others; twice that at most
+LATE_S = 1e-3  # that a run waits for others; twice that at most
 
 
 class Queue:
@@ -63,9 +64,10 @@ class Queue:
             failure, self._failure = self._failure, None
             if failure is not None:
                 raise failure
-            if self._waiter.lost:
-                self.recorder.forget()  # whoever uses a GPU that is lost is told so
-            elif self.holds_back:
+            if self._waiter.lost:  # whoever comes is told: a run of theirs may be among those
+                self.recorder.forget()
+                raise DeviceLostError("the GPU was lost; open it again with dala.use('webgpu')")
+            if self.holds_back:
                 self.recorder.submit()
 
     def submit(self, commands: Sequence[Any]) -> None:
@@ -92,8 +94,10 @@ class Queue:
 
     def submit_late(self) -> bool:
         """Submit what has waited for long; whether there may be more."""
+        if self.holds_back and not self._is_late():
+            return True  # somebody is at it: not in their way
         with self.lock:
-            if self.holds_back and time.monotonic() - self._since > LATE_S:
+            if self.holds_back and self._is_late():
                 try:
                     with leaving.native:
                         self.submit_recorded()
@@ -101,6 +105,9 @@ class Queue:
                     self._failure = error
             self._watched = self.holds_back
             return self._watched
+
+    def _is_late(self) -> bool:
+        return time.monotonic() - self._since > LATE_S
 
 
 def _watch(reference: weakref.ref[Queue], bell: SimpleQueue[bool]) -> None:
