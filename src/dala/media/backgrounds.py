@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dala.compute.buffers import Buffer
 from dala.errors import ArgumentError
 from dala.media.apply import Image, run_filter
+from dala.media.chain import find_filter
 from dala.media.pictures import Channels, take_picture
 from dala.media.pil import array_of_pil, is_pil, open_picture
 
@@ -37,8 +38,10 @@ def blur_background(
     >>> media.blur_background(photo, mask, radius=1)[0, :, 0].tolist()
     [200, 88, 11]
     """
-    size = (width, height)
-    return run_filter("background_blur", image, size, channels, device, mask=mask, radius=radius)
+    params = {"mask": mask, "radius": radius}
+    return run_filter(
+        find_filter("background_blur"), image, (width, height), channels, device, params
+    )
 
 
 def replace_background(
@@ -66,14 +69,9 @@ def replace_background(
     who = "replace_background"
     size = take_picture(image, width, height, channels, who=who).size
     ground = _as_ground(background, size, channels)
+    params = {"mask": mask, "background": ground}
     return run_filter(
-        "background_replace",
-        image,
-        (width, height),
-        channels,
-        device,
-        mask=mask,
-        background=ground,
+        find_filter("background_replace"), image, (width, height), channels, device, params
     )
 
 
