@@ -17,8 +17,8 @@ from __future__ import annotations
 import functools
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from dala.backends.host import HostDevice
 from dala.compute.buffers import Buffer
 from dala.compute.commands import Command, command_on_demand, submit_command
 from dala.compute.engine import Stream
+from dala.compute.handle import Handle
 from dala.errors import DeviceError, ParameterError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.media.chain import Chain, Filters
@@ -48,8 +49,8 @@ Array = npt.NDArray[Any]
 KEPT_PROGRAMS = 32  # chains of different structure
 
 
-class Frame(Generic[Image]):
-    """A frame under way: wait for its result, or await it.
+class Frame(Handle[Image]):
+    """A frame under way: wait for its result, which has the form of what was submitted, or await it.
 
     >>> import numpy as np
     >>> from dala import media
@@ -59,23 +60,30 @@ class Frame(Generic[Image]):
     255
     """
 
+    _title = "the frame"
+
     def __init__(self, command: Command, result: list[Image]) -> None:
         self._command = command
-        self._result = result
+        self._results = result
 
     @property
     def done(self) -> bool:
         """Whether the result is there, or the frame has failed."""
-        return self._command.status != "pending"
+        return self._command.done
 
-    def wait(self, timeout: float | None = None) -> Image:
-        """The filtered picture, in the form of the one that was submitted; raises the frame's error."""
-        self._command.wait(timeout)
-        return self._result[0]
+    @property
+    def error(self) -> BaseException | None:
+        """What went wrong, if the frame has failed."""
+        return self._command.error
 
-    def __await__(self) -> Generator[Any, None, Image]:
-        yield from self._command.__await__()
-        return self._result[0]
+    def _wait_until_done(self, timeout: float | None) -> bool:
+        return self._command._wait_until_done(timeout)
+
+    def _when_done(self, callback: Callable[[], None]) -> None:
+        self._command._when_done(callback)
+
+    def _result(self) -> Image:
+        return self._results[0]
 
 
 class FramePipeline:
