@@ -67,7 +67,6 @@ FURTHER: dict[str, Callable[[int, int], tuple[Any, ...]]] = {
     "background_blur": lambda w, h: (mask(w, h),),
     "background_replace": lambda w, h: (mask(w, h), photo(w, h)[::-1]),
     "blend": lambda w, h: (photo(w, h)[::-1],),
-    "blur_background": lambda w, h: (mask(w, h),),
     "replace_background": lambda w, h: (mask(w, h), photo(w, h)[::-1]),
 }
 NOT_FILTERS = {

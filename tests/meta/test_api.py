@@ -79,7 +79,10 @@ def describe_members(path: str, kind: type) -> Iterator[str]:
 
 
 def members(kind: type) -> dict[str, object]:
-    return {n: m for n, m in vars(kind).items() if not n.startswith("_") or n in SPECIAL}
+    """Its own and what it inherits within dala."""
+    ours = [base for base in reversed(kind.__mro__) if base.__module__.startswith("dala.")]
+    found = {name: member for base in ours for name, member in vars(base).items()}
+    return {n: m for n, m in found.items() if not n.startswith("_") or n in SPECIAL}
 
 
 def signature(thing: object) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dala.media import functions, looks
 from dala.media.apply import apply_filter, apply_filters
-from dala.media.backgrounds import blur_background, replace_background
+from dala.media.backgrounds import replace_background
 from dala.media.chain import Chain, Step
 from dala.media.chain import Filters as Filters
 from dala.media.frames import Frame, FramePipeline
@@ -25,13 +25,13 @@ from dala.media.functions import *  # noqa: F403  # one for each image kernel
 from dala.media.pictures import Channels as Channels
 
 __all__ = [
-    "Chain", "Frame", "FramePipeline", "Step", "apply_filter", "apply_filters", "blur_background", "looks",
-    "process_frame", "replace_background", "start_pipeline", "stop_pipeline",
+    "Chain", "Frame", "FramePipeline", "Step", "apply_filter", "apply_filters", "looks", "process_frame",
+    "replace_background", "start_pipeline", "stop_pipeline",
 ]  # fmt: skip
 __all__ += functions.__all__
 
 process_frame = FramePipeline.process
-stop_pipeline = FramePipeline.stop
+stop_pipeline = FramePipeline.close
 
 
 def start_pipeline(

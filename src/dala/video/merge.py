@@ -21,9 +21,10 @@ from dala.video.codecs import choose_encoding
 from dala.video.color import usual_color
 from dala.video.device import Format, FramePass
 from dala.video.encoder import Encoder
-from dala.video.inputs import Input, Keep, check_target
+from dala.video.inputs import Input, check_target
 from dala.video.production import Report, produce_file
 from dala.video.progress import OnProgress
+from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage, Spec, place_of
 from dala.video.timeline import Until, moments
 
@@ -42,7 +43,8 @@ def side_by_side(
     *,
     height: int | None = None,
     gap: int = 0,
-    audio: int | None = 0,
+    audio: Audio = "copy",
+    speaker: int = 0,
     until: Until = "longest",
     background: Paint = "black",
     codec: str | None = None,
@@ -52,7 +54,9 @@ def side_by_side(
     device: str | None = None,
     progress: OnProgress | None = None,
 ) -> Report:
-    """Two videos beside each other, equally high; ``audio`` is the number of the one that is heard.
+    """Two videos beside each other, equally high; ``speaker`` is the number of the one that is heard.
+
+    Its sound is copied, encoded anew or left out, as ``audio`` says (see transcode).
 
     >>> import numpy as np
     >>> from dala import video
@@ -72,7 +76,15 @@ def side_by_side(
 
     _check_sizes(gap=gap, height=height)
     return _merge(
-        [left, right], dst, lay, audio, until, (codec, crf, preset), on_damage, device, progress
+        [left, right],
+        dst,
+        lay,
+        (audio, speaker),
+        until,
+        (codec, crf, preset),
+        on_damage,
+        device,
+        progress,
     )
 
 
@@ -83,7 +95,8 @@ def grid(
     columns: int | None = None,
     cell: tuple[int, int] | None = None,
     gap: int = 0,
-    audio: int | None = 0,
+    audio: Audio = "copy",
+    speaker: int = 0,
     until: Until = "longest",
     background: Paint = "black",
     codec: str | None = None,
@@ -121,7 +134,15 @@ def grid(
         return Canvas(*size, tuple(boxes), rgba(background))
 
     return _merge(
-        sources, dst, lay, audio, until, (codec, crf, preset), on_damage, device, progress
+        sources,
+        dst,
+        lay,
+        (audio, speaker),
+        until,
+        (codec, crf, preset),
+        on_damage,
+        device,
+        progress,
     )
 
 
@@ -132,6 +153,7 @@ def letterbox(
     width: int,
     height: int,
     background: Paint = "black",
+    audio: Audio = "copy",
     codec: str | None = None,
     crf: float | None = None,
     preset: str | int | None = None,
@@ -154,7 +176,9 @@ def letterbox(
     def lay(inputs: Sequence[Input]) -> Canvas:
         return Canvas(width, height, (Box(0, 0, width, height),), rgba(background))
 
-    return _merge([src], dst, lay, 0, "first", (codec, crf, preset), on_damage, device, progress)
+    return _merge(
+        [src], dst, lay, (audio, 0), "first", (codec, crf, preset), on_damage, device, progress
+    )
 
 
 def picture_in_picture(
@@ -165,7 +189,8 @@ def picture_in_picture(
     position: Position = "top-right",
     width: int | None = None,
     margin: int = 20,
-    audio: int | None = 0,
+    audio: Audio = "copy",
+    speaker: int = 0,
     until: Until = "first",
     codec: str | None = None,
     crf: float | None = None,
@@ -209,7 +234,15 @@ def picture_in_picture(
         return Canvas(ground.width, ground.height, boxes, rgba("black"))
 
     return _merge(
-        [main, inset], dst, lay, audio, until, (codec, crf, preset), on_damage, device, progress
+        [main, inset],
+        dst,
+        lay,
+        (audio, speaker),
+        until,
+        (codec, crf, preset),
+        on_damage,
+        device,
+        progress,
     )
 
 
@@ -228,16 +261,18 @@ def _merge(
     sources: Sequence[Spec],
     dst: Path,
     lay: Callable[[Sequence[Input]], Canvas],
-    audio: int | None,
+    sound: tuple[Audio, int],
     until: Until,
     coding: Coding,
     on_damage: OnDamage,
     device: str | None,
     progress: OnProgress | None,
 ) -> Report:
-    if audio is not None and audio not in range(len(sources)):
+    audio, speaker = sound
+    check_audio(audio)
+    if isinstance(speaker, bool) or speaker not in range(len(sources)):
         raise ParameterError(
-            f"audio is the number of an input, 0..{len(sources) - 1}, or None; got {audio!r}"
+            f"speaker is the number of an input, 0..{len(sources) - 1}; got {speaker!r}"
         )
     if until not in get_args(Until):
         raise ParameterError(f"until is one of {', '.join(get_args(Until))}, got {until!r}")
@@ -250,7 +285,7 @@ def _merge(
     with ExitStack() as opened:
         inputs: list[Input] = []
         for number, source in enumerate(sources):
-            heard: Keep = "copy" if number == audio else "none"
+            heard: Audio = audio if number == speaker else "none"
             inputs.append(Input(source, audio=heard, subtitles="none", on_damage=on_damage))
             opened.callback(inputs[-1].close)
         canvas = lay(inputs)
@@ -269,5 +304,6 @@ def _merge(
             time_base=inputs[0].clock.time_base,
             fps=inputs[0].fps,
         )
-        made = moments(inputs, audio, until)
-        return produce_file(inputs, audio, made, frames, encoder, progress)
+        voice = None if audio == "none" else speaker
+        made = moments(inputs, voice, until)
+        return produce_file(inputs, voice, made, frames, encoder, progress)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from dala.errors import VideoError
+from dala.errors import ParameterError, VideoError
 from dala.video.encoder import Encoder
 from dala.video.library import ffmpeg_errors, load_av
 
 Audio = Literal["copy", "encode", "none"]
 _CODECS = {"webm": "libopus"}  # others get AAC
+
+
+def check_audio(audio: object) -> None:
+    """Refuse whatever is no way to treat sound."""
+    if audio not in get_args(Audio):
+        raise ParameterError(f"audio is one of {', '.join(get_args(Audio))}, got {audio!r}")
 
 
 class Copied:

@@ -24,7 +24,7 @@ from dala.video.encoder import Encoder
 from dala.video.inputs import Input, Keep, check_target
 from dala.video.production import Moment, Report, produce_file
 from dala.video.progress import OnProgress
-from dala.video.sound import Audio
+from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage, Spec, place_of
 
 
@@ -67,8 +67,7 @@ def transcode(
     (3, Fraction(3, 25))
     """
     check_color(matrix, range)
-    if audio not in get_args(Audio):
-        raise ParameterError(f"audio is one of {', '.join(get_args(Audio))}, got {audio!r}")
+    check_audio(audio)
     if subtitles not in get_args(Keep):
         raise ParameterError(f"subtitles is one of {', '.join(get_args(Keep))}, got {subtitles!r}")
     chain = Chain.of(filters)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dala.closing import Closing
 from dala.compute.buffers import Buffer
 from dala.errors import ParameterError, ShapeError, VideoError
 from dala.media.pictures import Picture, add_alpha, take_picture
@@ -25,7 +26,7 @@ Array = npt.NDArray[np.uint8]
 TICKS = 90_000  # at least so many in a second, so that any time is near one
 
 
-class Writer:
+class Writer(Closing):
     """A video file, written frame by frame; it appears under its name when it is complete.
 
     Pictures are arrays (RGB, RGBA, grey; ``channels="bgr"`` for OpenCV's order), PIL images, buffers or
@@ -116,8 +117,10 @@ class Writer:
         if self._encoder is not None:
             self._encoder.discard()
 
-    def __enter__(self) -> Writer:
-        return self
+    @property
+    def closed(self) -> bool:
+        """Whether the file is complete, or given up."""
+        return self._done
 
     def __exit__(self, kind: object, *exc: object) -> None:
         if kind is None:
