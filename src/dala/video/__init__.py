@@ -5,6 +5,7 @@ pictures.py  FFmpeg's pictures         writer.py      pictures into a file
 color.py     matrix, range, tags       encoder.py     encoding; sink.py: temporary name, then moved
 device.py    YUV → passes → YUV        transcode.py   a video through filters
 flow.py      threads and queues        merge.py       several videos in one picture
+encoding.py  how a file is encoded     codecs.py      which encoder that is
 
 file ─ demux ─ decode ─ queue ─ one fused pass on the device ─ queue ─ encode ─ mux ─ file
           └──────── sound and subtitles, packet by packet, as they are ────────┘
@@ -13,6 +14,7 @@ file ─ demux ─ decode ─ queue ─ one fused pass on the device ─ queue �
 from __future__ import annotations
 
 from dala.errors import DamagedVideoError, VideoError, VideoFileError
+from dala.video.encoding import Encoding
 from dala.video.frame import Frame
 from dala.video.info import Info, Track, probe
 from dala.video.merge import grid, letterbox, picture_in_picture, side_by_side
@@ -23,7 +25,7 @@ from dala.video.transcode import transcode
 from dala.video.writer import Writer
 
 __all__ = [
-    "DamagedVideoError", "Frame", "Info", "Progress", "Reader", "Report", "Track", "VideoError",
+    "DamagedVideoError", "Encoding", "Frame", "Info", "Progress", "Reader", "Report", "Track", "VideoError",
     "VideoFileError", "Writer", "grid", "letterbox", "picture_in_picture", "probe", "side_by_side",
     "transcode",
 ]  # fmt: skip

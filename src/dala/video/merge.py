@@ -10,17 +10,18 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from dala.errors import ParameterError
 from dala.gpu.colors import Color as Paint
 from dala.gpu.colors import rgba
 from dala.media.program import engine_of
 from dala.video.canvas import Box, Canvas, place_inputs
-from dala.video.codecs import choose_encoding
+from dala.video.codecs import choose_encoder
 from dala.video.color import usual_color
 from dala.video.device import Format, FramePass
 from dala.video.encoder import Encoder
+from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import Input, check_target
 from dala.video.production import Report, produce_file
 from dala.video.progress import OnProgress
@@ -28,9 +29,11 @@ from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage, Spec, place_of
 from dala.video.timeline import Until, moments
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Position = Literal["top-left", "top-right", "bottom-left", "bottom-right", "center"]
 Path = str | os.PathLike[str]
-Coding = tuple[str | None, float | None, str | int | None]  # codec, crf, preset
 
 
 # -- the recipes -------------------------------------------------------------------------------
@@ -47,12 +50,11 @@ def side_by_side(
     speaker: int = 0,
     until: Until = "longest",
     background: Paint = "black",
-    codec: str | None = None,
-    crf: float | None = None,
-    preset: str | int | None = None,
+    encoding: Encoding | None = None,
     on_damage: OnDamage = "error",
     device: str | None = None,
     progress: OnProgress | None = None,
+    **words: Unpack[Words],
 ) -> Report:
     """Two videos beside each other, equally high; ``speaker`` is the number of the one that is heard.
 
@@ -81,7 +83,7 @@ def side_by_side(
         lay,
         (audio, speaker),
         until,
-        (codec, crf, preset),
+        with_words(encoding, words),
         on_damage,
         device,
         progress,
@@ -99,12 +101,11 @@ def grid(
     speaker: int = 0,
     until: Until = "longest",
     background: Paint = "black",
-    codec: str | None = None,
-    crf: float | None = None,
-    preset: str | int | None = None,
+    encoding: Encoding | None = None,
     on_damage: OnDamage = "error",
     device: str | None = None,
     progress: OnProgress | None = None,
+    **words: Unpack[Words],
 ) -> Report:
     """Videos in rows and columns, each within a cell of the same size, with bars where it needs them.
 
@@ -139,7 +140,7 @@ def grid(
         lay,
         (audio, speaker),
         until,
-        (codec, crf, preset),
+        with_words(encoding, words),
         on_damage,
         device,
         progress,
@@ -154,12 +155,11 @@ def letterbox(
     height: int,
     background: Paint = "black",
     audio: Audio = "copy",
-    codec: str | None = None,
-    crf: float | None = None,
-    preset: str | int | None = None,
+    encoding: Encoding | None = None,
     on_damage: OnDamage = "error",
     device: str | None = None,
     progress: OnProgress | None = None,
+    **words: Unpack[Words],
 ) -> Report:
     """A video scaled into a picture of another size, whole and undistorted, with bars around it.
 
@@ -177,7 +177,15 @@ def letterbox(
         return Canvas(width, height, (Box(0, 0, width, height),), rgba(background))
 
     return _merge(
-        [src], dst, lay, (audio, 0), "first", (codec, crf, preset), on_damage, device, progress
+        [src],
+        dst,
+        lay,
+        (audio, 0),
+        "first",
+        with_words(encoding, words),
+        on_damage,
+        device,
+        progress,
     )
 
 
@@ -192,12 +200,11 @@ def picture_in_picture(
     audio: Audio = "copy",
     speaker: int = 0,
     until: Until = "first",
-    codec: str | None = None,
-    crf: float | None = None,
-    preset: str | int | None = None,
+    encoding: Encoding | None = None,
     on_damage: OnDamage = "error",
     device: str | None = None,
     progress: OnProgress | None = None,
+    **words: Unpack[Words],
 ) -> Report:
     """A small video in a corner of another; it is a quarter as wide unless ``width`` says otherwise.
 
@@ -239,7 +246,7 @@ def picture_in_picture(
         lay,
         (audio, speaker),
         until,
-        (codec, crf, preset),
+        with_words(encoding, words),
         on_damage,
         device,
         progress,
@@ -263,7 +270,7 @@ def _merge(
     lay: Callable[[Sequence[Input]], Canvas],
     sound: tuple[Audio, int],
     until: Until,
-    coding: Coding,
+    encoding: Encoding,
     on_damage: OnDamage,
     device: str | None,
     progress: OnProgress | None,
@@ -277,11 +284,7 @@ def _merge(
     if until not in get_args(Until):
         raise ParameterError(f"until is one of {', '.join(get_args(Until))}, got {until!r}")
     check_target(dst, [place_of(s) for s in sources])
-    codec, crf, preset = coding
-    encoding = choose_encoding(
-        os.fspath(dst), codec=codec, crf=crf, preset=preset,
-        bit_rate=None, pixel_format=None, options=None,
-    )  # fmt: skip
+    settings = choose_encoder(os.fspath(dst), encoding)
     with ExitStack() as opened:
         inputs: list[Input] = []
         for number, source in enumerate(sources):
@@ -297,7 +300,7 @@ def _merge(
         frames.compile()
         encoder = Encoder(
             dst,
-            encoding,
+            settings,
             width=canvas.width,
             height=canvas.height,
             color=color,

@@ -10,7 +10,6 @@ from dala.video.encoder import Encoder
 from dala.video.library import ffmpeg_errors, load_av
 
 Audio = Literal["copy", "encode", "none"]
-_CODECS = {"webm": "libopus"}  # others get AAC
 
 
 def check_audio(audio: object) -> None:
@@ -47,7 +46,7 @@ class Recoded:
         av, sink = load_av(), encoder.sink
         self._sink = sink
         self._source = template.codec_context
-        codec = _CODECS.get(sink.format, "aac")
+        codec = encoder.settings.audio_encoder
         with ffmpeg_errors(sink.name, f"encoding sound with {codec}"):
             rate = 48_000 if codec == "libopus" else self._source.sample_rate
             layout = "stereo" if self._source.channels > 1 else "mono"
