@@ -9,7 +9,8 @@
     media      filters on pictures, frames  video     files, cameras, transcoding
     cli        the command ``dala`` (__main__.py: ``python -m dala``)
 
-    for all of them:  errors.py   once.py (made once)   threads.py   forking.py   leaving.py   _version.py
+    for all of them:  errors.py, once.py (made once), closing.py (held, and let go), threads.py, forking.py,
+                      leaving.py, _version.py
 
     drawing:  call → command bytes → queue → render thread → spans of pixels → window or file
 

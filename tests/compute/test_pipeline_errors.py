@@ -183,7 +183,7 @@ def test_freed_pipelines(things: Things) -> None:
         lambda: compute.pipeline_add(p, {"op": "barrier"}),
     ]
     for use in uses:
-        refuse(PipelineError, "this pipeline has been freed; make a new one", use)
+        refuse(PipelineError, "this pipeline has been closed; make a new one", use)
     assert len(p) == p.stage_count == 0
     assert p.stages == []
 

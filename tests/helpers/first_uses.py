@@ -67,7 +67,6 @@ FURTHER: dict[str, Callable[[int, int], tuple[Any, ...]]] = {
     "background_blur": lambda w, h: (mask(w, h),),
     "background_replace": lambda w, h: (mask(w, h), photo(w, h)[::-1]),
     "blend": lambda w, h: (photo(w, h)[::-1],),
-    "blur_background": lambda w, h: (mask(w, h),),
     "replace_background": lambda w, h: (mask(w, h), photo(w, h)[::-1]),
 }
 NOT_FILTERS = {
@@ -87,7 +86,7 @@ def filter_use(name: str) -> Use:
             return array_of(function(width, height), width, height)
         if name in ("nv12_to_rgba", "yuv420p_to_rgba"):
             frame = np.resize(mask(width, height), (height * 3 // 2, width))
-            return np.asarray(function(frame, width, height))
+            return np.asarray(function(frame))
         image, further = photo(width, height), FURTHER.get(name, lambda _w, _h: ())(width, height)
         if name in ("rgba_to_nv12", "rgba_to_yuv420p"):
             image = rgba(width, height)

@@ -23,7 +23,7 @@ FRONT = MASK > 0
 
 
 def test_the_front_stays_sharp_and_the_rest_does_not() -> None:
-    result = media.blur_background(PHOTO, MASK, radius=6)
+    result = media.background_blur(PHOTO, MASK, radius=6)
     assert np.array_equal(result[FRONT], PHOTO[FRONT])
     behind = ~FRONT
     assert result[behind].astype(float).std() < PHOTO[behind].astype(float).std()
@@ -32,20 +32,20 @@ def test_the_front_stays_sharp_and_the_rest_does_not() -> None:
 def test_the_front_does_not_glow() -> None:
     """White before black: a blur of the whole picture would leave a halo around the front."""
     image = np.repeat(MASK[..., None], 3, axis=2)
-    assert (media.blur_background(image, MASK, radius=8)[~FRONT] == 0).all()
+    assert (media.background_blur(image, MASK, radius=8)[~FRONT] == 0).all()
     assert (media.blur(image, radius=8)[~FRONT] > 0).any()
     inverse = 255 - image
-    assert (media.blur_background(inverse, MASK, radius=8)[~FRONT] == 255).all()
+    assert (media.background_blur(inverse, MASK, radius=8)[~FRONT] == 255).all()
 
 
-def test_blur_background_by_definition() -> None:
+def test_background_blur_by_definition() -> None:
     wanted = _blurred_behind(PHOTO.astype(float), MASK / 255, radius=3)
-    assert np.abs(media.blur_background(PHOTO, MASK, radius=3) - wanted).max() <= 1.01
+    assert np.abs(media.background_blur(PHOTO, MASK, radius=3) - wanted).max() <= 1.01
     soft = media.blur(MASK, radius=5)
     far = _blurred_behind(PHOTO.astype(float), soft / 255, radius=9)  # at half the size, from 6 on
-    assert np.abs(media.blur_background(PHOTO, soft, radius=9) - far).max() <= 3
+    assert np.abs(media.background_blur(PHOTO, soft, radius=9) - far).max() <= 3
     wanted = _blurred_behind(PHOTO.astype(float), soft / 255, radius=3)
-    assert np.abs(media.blur_background(PHOTO, soft, radius=3) - wanted).max() <= 1.01
+    assert np.abs(media.background_blur(PHOTO, soft, radius=3) - wanted).max() <= 1.01
 
 
 def _blurred_behind(image: np.ndarray, mask: np.ndarray, radius: int) -> np.ndarray:
@@ -114,7 +114,7 @@ def test_bytes_and_buffers() -> None:
     data = media.replace_background(PHOTO.tobytes(), MASK, (1, 2, 3), 80, 60)
     assert data == media.replace_background(PHOTO, MASK, (1, 2, 3)).tobytes()
     rgba = compute.from_array(media.chroma_key(PHOTO))
-    assert isinstance(media.blur_background(rgba, MASK), compute.Buffer)
+    assert isinstance(media.background_blur(rgba, MASK), compute.Buffer)
 
 
 def test_refused() -> None:

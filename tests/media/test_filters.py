@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +16,9 @@ from skimage import data
 import dala
 from dala import compute, media
 from dala.errors import ArgumentError, KernelNotFoundError, ParameterError, ShapeError
-from dala.language.kernel import WHOLE_IMAGES
-from dala.language.parameter import REQUIRED
-from dala.media.chain import WRITES_ALPHA, filter_names, further_inputs
+from dala.media import functions
+from dala.media.chain import filter_names
 
-COMMON = ["channels", "device"]
-SIZED = ("resize", "crop")  # their width and height are those of the result
 PHOTOS = {"astronaut": data.astronaut(), "coffee": data.coffee(), "chelsea": data.chelsea()}
 FACE = PHOTOS["astronaut"][20:150, 150:290]
 TURN = [[0.9, 0.2, 3.0], [-0.2, 0.9, 9.0]]
@@ -62,33 +60,70 @@ def image_kernels() -> list[str]:
 
 
 def test_every_image_kernel_has_a_function() -> None:
-    assert set(image_kernels()) <= set(media.__all__)
-    assert set(media.filters.__all__) == set(filter_names())
+    assert set(functions.__all__) == set(image_kernels())
+    assert set(functions.__all__) <= set(media.__all__)
 
 
 @pytest.mark.parametrize("name", image_kernels())
-def test_a_function_is_declared_like_its_kernel(name: str) -> None:
-    """Names, order and defaults cannot drift apart."""
-    kernel = compute.find_kernel(name)
-    found = dict(inspect.signature(getattr(media, name)).parameters)
-    for common in COMMON:
-        if common in found:
-            found.pop(common)
-    if kernel.inputs:
-        found.pop(next(iter(found)))  # the picture
-    for image in further_inputs(kernel) if kernel.geometry == WHOLE_IMAGES else ():
-        found.pop(image)
-    if name in SIZED:
-        assert found.pop("image_size").default is None
-    else:
-        sides = [found.pop(side) for side in ("width", "height")]
-        wanted = None if kernel.inputs else inspect.Parameter.empty
-        assert [side.default for side in sides] == [wanted, wanted]
-    assert list(found) == [p.name for p in kernel.params]
+def test_a_function_says_what_its_kernel_declares(name: str) -> None:
+    kernel, function = compute.find_kernel(name), getattr(media, name)
+    found = inspect.signature(function).parameters
     for p in kernel.params:
-        default = found[p.name].default
-        assert default == (inspect.Parameter.empty if p.default is REQUIRED else p.default)
-        assert type(default) is type(p.default) or p.default is REQUIRED
+        assert found[p.name].default == (inspect.Parameter.empty if p.required else p.default)
+        assert p.describe() in function.__doc__ and p.help in function.__doc__
+    assert kernel.doc in function.__doc__
+    assert f"media.{name}(" in kernel.example
+    assert pickle.loads(pickle.dumps(function)) is function
+
+
+@pytest.mark.parametrize("name", filter_names())
+def test_by_position(name: str) -> None:
+    """After the picture, or after the width and the height of bytes, in the kernel's order."""
+    function, params = getattr(media, name), dict(SHOWN.get(name, {}))
+    declared = inspect.signature(function).parameters.values()
+    words = [p for p in declared if p.kind is p.POSITIONAL_OR_KEYWORD][1:]
+    values = [params.get(p.name, p.default) for p in words]
+    wanted = function(FACE, **params)
+    assert np.array_equal(function(FACE, *values), wanted)
+    height, width = FACE.shape[:2]
+    assert function(FACE.tobytes(), width, height, *values) == wanted.tobytes()
+    named = {"image_size": (width, height)} if name in ("resize", "crop") else {}
+    named = named or {"width": width, "height": height}
+    assert function(FACE.tobytes(), **named, **params) == wanted.tobytes()
+
+
+def test_arguments_out_of_place() -> None:
+    height, width = FACE.shape[:2]
+    data = FACE.tobytes()
+    with pytest.raises(
+        ParameterError, match=r"got 140; give a width and a height with bytes alone"
+    ):
+        media.blur(FACE, width, height)
+    with pytest.raises(
+        ArgumentError, match=r"the picture is followed by value, got 3 values; give"
+    ):
+        media.brightness(FACE, width, height, 0.2)
+    with pytest.raises(
+        ArgumentError, match=r"brightness: the size is followed by value, got 2 val"
+    ):
+        media.brightness(data, width, height, 0.2, 0.3)
+    with pytest.raises(ArgumentError, match=r"the size is followed by seed, got 2 values"):
+        media.generate_noise(8, 8, 1, 2)
+    for wrong in ((), (3,)):
+        with pytest.raises(
+            ArgumentError, match=r"bytes need a width and a height right after them"
+        ):
+            media.blur(data, *wrong)
+    with pytest.raises(
+        ArgumentError, match=r"blend: bytes need a width .*: blend\(data, width, height"
+    ):
+        media.blend(data, FACE, width, height)
+    with pytest.raises(ArgumentError, match="blur: radius is given twice, by position and by name"):
+        media.blur(FACE, 3, radius=4)
+    with pytest.raises(ParameterError, match=r"unknown parameter 'radios'.*did you mean 'radius'"):
+        media.blur(FACE, radios=4)
+    with pytest.raises(ParameterError, match=r"radius must be a whole number in 1..100, got 500$"):
+        media.background_blur(FACE, FACE, 500)
 
 
 def test_which_filters_write_alpha() -> None:
@@ -102,7 +137,7 @@ def test_which_filters_write_alpha() -> None:
             params["background"] = clear
         if (media.apply_filter(photo, name, **params)[..., 3] != 255).any():
             writers.add(name)
-    assert writers == set(WRITES_ALPHA)
+    assert writers == {n for n in filter_names() if compute.find_kernel(n).alpha != "kept"}
 
 
 # -- values ------------------------------------------------------------------------------------
@@ -124,9 +159,8 @@ def test_a_filter_matches_the_reference(name: str, on: str) -> None:
 @pytest.mark.parametrize("name", filter_names())
 def test_by_name_or_by_function(name: str) -> None:
     params = SHOWN.get(name, {})
-    rgba = np.dstack([FACE, np.full(FACE.shape[:2], 255, np.uint8)])
     assert np.array_equal(
-        media.apply_filter(rgba, name, **params), getattr(media, name)(rgba, **params)
+        media.apply_filter(FACE, name, **params), getattr(media, name)(FACE, **params)
     )
 
 

@@ -391,10 +391,10 @@ def test_a_stopped_pipeline(device: str) -> None:
     media.stop_pipeline(frames)  # twice is fine
     for call in (frames.process, frames.submit):
         with pytest.raises(
-            PipelineError, match="this frame pipeline has been stopped; start a new one"
+            PipelineError, match="this frame pipeline has been closed; start a new one"
         ):
             call(PHOTO, CHAIN)
-    assert "stopped" in repr(frames)
+    assert "closed" in repr(frames)
 
 
 def test_nothing_is_left_behind(device: str) -> None:

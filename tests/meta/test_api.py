@@ -15,6 +15,7 @@ import types
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dala
@@ -78,7 +79,10 @@ def describe_members(path: str, kind: type) -> Iterator[str]:
 
 
 def members(kind: type) -> dict[str, object]:
-    return {n: m for n, m in vars(kind).items() if not n.startswith("_") or n in SPECIAL}
+    """Its own and what it inherits within dala."""
+    ours = [base for base in reversed(kind.__mro__) if base.__module__.startswith("dala.")]
+    found = {name: member for base in ours for name, member in vars(base).items()}
+    return {n: m for n, m in found.items() if not n.startswith("_") or n in SPECIAL}
 
 
 def signature(thing: object) -> str:
@@ -273,6 +277,8 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     module: types.ModuleType = importlib.import_module(name)
     report: list[str] = []
     runner = doctest.DocTestRunner(verbose=False)
-    for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+    # a kernel's example is that of its function in dala.media, which adds these imports
+    known = {"np": np, "media": media} if name.startswith("dala.kernels.") else None
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module, name, extraglobs=known):
         runner.run(test, out=report.append, clear_globs=False)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)

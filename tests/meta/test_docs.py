@@ -13,7 +13,7 @@ from dala import media
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("script", ["build.py", "gallery.py"])
+@pytest.mark.parametrize("script", ["build.py", "gallery.py", "stubs.py"])
 def test_the_pages_are_up_to_date(script: str) -> None:
     command = [sys.executable, str(ROOT / "docs" / script), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

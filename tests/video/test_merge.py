@@ -106,18 +106,26 @@ def test_ends(until: Any, count: int, tmp_path: Path) -> None:
     assert frame_times(tmp_path / "out.mp4") == [Fraction(n, 25) for n in range(count)]
 
 
-@pytest.mark.parametrize("audio", [0, 1, None])
-def test_whose_sound(audio: int | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("speaker", [0, 1])
+def test_whose_sound(speaker: int, tmp_path: Path) -> None:
     first = write_clip(tmp_path / "a.mp4", frames=25, sounds=[Sound(seconds=1)])
     second = write_clip(tmp_path / "b.mp4", frames=50, sounds=[Sound(seconds=2)])
-    video.picture_in_picture(first, second, tmp_path / "out.mp4", margin=2, audio=audio)
+    video.picture_in_picture(first, second, tmp_path / "out.mp4", margin=2, speaker=speaker)
     heard = packets_of(tmp_path / "out.mp4", "audio")
-    if audio is None:
-        assert heard == []
-        return
-    whole = packets_of((first, second)[audio], "audio")[0]
+    whole = packets_of((first, second)[speaker], "audio")[0]
     assert heard[0] == whole[: len(heard[0])]
-    assert len(heard[0]) == (len(whole) if audio == 0 else sum(t < 1 for _, t, _ in whole))
+    assert len(heard[0]) == (len(whole) if speaker == 0 else sum(t < 1 for _, t, _ in whole))
+
+
+def test_ways_of_sound(tmp_path: Path) -> None:
+    """The same words as in transcode."""
+    loud = write_clip(tmp_path / "a.mp4", frames=25, sounds=[Sound(seconds=1)])
+    video.side_by_side(loud, loud, tmp_path / "quiet.mp4", audio="none")
+    assert packets_of(tmp_path / "quiet.mp4", "audio") == []
+    video.grid([loud, loud], tmp_path / "anew.webm", audio="encode", speaker=1)
+    assert video.probe(tmp_path / "anew.webm").audio[0].codec == "opus"
+    video.letterbox(loud, tmp_path / "quiet.mp4", width=96, height=96, audio="none")
+    assert packets_of(tmp_path / "quiet.mp4", "audio") == []
 
 
 def test_real_clips_together(tmp_path: Path) -> None:
@@ -129,10 +137,10 @@ def test_real_clips_together(tmp_path: Path) -> None:
 
 def test_refusals(clips: list[Path], tmp_path: Path) -> None:
     out = tmp_path / "out.mp4"
-    with pytest.raises(
-        ParameterError, match=r"audio is the number of an input, 0\.\.1, or None; got 2"
-    ):
-        video.side_by_side(clips[0], clips[1], out, audio=2)
+    with pytest.raises(ParameterError, match=r"speaker is the number of an input, 0\.\.1; got 2"):
+        video.side_by_side(clips[0], clips[1], out, speaker=2)
+    with pytest.raises(ParameterError, match="audio is one of copy, encode, none, got 0"):
+        video.side_by_side(clips[0], clips[1], out, audio=0)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="until is one of first, shortest, longest, got 'end'"):
         video.side_by_side(clips[0], clips[1], out, until="end")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="position is one of top-left"):

@@ -105,6 +105,19 @@ def test_sound_that_does_not_fit(tmp_path: Path) -> None:
         video.transcode(before, tmp_path / "after.webm", audio="drop")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("audio_codec", "suffix", "codec"),
+    [("mp3", ".mp4", "mp3"), ("flac", ".mkv", "flac"), ("opus", ".mp4", "opus")],
+)
+def test_sound_in_another_codec(audio_codec: str, suffix: str, codec: str, tmp_path: Path) -> None:
+    before = write_clip(tmp_path / "before.mkv", sounds=[Sound("aac", 1.0)])
+    after, encoding = tmp_path / f"after{suffix}", video.Encoding(audio_codec=audio_codec)
+    video.transcode(before, after, audio="encode", encoding=encoding)
+    assert [t.codec for t in video.probe(after).audio] == [codec]
+    with pytest.raises(VideoError, match=r"no encoder for 'aax' \(audio\).*'aac'.*it has aac"):
+        video.transcode(before, after, audio="encode", audio_codec="aax")
+
+
 @pytest.mark.parametrize(("suffix", "codec"), [(".webm", "opus"), (".mp4", "aac")])
 def test_sound_encoded_anew(suffix: str, codec: str, tmp_path: Path) -> None:
     before = write_clip(

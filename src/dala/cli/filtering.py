@@ -151,8 +151,7 @@ def _filter_video(job: Job, chain: Chain, settings: Settings, bars: Bars, outcom
             job.source,
             job.target,
             filters=chain,
-            codec=settings.codec,
-            crf=settings.crf,
+            encoding=video.Encoding(settings.codec, settings.crf),
             on_damage="conceal" if settings.conceal else "error",
             progress=advance,
         )

@@ -3,7 +3,7 @@
     buffers.py    arrays on a device            interop.py    NumPy, DLPack, PIL, lists
     stages.py     stage specs, checked          commands.py   what runs when
     pipelines.py  stages planned together       engine.py     stages → recipe → command
-    default.py    the default device
+    default.py    the default device            handle.py     work under way, as its caller holds it
     failures.py   errors that outlive a call    repeated.py   calls that come again
 
 The functions are the API of the seeds (facts.py, arrays.py, calls.py); each delegates to a method of
@@ -61,12 +61,13 @@ from dala.compute.facts import (
     supported_dtypes,
     version,
 )
+from dala.compute.handle import Handle
 from dala.compute.pipelines import Pipeline
 from dala.language.decorator import kernel, register, unregister
 from dala.language.kernel import Kernel
 
 __all__ = [
-    "Buffer", "Command", "Kernel", "Pipeline", "Scratch", "Stream", "add", "buffer",
+    "Buffer", "Command", "Handle", "Kernel", "Pipeline", "Scratch", "Stream", "add", "buffer",
     "buffer_from_binary", "buffer_zeros", "device", "device_count", "device_info", "devices",
     "dtype", "find_kernel", "free", "free_many", "free_pipeline", "from_array", "has_gpu", "kernel",
     "kernels", "matmul", "multiply", "pipeline", "pipeline_add", "pipeline_run", "poll", "read",

@@ -143,7 +143,7 @@ def free(b: Buffer | Scratch) -> None:
     >>> compute.free(b); compute.free(b); b.freed
     True
     """
-    _as_any_buffer(b, "free").free()
+    _as_any_buffer(b, "free").close()
 
 
 def free_many(buffers: Iterable[Buffer | Scratch]) -> None:
@@ -158,7 +158,7 @@ def free_many(buffers: Iterable[Buffer | Scratch]) -> None:
             "put brackets around it"
         )
     for b in [_as_any_buffer(b, "free_many") for b in buffers]:
-        b.free()
+        b.close()
 
 
 def from_array(x: object) -> Buffer:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.base import Storage
+from dala.closing import Closing
 from dala.compute.commands import Command, submit_command
 from dala.errors import ArgumentError, BufferFreedError, DTypeError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
@@ -23,7 +24,7 @@ MAX_AXIS = 2**31 - 1  # positions are 32-bit on every device
 MAX_RANK = 8
 
 
-class Buffer:
+class Buffer(Closing):
     """An array on a device.
 
     >>> from dala import compute
@@ -62,9 +63,11 @@ class Buffer:
         return self.engine.device.name
 
     @property
-    def freed(self) -> bool:
-        """Whether free() was called."""
+    def closed(self) -> bool:
+        """Whether its memory was given back."""
         return self._storage is None
+
+    freed = closed
 
     def __repr__(self) -> str:
         state = ", freed" if self.freed else ""
@@ -132,9 +135,19 @@ class Buffer:
             inline=True,
         )
 
-    def free(self) -> None:
-        """Give the memory back. Commands under way keep theirs; freeing twice does nothing."""
+    def close(self) -> None:
+        """Give the memory back. Commands under way keep theirs; twice does nothing.
+
+        >>> from dala import compute
+        >>> with compute.buffer([1.0, 2.0]) as b:
+        ...     b.read().tolist()
+        [1.0, 2.0]
+        >>> b.closed
+        True
+        """
         self._storage = None
+
+    free = close
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
         if copy is False:
@@ -149,7 +162,7 @@ class Buffer:
         return (1, 0)  # host memory: what is exported is a copy
 
 
-class Scratch:
+class Scratch(Closing):
     """A buffer that exists only inside a pipeline, and perhaps not even there.
 
     >>> from dala import compute
@@ -191,8 +204,15 @@ class Scratch:
     def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
         return self.read()
 
-    def free(self) -> None:
-        """Nothing to free."""
+    def close(self) -> None:
+        """Nothing is held."""
+
+    @property
+    def closed(self) -> bool:
+        """Never: it holds nothing."""
+        return False
+
+    free = close
 
 
 def check_shape(shape: object) -> tuple[int, ...]:

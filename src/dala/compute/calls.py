@@ -191,7 +191,7 @@ def free_pipeline(p: Pipeline) -> None:
     >>> from dala import compute
     >>> compute.free_pipeline(compute.pipeline())
     """
-    _as_pipeline(p, "free_pipeline").free()
+    _as_pipeline(p, "free_pipeline").close()
 
 
 # -- shorthands --------------------------------------------------------------------------------

@@ -18,19 +18,19 @@ out is written such that doing it again is harmless, and is done again (``_surel
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import itertools
 import os
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 from dala import forking, leaving
 from dala.compute.failures import detached, renewed
-from dala.errors import CommandError, CommandTimeoutError
+from dala.compute.handle import Handle
+from dala.errors import CommandError
 from dala.once import once_per_process
 from dala.threads import Runners
 
@@ -60,7 +60,7 @@ _newest = 0
 _INTERRUPTED = CommandError("it was interrupted by a signal")
 
 
-class Command:
+class Command(Handle[None]):
     """Work handed to a device: wait for it, await it, or poll it.
 
     >>> from dala import compute
@@ -83,12 +83,12 @@ class Command:
     _fault: BaseException | None = _INTERRUPTED  # until the work has said otherwise
     _origin = ""  # of its failure, if that was somebody else's first
     _done = False
+    error: BaseException | None = None
     _timer: object = None  # what the run returned: a way to ask for the device's own time
 
     def __init__(self, label: str, run: Callable[[], object]) -> None:
         self.id = next(_numbers)
         self.label = label
-        self.error: BaseException | None = None
         self._run: Callable[[], object] | None = run
         self._callbacks: list[Callable[[], None]] = []
         self._dependents: list[Command] = []
@@ -123,16 +123,21 @@ class Command:
         """
         return self._timer() if callable(self._timer) else None
 
-    def wait(self, timeout: float | None = None) -> None:
-        """Block until the command is done; raises its error if it failed."""
-        if not self._done and not self._wait_until_done(timeout):
-            raise CommandTimeoutError(
-                f"command {self.id} ({self.label}) is not done after {timeout:g} s"
-            )
-        if self.error is not None:
-            raise renewed(self.error)
+    @property
+    def done(self) -> bool:
+        """Whether it has completed or failed."""
+        return self.status != "pending"
+
+    @property
+    def _title(self) -> str:
+        return f"command {self.id} ({self.label})"
+
+    def _result(self) -> None:
+        """What it wrote is in its buffers."""
 
     def _wait_until_done(self, timeout: float | None) -> bool:
+        if self._done:
+            return True
         if self._on_demand and timeout is None:
             self._on_demand = False
             _execute(self, "caller")
@@ -152,29 +157,10 @@ class Command:
                 self._callbacks.remove(open_gate)
             return self._done
 
-    def __await__(self) -> Generator[object, None, None]:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[None] = loop.create_future()
-
-        def settle() -> None:
-            if not future.done():  # the awaiting task may have been cancelled
-                future.set_result(None)
-
-        def wake() -> None:
-            try:
-                loop.call_soon_threadsafe(settle)
-            except RuntimeError:  # the loop was closed meanwhile: nobody is waiting any more
-                return
-
-        self._when_done(wake)
-        yield from future.__await__()
-        if self.error is not None:
-            raise renewed(self.error)
-
     def _failure(self) -> str:
         """What went wrong first; the same text for everything that depends on it."""
         reason = str(self.error) or type(self.error).__name__
-        return self._origin or f"command {self.id} ({self.label}) failed: {reason}"
+        return self._origin or f"{self._title} failed: {reason}"
 
     def _demand(self) -> None:
         if self._on_demand:
@@ -302,7 +288,7 @@ def submit_command(
     except BaseException:
         _surely(functools.partial(_give_up, command))
         raise
-    if inline:
+    if inline and (not command._done or command.error is not None):
         command.wait()
     return command
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dala.closing import Closing
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command
 from dala.compute.engine import Engine, Prepared, Stream
@@ -12,7 +13,7 @@ from dala.errors import ArgumentError, DeviceError, PipelineError, ShapeError
 from dala.plan.explain import explain_plan
 
 
-class Pipeline:
+class Pipeline(Closing):
     """A list of stages that are fused and run as one.
 
     >>> import numpy as np
@@ -31,7 +32,7 @@ class Pipeline:
         self.engine = engine
         self._stages: tuple[Stage, ...] = ()
         self._ready: tuple[tuple[Stage, ...], Prepared] | None = None  # and for which stages
-        self._freed = False
+        self._closed = False
 
     @property
     def stages(self) -> list[dict[str, object]]:
@@ -136,15 +137,22 @@ class Pipeline:
         self._require_alive()
         return explain_plan(self._prepared().executable.plan, self.engine.device.name)
 
-    def free(self) -> None:
-        """Drop the stages; the buffers are the caller's. Freeing twice does nothing."""
-        self._freed = True
+    def close(self) -> None:
+        """Drop the stages; the buffers are the caller's. Twice does nothing."""
+        self._closed = True
         self._stages = ()
         self._ready = None
 
+    free = close
+
+    @property
+    def closed(self) -> bool:
+        """Whether its stages were dropped."""
+        return self._closed
+
     def _require_alive(self) -> None:
-        if self._freed:
-            raise PipelineError("this pipeline has been freed; make a new one")
+        if self._closed:
+            raise PipelineError("this pipeline has been closed; make a new one")
 
     def _prepared(self, buffers: Mapping[Buffer, Buffer] | None = None) -> Prepared:
         stages, ready = self._stages, self._ready

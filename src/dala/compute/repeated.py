@@ -63,7 +63,7 @@ def _recognise(
         slots = (*inputs, output)
         if slots[0] is output if len(slots) == 2 else len({*slots}) < len(slots):
             slots = tuple(dict.fromkeys(slots))  # one that is written, say
-        signs: list[Any] = [kernel, len(inputs)]
+        signs: list[Any] = [kernel, type(inputs), len(inputs)]
         for buffer in slots:
             signs.append(id(buffer.type) if buffer.engine is engine else None)
         if params:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from dala import leaving
-from dala.compute.failures import renewed
+from dala.compute.handle import Handle
 from dala.errors import CommandTimeoutError, SurfaceError
 
 
-class Receipt:
+class Receipt(Handle[None]):
     """Work under way on a surface: wait for it, await it, or ask.
 
     ``frame`` is the number of the frame that is presented last by this work; ``reads`` are the regions it
-    asked for, once done; ``errors`` say what failed. A frame with failed commands is presented all the
-    same.
+    asked for, once done; ``errors`` say what failed, ``error`` what failed first. A frame with failed
+    commands is presented all the same.
 
     >>> from dala import gpu
     >>> with gpu.create_surface(4, 4) as surface:
@@ -30,18 +29,28 @@ class Receipt:
     (1, True)
     """
 
-    __slots__ = ("_callbacks", "_gate", "_lock", "_process", "done", "errors", "frame", "reads")
+    __slots__ = ("_callbacks", "_done", "_gate", "_lock", "_process", "errors", "frame", "reads")
 
     def __init__(self, frame: int) -> None:
         self.frame = frame
-        self.done = False
+        self._done = False
         self.errors: Sequence[Exception] = ()
         self.reads: Sequence[npt.NDArray[np.uint8]] = ()
         self._gate = threading.Lock()
         self._gate.acquire()
         self._lock = threading.Lock()
         self._process = os.getpid()
-        self._callbacks: list[asyncio.Future[None]] = []
+        self._callbacks: list[Callable[[], None]] = []
+
+    @property
+    def done(self) -> bool:
+        """Whether the work has ended, well or not."""
+        return self._done
+
+    @property
+    def error(self) -> BaseException | None:
+        """The first error of a command that failed."""
+        return self.errors[0] if self.errors else None
 
     def __repr__(self) -> str:
         state = (
@@ -49,20 +58,27 @@ class Receipt:
         )
         return f"<dala receipt of frame {self.frame}: {state}>"
 
-    def wait(self, timeout: float | None = None) -> None:
-        """Block until it is done; raises the first error of a command that failed."""
-        self.await_done(timeout)
-        self._raise()
-
     def await_done(self, timeout: float | None = None) -> None:
         """Block until it is done, whatever became of it."""
-        if not self.done:
+        if not self._wait_until_done(timeout):
+            raise CommandTimeoutError(f"{self._title} is not done after {timeout:g} s")
+
+    @property
+    def _title(self) -> str:
+        return f"frame {self.frame}"
+
+    def _result(self) -> None:
+        """What was drawn is on the surface, what was read in ``reads``."""
+
+    def _wait_until_done(self, timeout: float | None) -> bool:
+        if not self._done:
             self._check_process()
             limit = -1 if timeout is None else max(0.0, min(timeout, threading.TIMEOUT_MAX))
             if not self._gate.acquire(timeout=limit):
-                raise CommandTimeoutError(f"frame {self.frame} is not done after {timeout:g} s")
+                return False
             self._gate.release()
             leaving.check()
+        return True
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
@@ -71,38 +87,23 @@ class Receipt:
                 "nobody here will ever say that it is done"
             )
 
-    def _raise(self) -> None:
-        if self.errors:
-            raise renewed(self.errors[0])
-
-    def __await__(self) -> Generator[object, None, None]:
-        if not self.done:
+    def _when_done(self, callback: Callable[[], None]) -> None:
+        if not self._done:
             self._check_process()
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with self._lock:
-            waiting = not self.done
-            if waiting:
-                self._callbacks.append(future)
-        if waiting:
-            yield from future.__await__()
-        self._raise()
+            if not self._done:
+                self._callbacks.append(callback)
+                return
+        callback()
 
     def settle(self, reads: Sequence[npt.NDArray[np.uint8]], errors: Sequence[Exception]) -> None:
         """Say that it is done; for whoever does the work."""
         with self._lock:
-            if self.done:
+            if self._done:
                 return
             self.reads, self.errors = tuple(reads), tuple(errors)
-            self.done = True
+            self._done = True
             callbacks, self._callbacks = self._callbacks, []
         self._gate.release()
-        for future in callbacks:
-            try:
-                future.get_loop().call_soon_threadsafe(_wake, future)
-            except RuntimeError:  # the loop was closed meanwhile: nobody is waiting any more
-                continue
-
-
-def _wake(future: asyncio.Future[None]) -> None:
-    if not future.done():  # the awaiting task may have been cancelled
-        future.set_result(None)
+        for callback in callbacks:
+            callback()

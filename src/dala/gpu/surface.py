@@ -15,6 +15,7 @@ import numpy.typing as npt
 from dala.backends.base import Device, Storage
 from dala.backends.copying import copy_array
 from dala.backends.host import HostArray, spare
+from dala.closing import Closing
 from dala.compute.buffers import Buffer
 from dala.compute.commands import submit_command
 from dala.compute.default import default_engine
@@ -52,7 +53,7 @@ def _refuse(name: str, data: bytes) -> None:
     raise SurfaceDestroyedError(f"{name} has been destroyed")
 
 
-class Surface(Computing):
+class Surface(Computing, Closing):
     """Pixels to draw on: RGBA, straight alpha, with a render thread of its own.
 
     Calls are queued and return at once; ``present`` shows what was drawn so far, and that stays as the
@@ -92,14 +93,8 @@ class Surface(Computing):
         self._end.atexit = False  # then the renderers are closed together, and waited for
 
     def __repr__(self) -> str:
-        state = ", destroyed" if self.destroyed else ""
+        state = ", destroyed" if self.closed else ""
         return f"<dala surface {self.width} × {self.height}{state}>"
-
-    def __enter__(self) -> Surface:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.destroy()
 
     @property
     def width(self) -> int:
@@ -112,23 +107,24 @@ class Surface(Computing):
         return self._size[1]
 
     @property
-    def destroyed(self) -> bool:
-        """Whether destroy() was called."""
+    def closed(self) -> bool:
+        """Whether it was closed."""
         return self._renderer.closed
 
-    def destroy(self) -> None:
-        """Finish what is queued, then give everything back but the frame that is shown; destroying twice
-        does nothing.
+    def close(self) -> None:
+        """Finish what is queued, then give everything back but the frame that is shown; twice does nothing.
 
         >>> from dala import gpu
         >>> surface = gpu.create_surface(8, 8)
-        >>> surface.destroy(); surface.destroy()
-        >>> surface.destroyed
+        >>> surface.close(); surface.close()
+        >>> surface.closed
         True
         """
         self._record = functools.partial(_refuse, self._renderer.name)
         self._renderer.close(wait=True)
         self._end.detach()
+
+    destroyed, destroy = closed, close
 
     # -- commands ----------------------------------------------------------------------------------
 
@@ -302,7 +298,7 @@ class Surface(Computing):
             self._renderer.adopt(storage)
         else:
             self._renderer.adopt(self._copy_of(buffer))
-        buffer.free()
+        buffer.close()
 
     def _check_buffer(self, buffer: Buffer) -> None:
         wanted = (self.height, self.width, 4)

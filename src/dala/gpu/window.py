@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dala.closing import Closing
 from dala.errors import ParameterError, UnsupportedError, suggest
 from dala.gpu.quad import Picture, fit
 from dala.once import once
@@ -26,7 +27,7 @@ EVENTS = (
 )  # fmt: skip
 
 
-class Window:
+class Window(Closing):
     """An open window; ``show(block=False)`` returns it."""
 
     def __init__(
@@ -78,7 +79,7 @@ class Window:
         return bool(self.canvas.get_closed())
 
     def close(self) -> None:
-        """Close the window; the surface stays."""
+        """Close the window; the surface stays. Twice does nothing."""
         # within a frame that is drawn it has to wait: drivers abort if their texture goes away
         if self._drawing:
             self._closing = True

@@ -48,7 +48,12 @@ def blend(
     ),
     mode: str = static("over", choices=tuple(MODES), help="How two opaque colours meet."),
 ) -> Vec:
-    """The top image on the base; where the base is transparent the top shows as it is."""
+    """The top image on the base; where the base is transparent the top shows as it is.
+
+    >>> photo = np.full((2, 2, 3), 100, np.uint8)
+    >>> media.blend(photo, np.full((2, 2), 200, np.uint8), 0.5)[0, 0].tolist()
+    [150, 150, 150]
+    """
     under, above = base[0, 0], top[0, 0]
     color: Value = above.rgb
     if mode != "over":  # it is the same over anything

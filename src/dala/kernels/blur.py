@@ -29,7 +29,13 @@ def gaussian_blur(
         None, min=0.01, max=1000, help="Width of the bell; radius / 2 if not given."
     ),
 ) -> Value:
-    """Gaussian blur over a window of ±radius, all channels, weights normalised."""
+    """Gaussian blur over a window of ±radius, all channels, weights normalised.
+
+    >>> photo = np.zeros((5, 5), np.uint8)
+    >>> photo[2, 2] = 255
+    >>> media.blur(photo, 1, sigma=1.0)[2].tolist()
+    [0, 32, 52, 32, 0]
+    """
     if radius == 0:
         return src[0, 0]
     bell = gaussian(range(radius + 1), radius / 2 if sigma is None else sigma)

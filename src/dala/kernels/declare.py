@@ -6,20 +6,40 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dala.ir.arrays import ArrayType
 from dala.ir.graph import Domain
-from dala.language.kernel import WHOLE_IMAGES, Geometry, Kernel, ShapeRule, make_kernel
+from dala.language.kernel import (
+    WHOLE_IMAGES,
+    Alpha,
+    Geometry,
+    Kernel,
+    ShapeRule,
+    SizeRule,
+    make_kernel,
+)
 from dala.language.parameter import Param, ParamValue
 from dala.language.registry import add_builtin
 from dala.language.specialized import Specialized
 
 
 def builtin(
-    domain: Domain, *, shape_rule: ShapeRule | None = None, geometry: Geometry = WHOLE_IMAGES
+    domain: Domain,
+    *,
+    shape_rule: ShapeRule | None = None,
+    geometry: Geometry = WHOLE_IMAGES,
+    output_size: SizeRule | None = None,
+    alpha: Alpha = "kept",
 ) -> Callable[[Callable[..., object]], Kernel]:
     """Enter the decorated function under its own name."""
 
     def enter(function: Callable[..., object]) -> Kernel:
         return add_builtin(
-            make_kernel(function, domain=domain, shape_rule=shape_rule, geometry=geometry)
+            make_kernel(
+                function,
+                domain=domain,
+                shape_rule=shape_rule,
+                geometry=geometry,
+                output_size=output_size,
+                alpha=alpha,
+            )
         )
 
     return enter
@@ -62,6 +82,7 @@ def builtin_with_variants(
     choose: Choose,
     *,
     shape_rule: ShapeRule | None = None,
+    output_size: SizeRule | None = None,
 ) -> Kernel:
     """Enter an image kernel under ``name``; ``choose`` says where a variant takes its place."""
     plain = make_kernel(function, name=name, domain="image")
@@ -72,7 +93,10 @@ def builtin_with_variants(
         plain.params,
         domain="image",
         doc=plain.doc,
+        example=plain.example,
         shape_rule=shape_rule,
+        output_size=output_size,
+        alpha="kept",
     )
     kernel.choose = choose
     return add_builtin(kernel)

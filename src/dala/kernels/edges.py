@@ -10,7 +10,12 @@ from dala.language.vocabulary import luma, min, rgb, sqrt
 
 @builtin("image")
 def edge_detect(src: Image) -> Vec:
-    """The Sobel magnitude of the luma, at most 1, in r, g and b; alpha kept."""
+    """The Sobel magnitude of the luma, at most 1, in r, g and b; alpha kept.
+
+    >>> photo = np.array([[0, 0, 60, 60]] * 3, np.uint8)
+    >>> media.edge_detect(photo)[1].tolist()
+    [0, 240, 240, 0]
+    """
     p = src[0, 0]
     edge = min(1.0, sobel(intermediate(luma(p))))  # in this order a NaN stays NaN
     return rgb(edge, edge, edge).with_alpha(p.a)
@@ -33,7 +38,13 @@ def sobel(brightness: Image) -> Value:
 def sharpen(
     src: Image, amount: float = param(0.5, min=0, max=10, help="0 changes nothing.")
 ) -> Vec:
-    """c + amount · (4c - left - right - up - down), alpha kept."""
+    """c + amount · (4c - left - right - up - down), alpha kept.
+
+    >>> photo = np.full((3, 3), 100, np.uint8)
+    >>> photo[1, 1] = 110
+    >>> int(media.sharpen(photo)[1, 1])
+    130
+    """
     p = src[0, 0]
     around = src[-1, 0].rgb + src[1, 0].rgb + src[0, -1].rgb + src[0, 1].rgb
     result = p.rgb + (p.rgb * 4.0 - around) * amount

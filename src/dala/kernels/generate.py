@@ -27,7 +27,11 @@ STEPS = 11  # greys below the ramp, black and white among them
 
 @builtin("image")
 def generate_gradient() -> Vec:
-    """Red grows to the right, green downwards, blue is their mean; opaque."""
+    """Red grows to the right, green downwards, blue is their mean; opaque.
+
+    >>> media.generate_gradient(3, 2)[1, 2].tolist()
+    [255, 255, 255, 255]
+    """
     across = x / max(width - 1, 1)
     down = y / max(height - 1, 1)
     return rgba(across, down, (across + down) * 0.5, 1.0)
@@ -37,7 +41,11 @@ def generate_gradient() -> Vec:
 def generate_noise(
     seed: int = param(0, min=0, max=2**31 - 1, help="Another seed, another image."),
 ) -> Vec:
-    """Every level of every colour equally likely; opaque. The same bytes on every device."""
+    """Every level of every colour equally likely; opaque. The same bytes on every device.
+
+    >>> media.generate_noise(640, 480, seed=1).shape
+    (480, 640, 4)
+    """
     row = scramble(u32(y) * 0x9E3779B1 + scramble(u32(seed) + 0x85EBCA77))
     bits = scramble(u32(x) * 0xC2B2AE3D + row)
     levels = [f32((bits >> shift) & 255) for shift in (0, 8, 16)]
@@ -53,7 +61,11 @@ def scramble(bits: Value) -> Value:
 
 @builtin("image")
 def test_pattern() -> Vec:
-    """Colour bars (75 %) over the same in reverse, a grey ramp over grey steps, a grid; opaque."""
+    """Colour bars (75 %) over the same in reverse, a grey ramp over grey steps, a grid; opaque.
+
+    >>> media.test_pattern(640, 480)[0, 0].tolist()
+    [191, 191, 191, 255]
+    """
     across = (x + 0.5) / width  # times 7 or 11 it is no whole number, so no rounding decides
     down = 12 * y + 6  # in twelfths of the height, by whole numbers: the same rows on every device
     bar = floor(across * BARS)

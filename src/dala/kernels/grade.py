@@ -36,7 +36,12 @@ def tone(
     highlights: float = param(0.0, min=-1, max=1, help="Below 0 darkens the light tones."),
     fade: float = param(0.0, min=0, max=1, help="How far black is lifted towards white."),
 ) -> Vec:
-    """A smooth curve through black and white, the same for each channel."""
+    """A smooth curve through black and white, the same for each channel; it never clips.
+
+    >>> photo = np.full((2, 2, 3), 100, np.uint8)
+    >>> media.tone(photo, 0.5, shadows=0.2)[0, 0].tolist()
+    [101, 101, 101]
+    """
     # Cubics whose slopes stay above 0 for each parameter alone, over its whole range.
     p = src[0, 0]
     t = clamp(p.rgb, 0.0, 1.0)
@@ -55,7 +60,12 @@ def split_tone(
         (0.0, 0.0, 0.0), min=-1, max=1, help="Added to red, green and blue of light tones."
     ),
 ) -> Vec:
-    """One tint for dark tones, another for light ones; black, white and alpha stay."""
+    """One tint for dark tones, another for light ones; black, white and alpha stay.
+
+    >>> photo = np.full((2, 2, 3), 100, np.uint8)
+    >>> media.split_tone(photo, (-0.1, 0, 0.1))[0, 0].tolist()
+    [75, 100, 125]
+    """
     p = src[0, 0]
     t = clamp(luma(p), 0.0, 1.0)
     between = t * (1.0 - t) * _PEAK
@@ -67,7 +77,12 @@ def split_tone(
 def vibrance(
     src: Image, value: float = param(0.0, min=-1, max=3, help="0 changes nothing.")
 ) -> Vec:
-    """Saturation for pale colours; the stronger a colour is already, the less it changes."""
+    """Saturation for pale colours; the stronger a colour is already, the less it changes.
+
+    >>> photo = np.full((2, 2, 3), (180, 120, 60), np.uint8)
+    >>> media.vibrance(photo, 0.5)[0, 0].tolist()
+    [188, 118, 48]
+    """
     # By the saturation of HSV, which counts a dark red as strong: so its blue is not pushed below 0.
     p = src[0, 0]
     tone = luma(p)
@@ -82,7 +97,12 @@ def grain(
     amount: float = param(0.1, min=0, max=1, help="How far it goes at most; 0 changes nothing."),
     seed: int = param(0, min=0, max=2**31 - 1, help="Another seed, another grain: one per frame."),
 ) -> Vec:
-    """The grain of film: grey noise, strongest in the middle tones."""
+    """The grain of film: grey noise, strongest in the middle tones.
+
+    >>> photo = np.full((2, 2, 3), 100, np.uint8)
+    >>> bool((media.grain(photo) != photo).any())
+    True
+    """
     p = src[0, 0]
     row = scramble(u32(y) * 0x9E3779B1 + scramble(u32(seed) + 0x85EBCA77))
     bits = scramble(u32(x) * 0xC2B2AE3D + row)
@@ -97,7 +117,13 @@ def glow(
     amount: float = param(0.3, min=0, max=1, help="0 changes nothing."),
     radius: int = static(12, min=1, max=100, help="Reach of the light in pixels."),
 ) -> Vec:
-    """Light that spills from bright places, as through a soft-focus lens."""
+    """Light that spills from bright places, as through a soft-focus lens.
+
+    >>> photo = np.zeros((9, 9, 3), np.uint8)
+    >>> photo[:, 4:] = 255
+    >>> media.glow(photo, amount=1, radius=2)[4, :5, 0].tolist()
+    [0, 0, 0, 3, 255]
+    """
     p = src[0, 0]
     soft = soft_blur(src, radius)
     assert isinstance(soft, Vec)

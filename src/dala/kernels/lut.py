@@ -43,7 +43,13 @@ _LUT = array_param(
 
 @builtin("image")
 def lut(src: Image, lut: Image = _LUT) -> Vec:
-    """Colours through a look-up table, 1-D (linear) or 3-D (tetrahedral); alpha is kept."""
+    """Colours through a look-up table, 1-D (linear) or 3-D (tetrahedral); alpha is kept.
+
+    >>> photo = np.full((2, 2, 3), 100, np.uint8)
+    >>> negative = np.linspace([1.0, 1, 1], [0.0, 0, 0], 2)
+    >>> media.lut(photo, negative)[0, 0].tolist()
+    [155, 155, 155]
+    """
     p = src[0, 0]
     color: Value = p.rgb
     with_domain = lut.kind.endswith(_DOMAIN)

@@ -16,7 +16,7 @@ _WEAKEST_CHROMA = 0.05
 _CLEAR_LEAD = 0.25  # of a key's strongest channel over the next; a weaker lead is trusted less
 
 
-@builtin("image")
+@builtin("image", alpha="added")
 def chroma_key(
     src: Image,
     color: tuple[float, float, float] = param(
@@ -27,7 +27,12 @@ def chroma_key(
     ),
     softness: float = param(0.1, min=0, max=2, help="Width of the edge beyond the threshold."),
 ) -> Vec:
-    """Transparent where the chroma is near the key's; the screen's cast on the rest is removed."""
+    """Transparent where the chroma is near the key's; the screen's cast on the rest is removed.
+
+    >>> photo = np.array([[[0, 177, 64], [200, 80, 70]]], np.uint8)
+    >>> media.chroma_key(photo)[0, :, 3].tolist()
+    [0, 255]
+    """
     p = src[0, 0]
     key = rgb(*(c * (1 / 255) for c in color))
     key_blue, key_red = _chroma(key)
@@ -63,9 +68,15 @@ def _spill(color: Vec, key: Vec) -> Value:
     return sum(shares)
 
 
-@builtin("image")
+@builtin("image", alpha="written")
 def background_replace(image: Image, mask: Image, background: Image | None = None) -> Vec:
-    """The image where the mask is white, else the background; without a mask, by the image's alpha."""
+    """The image where the mask is white, else the background; without a mask, by the image's alpha.
+
+    >>> photo = np.full((2, 2, 3), 100, np.uint8)
+    >>> mask = np.array([[0, 255], [0, 255]], np.uint8)
+    >>> media.background_replace(photo, mask, np.zeros((2, 2), np.uint8))[0].tolist()
+    [[0, 0, 0], [100, 100, 100]]
+    """
     p = image[0, 0]
     if background is None:  # image and background: there is no mask between them
         return composite(mask[0, 0], p.rgb, p.a)
@@ -79,7 +90,13 @@ def background_blur(
     mask: Image,
     radius: int = static(12, min=1, max=100, help="Reach of the window in pixels."),
 ) -> Vec:
-    """Blurred where the mask is black, sharp where it is white; alpha is kept."""
+    """Blurred where the mask is black, sharp where it is white; what is in front does not smear.
+
+    >>> photo = np.array([[[200] * 3, [100] * 3, [0] * 3]], np.uint8)
+    >>> mask = np.array([[255, 0, 0]], np.uint8)
+    >>> media.background_blur(photo, mask, 1)[0, :, 0].tolist()
+    [200, 88, 11]
+    """
     # What is in front takes no part in the blur, or its colours would glow around it: the background is
     # blurred with its own coverage, and divided by that.
     p, m = image[0, 0], mask[0, 0]

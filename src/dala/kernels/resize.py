@@ -16,6 +16,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 from dala.errors import KernelError
 from dala.ir.arrays import ArrayType
@@ -59,7 +60,11 @@ def mix_pixels(
         help="How to mix pixels; area is best for shrinking.",
     ),
 ) -> Vec:
-    """The image scaled to the output's size; pixel centres keep their place."""
+    """The image in another size; pixel centres keep their place.
+
+    >>> media.resize(np.zeros((480, 640, 3), np.uint8), 320, interpolation="area").shape
+    (240, 320, 3)
+    """
     if interpolation == "nearest":
         column = _pixel_under(x, src.width, vocabulary.width)
         return src.at(column, _pixel_under(y, src.height, vocabulary.height))
@@ -90,6 +95,14 @@ def _resized(
     inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
 ) -> tuple[int, ...] | None:
     return given_size("resize", values)
+
+
+def _in_proportion(values: Mapping[str, ParamValue], width: int, height: int) -> tuple[int, int]:
+    """Of one side alone, the other follows."""
+    wide, high = (cast("int | None", values[name]) for name in ("width", "height"))
+    if wide is None:
+        wide = width if high is None else builtins.max(1, round(width * high / height))
+    return wide, builtins.max(1, round(height * wide / width)) if high is None else high
 
 
 def _variant(
@@ -136,7 +149,9 @@ def _choose(
     return _by_area, {"rows": count_taps(old[0], new[0]), "columns": count_taps(old[1], new[1])}
 
 
-resize = builtin_with_variants("resize", mix_pixels, _choose, shape_rule=_resized)
+resize = builtin_with_variants(
+    "resize", mix_pixels, _choose, shape_rule=_resized, output_size=_in_proportion
+)
 
 
 @functools.lru_cache(1024)

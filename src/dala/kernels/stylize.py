@@ -17,7 +17,12 @@ _ROUNDING = 1e-6
 def threshold(
     src: Image, value: float = param(0.5, min=0, max=1, help="White from this luma on.")
 ) -> Vec:
-    """White where the luma is at least ``value``, else black (NaN too)."""
+    """White where the luma is at least ``value``, else black (NaN too).
+
+    >>> photo = np.full((2, 2, 3), 100, np.uint8)
+    >>> media.threshold(photo, 0.3)[0, 0].tolist()
+    [255, 255, 255]
+    """
     p = src[0, 0]
     white = where(luma(p) >= value - _ROUNDING, 1.0, 0.0)
     return rgb(white, white, white).with_alpha(p.a)
@@ -27,7 +32,12 @@ def threshold(
 def posterize(
     src: Image, levels: int = param(4, min=2, max=256, help="Tones left in each channel.")
 ) -> Vec:
-    """Each channel in ``levels`` steps of equal width, black and white among them; NaN is black."""
+    """Each channel in ``levels`` steps of equal width, black and white among them; NaN is black.
+
+    >>> photo = np.full((2, 2, 3), 100, np.uint8)
+    >>> media.posterize(photo, 2)[0, 0].tolist()
+    [0, 0, 0]
+    """
     p = src[0, 0]
     step = floor(p.rgb * levels)
     return keep_alpha(clamp(step, 0.0, levels - 1.0) * (1.0 / (levels - 1.0)), p)
@@ -37,7 +47,12 @@ def posterize(
 def pixelate(
     src: Image, size: int = param(8, min=1, max=1024, help="Edge of a block in pixels.")
 ) -> Vec:
-    """Blocks of one colour: the mean of four pixels spread over the block."""
+    """Blocks of one colour: the mean of four pixels spread over the block.
+
+    >>> photo = np.arange(16, dtype=np.uint8).reshape(4, 4) * 10
+    >>> media.pixelate(photo, 4).tolist()[0]
+    [75, 75, 75, 75]
+    """
     # The mean of all pixels would need a loop as long as the block and a program for each size; a
     # single pixel is three times farther from it, and flickers in a video. Four on a turned grid
     # (no two in one row or column) are the exact mean up to size 2. Blocks at the border are cut.

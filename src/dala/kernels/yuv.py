@@ -117,7 +117,12 @@ def _to_chroma(src: Image, matrix: str, range: str) -> tuple[Value, Value]:
 def yuv420p_to_rgba(
     luma: Image, blue: Image, red: Image, matrix: str = _MATRIX, range: str = _RANGE
 ) -> Vec:
-    """A yuv420p frame as an opaque picture."""
+    """A yuv420p frame as an opaque picture; ``channels`` says which.
+
+    >>> frame = np.array([[235, 235], [235, 235], [128, 128]], np.uint8)
+    >>> media.yuv420p_to_rgba(frame, channels="rgb")[0, 0].tolist()
+    [255, 255, 255]
+    """
     return _to_rgba(luma[0, 0].r, blue[0, 0].r, red[0, 0].r, matrix, range)
 
 
@@ -127,7 +132,12 @@ def yuv420p_to_rgba(
     geometry=Geometry(input_planes=FORMATS["nv12"]),
 )
 def nv12_to_rgba(luma: Image, chroma: Image, matrix: str = _MATRIX, range: str = _RANGE) -> Vec:
-    """An nv12 frame as an opaque picture."""
+    """An nv12 frame as an opaque picture; ``channels`` says which.
+
+    >>> frame = bytes([16, 16, 16, 16, 128, 128])
+    >>> list(media.nv12_to_rgba(frame, 2, 2)[:4])
+    [0, 0, 0, 255]
+    """
     return _to_rgba(luma[0, 0].r, chroma[0, 0].r, chroma[0, 0].g, matrix, range)
 
 
@@ -139,7 +149,11 @@ def nv12_to_rgba(luma: Image, chroma: Image, matrix: str = _MATRIX, range: str =
 def rgba_to_yuv420p(
     src: Image, matrix: str = _MATRIX, range: str = _RANGE
 ) -> tuple[Value, Value, Value]:
-    """A picture as a yuv420p frame; alpha is dropped."""
+    """A picture of even size as a yuv420p frame: Y, then a quarter of U, then of V; alpha is dropped.
+
+    >>> media.rgba_to_yuv420p(np.full((2, 2, 3), 255, np.uint8)).tolist()
+    [[235, 235], [235, 235], [128, 128]]
+    """
     return _to_luma(src, matrix, range), *_to_chroma(src, matrix, range)
 
 
@@ -149,5 +163,9 @@ def rgba_to_yuv420p(
 def rgba_to_nv12(
     src: Image, matrix: str = _MATRIX, range: str = _RANGE
 ) -> tuple[Value, tuple[Value, Value]]:
-    """A picture as an nv12 frame; alpha is dropped."""
+    """A picture of even size as an nv12 frame: Y, then U and V in turn; alpha is dropped.
+
+    >>> media.rgba_to_nv12(np.full((4, 2, 3), 0, np.uint8), range="full").shape
+    (6, 2)
+    """
     return _to_luma(src, matrix, range), _to_chroma(src, matrix, range)

@@ -9,7 +9,7 @@ import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Literal, cast
 
 from dala import forking
 from dala.errors import DTypeError, KernelError, ShapeError
@@ -34,6 +34,10 @@ SPECIALISED = 1024  # and for how many different arrays and values it is known w
 ShapeRule = Callable[
     [Sequence[ArrayType], ArrayType, Mapping[str, ParamValue]], "tuple[int, ...] | None"
 ]  # the output shape a kernel wants, or None where any will do
+SizeRule = Callable[[Mapping[str, ParamValue], int, int], "tuple[int, int]"]
+# Of an opaque picture: it stays opaque; it may be transparent in places; and that is what it is for, so a
+# picture without alpha gets one.
+Alpha = Literal["kept", "written", "added"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +76,13 @@ class Kernel:
         *,
         domain: Domain | None = None,
         doc: str = "",
+        example: str = "",
         shape_rule: ShapeRule | None = None,
         library: str | None = None,
         optional_inputs: int = 0,
         geometry: Geometry = WHOLE_IMAGES,
+        output_size: SizeRule | None = None,
+        alpha: Alpha = "written",
     ) -> None:
         self.name = name
         self.function = function
@@ -83,8 +90,11 @@ class Kernel:
         self.optional_inputs = optional_inputs  # how many of them, from the right, may be left out
         self.params = tuple(params)
         self.doc = doc
+        self.example = example  # of its function in dala.media
         self.library = library
         self.geometry = geometry
+        self.output_size = output_size  # of what it makes of a picture; the picture's own if None
+        self.alpha = alpha
         self.general: Kernel | None = None  # the same for images of any size, if this is for some
         self._shape_rule = shape_rule
         self._declared = {p.name: p for p in self.params}
@@ -339,6 +349,8 @@ def make_kernel(
     domain: Domain | None = None,
     shape_rule: ShapeRule | None = None,
     geometry: Geometry = WHOLE_IMAGES,
+    output_size: SizeRule | None = None,
+    alpha: Alpha = "written",
 ) -> Kernel:
     """A Kernel from a function or from text; the signature tells inputs from parameters."""
     if not isinstance(source, str) and not callable(source):
@@ -365,6 +377,7 @@ def make_kernel(
         missing = ", ".join(given)
         raise KernelError(f"kernel {kernel_name!r} has no argument for parameter {missing}")
     doc = function.doc if isinstance(function, TextFunction) else inspect.getdoc(function) or ""
+    doc, arrow, example = doc.partition("\n\n>>> ")
     optional = sum(1 for a in arguments[:inputs] if a.default is None)
     return Kernel(
         kernel_name,
@@ -373,9 +386,12 @@ def make_kernel(
         declared,
         domain=domain,
         doc=doc,
+        example=arrow.lstrip() + example,
         shape_rule=shape_rule,
         optional_inputs=optional,
         geometry=geometry,
+        output_size=output_size,
+        alpha=alpha,
     )
 
 

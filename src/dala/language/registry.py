@@ -18,6 +18,11 @@ def add_builtin(kernel: Kernel) -> Kernel:
     return kernel
 
 
+def builtin_kernels() -> list[Kernel]:
+    """The catalogue, by name."""
+    return [_builtin[name] for name in sorted(_builtin)]
+
+
 def is_builtin(name: str) -> bool:
     """Whether the catalogue owns this name."""
     return name in _builtin

@@ -1,9 +1,12 @@
 """Pictures and frames through filters: blur a photo in one line, or grade a thousand frames a second.
 
-    filters/        one function per filter    apply.py     filters on one picture
+    functions.py    one function per kernel    making.py    how they are made of the declarations
+    apply.py        filters on one picture     stages.py    small stages around filters
     frames.py       picture after picture      chain.py     what filters a user wants, checked
     program.py      a chain made ready         looks.py     chains with a name (lookfile.py: their files)
-    pictures.py     NumPy, PIL, bytes, …       backgrounds.py, planar.py, generate.py
+    step.py         one filter of a chain      further.py   the further images it reads
+    pictures.py     NumPy, PIL, bytes, …       pil.py       PIL images; packing.py: RGB ↔ RGBA
+    backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 
@@ -14,69 +17,23 @@ are, and are not clipped). What comes back is of the same kind. The picture itse
 
 from __future__ import annotations
 
-from dala.media import looks
+from dala.media import functions, looks
 from dala.media.apply import apply_filter, apply_filters
-from dala.media.backgrounds import blur_background, replace_background
+from dala.media.backgrounds import replace_background
 from dala.media.chain import Chain, Step
 from dala.media.chain import Filters as Filters
-from dala.media.filters import (
-    background_blur,
-    background_replace,
-    beauty,
-    blend,
-    blur,
-    brightness,
-    chroma_key,
-    contrast,
-    crop,
-    denoise,
-    edge_detect,
-    exposure,
-    flip,
-    gamma,
-    glow,
-    grain,
-    grayscale,
-    hdr,
-    hue,
-    invert,
-    lut,
-    median,
-    pixelate,
-    posterize,
-    resize,
-    rotate,
-    saturation,
-    sepia,
-    sharpen,
-    split_tone,
-    threshold,
-    tone,
-    vibrance,
-    vignette,
-    warp_affine,
-    warp_perspective,
-    white_balance,
-)
 from dala.media.frames import Frame, FramePipeline
-from dala.media.generate import generate_gradient, generate_noise, test_pattern
+from dala.media.functions import *  # noqa: F403  # one for each image kernel
 from dala.media.pictures import Channels as Channels
-from dala.media.planar import nv12_to_rgba, rgba_to_nv12, rgba_to_yuv420p, yuv420p_to_rgba
 
 __all__ = [
-    "Chain", "Frame", "FramePipeline", "Step", "apply_filter", "apply_filters",
-    "background_blur", "background_replace", "beauty", "blend", "blur", "blur_background",
-    "brightness", "chroma_key", "contrast", "crop", "denoise", "edge_detect", "exposure",
-    "flip", "gamma", "generate_gradient", "generate_noise", "glow", "grain", "grayscale", "hdr",
-    "hue", "invert", "looks", "lut", "median", "nv12_to_rgba", "pixelate", "posterize",
-    "process_frame", "replace_background", "resize", "rgba_to_nv12", "rgba_to_yuv420p",
-    "rotate", "saturation", "sepia", "sharpen", "split_tone", "start_pipeline", "stop_pipeline",
-    "test_pattern", "threshold", "tone", "vibrance", "vignette", "warp_affine",
-    "warp_perspective", "white_balance", "yuv420p_to_rgba",
+    "Chain", "Frame", "FramePipeline", "Step", "apply_filter", "apply_filters", "looks", "process_frame",
+    "replace_background", "start_pipeline", "stop_pipeline",
 ]  # fmt: skip
+__all__ += functions.__all__
 
 process_frame = FramePipeline.process
-stop_pipeline = FramePipeline.stop
+stop_pipeline = FramePipeline.close
 
 
 def start_pipeline(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import TypeAlias, TypeVar
 
 from dala.compute.buffers import Buffer
 from dala.compute.engine import Engine
@@ -20,6 +21,7 @@ from dala.media.program import (
 )
 
 Image = TypeVar("Image")
+Size: TypeAlias = tuple[int | None, int | None]  # width and height, of bytes
 
 
 def apply_filter(
@@ -41,8 +43,7 @@ def apply_filter(
     array([[151, 151],
            [151, 151]], dtype=uint8)
     """
-    chain = Chain([make_step(find_filter(name), params)])
-    return apply_chain(image, chain, image_size, channels, device, who=chain.steps[0].name)
+    return run_filter(find_filter(name), image, image_size, channels, device, params)
 
 
 def apply_filters(
@@ -65,23 +66,25 @@ def apply_filters(
 
 
 def run_filter(
-    name: str,
+    kernel: Kernel,
     image: Image,
-    size: tuple[int | None, int | None] | None,
-    channels: Channels | None,
+    size: Size | None,
+    channels: str | None,
     device: str | None,
-    /,
-    **params: object,
+    params: Mapping[str, object],
 ) -> Image:
-    """What the functions for single filters call."""
-    chain = Chain([make_step(find_filter(name), params)])
-    return apply_chain(image, chain, size, channels, device, who=name)
+    """One filter on a picture, which gets an alpha channel where that is what the filter makes."""
+    chain = Chain([make_step(kernel, params)])
+    needs_alpha = kernel.alpha == "added"
+    return apply_chain(
+        image, chain, size, channels, device, who=kernel.name, needs_alpha=needs_alpha
+    )
 
 
 def apply_chain(
     image: Image,
     chain: Chain,
-    size: tuple[int | None, int | None] | None,
+    size: Size | None,
     channels: str | None,
     device: str | None,
     *,

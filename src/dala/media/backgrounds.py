@@ -1,4 +1,4 @@
-"""Another background, or the same one out of focus, by a mask of what is in front."""
+"""Another background, by a mask of what is in front."""
 
 from __future__ import annotations
 
@@ -12,33 +12,9 @@ import numpy.typing as npt
 from dala.compute.buffers import Buffer
 from dala.errors import ArgumentError
 from dala.media.apply import Image, run_filter
+from dala.media.chain import find_filter
 from dala.media.pictures import Channels, take_picture
 from dala.media.pil import array_of_pil, is_pil, open_picture
-
-
-def blur_background(
-    image: Image,
-    mask: object,
-    radius: int = 12,
-    width: int | None = None,
-    height: int | None = None,
-    *,
-    channels: Channels | None = None,
-    device: str | None = None,
-) -> Image:
-    """The background out of focus: blurred where the mask is black, sharp where it is white.
-
-    What is in front takes no part in the blur, so its colours do not glow around it.
-
-    >>> import numpy as np
-    >>> from dala import media
-    >>> photo = np.array([[[200] * 3, [100] * 3, [0] * 3]], np.uint8)
-    >>> mask = np.array([[255, 0, 0]], np.uint8)
-    >>> media.blur_background(photo, mask, radius=1)[0, :, 0].tolist()
-    [200, 88, 11]
-    """
-    size = (width, height)
-    return run_filter("background_blur", image, size, channels, device, mask=mask, radius=radius)
 
 
 def replace_background(
@@ -66,14 +42,9 @@ def replace_background(
     who = "replace_background"
     size = take_picture(image, width, height, channels, who=who).size
     ground = _as_ground(background, size, channels)
+    params = {"mask": mask, "background": ground}
     return run_filter(
-        "background_replace",
-        image,
-        (width, height),
-        channels,
-        device,
-        mask=mask,
-        background=ground,
+        find_filter("background_replace"), image, (width, height), channels, device, params
     )
 
 

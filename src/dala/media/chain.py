@@ -34,9 +34,6 @@ Params: TypeAlias = Mapping[str, object]
 Filter: TypeAlias = "str | os.PathLike[str] | Kernel | Step | Chain | tuple[str | Kernel, Params]"
 Filters: TypeAlias = "Sequence[Filter] | Filter"
 
-# Filters that can make an opaque picture transparent; of registered kernels it is not known.
-WRITES_ALPHA = ("background_replace", "chroma_key", "rotate", "warp_affine", "warp_perspective")
-
 
 class Added(NamedTuple):
     """What a chain has put into a pipeline."""
@@ -110,7 +107,7 @@ class Chain:
     @property
     def writes_alpha(self) -> bool:
         """Whether an opaque picture may be transparent in places afterwards."""
-        return any(s.name in WRITES_ALPHA or not is_builtin(s.name) for s in self.steps)
+        return any(step.kernel.alpha != "kept" for step in self.steps)
 
     @property
     def _stands_alone(self) -> bool:

@@ -17,17 +17,19 @@ from __future__ import annotations
 import functools
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from dala import forking
 from dala.backends.host import HostDevice
+from dala.closing import Closing
 from dala.compute.buffers import Buffer
 from dala.compute.commands import Command, command_on_demand, submit_command
 from dala.compute.engine import Stream
+from dala.compute.handle import Handle
 from dala.errors import DeviceError, ParameterError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.media.chain import Chain, Filters
@@ -48,8 +50,8 @@ Array = npt.NDArray[Any]
 KEPT_PROGRAMS = 32  # chains of different structure
 
 
-class Frame(Generic[Image]):
-    """A frame under way: wait for its result, or await it.
+class Frame(Handle[Image]):
+    """A frame under way: wait for its result, which has the form of what was submitted, or await it.
 
     >>> import numpy as np
     >>> from dala import media
@@ -59,26 +61,33 @@ class Frame(Generic[Image]):
     255
     """
 
+    _title = "the frame"
+
     def __init__(self, command: Command, result: list[Image]) -> None:
         self._command = command
-        self._result = result
+        self._results = result
 
     @property
     def done(self) -> bool:
         """Whether the result is there, or the frame has failed."""
-        return self._command.status != "pending"
+        return self._command.done
 
-    def wait(self, timeout: float | None = None) -> Image:
-        """The filtered picture, in the form of the one that was submitted; raises the frame's error."""
-        self._command.wait(timeout)
-        return self._result[0]
+    @property
+    def error(self) -> BaseException | None:
+        """What went wrong, if the frame has failed."""
+        return self._command.error
 
-    def __await__(self) -> Generator[Any, None, Image]:
-        yield from self._command.__await__()
-        return self._result[0]
+    def _wait_until_done(self, timeout: float | None) -> bool:
+        return self._command._wait_until_done(timeout)
+
+    def _when_done(self, callback: Callable[[], None]) -> None:
+        self._command._when_done(callback)
+
+    def _result(self) -> Image:
+        return self._results[0]
 
 
-class FramePipeline:
+class FramePipeline(Closing):
     """Filters on frames of one size, with everything that can be kept from frame to frame.
 
     ``background=True`` compiles a new chain beside the running one, which stays in use until then.
@@ -121,7 +130,7 @@ class FramePipeline:
         self._under_way: deque[tuple[int, Command]] = deque()
         self._place = 0  # in the ring
         self._lock = forking.rlock()
-        self._stopped = False
+        self._closed = False
 
     # -- what a user calls ---------------------------------------------------------------------
 
@@ -201,43 +210,44 @@ class FramePipeline:
         job = self._compiling
         return job is not None and not job.done
 
-    def stop(self) -> None:
-        """Wait for what is under way and free the buffers. Stopping twice does nothing.
+    def close(self) -> None:
+        """Wait for what is under way and give the buffers back. Twice does nothing.
 
         >>> from dala import media
         >>> frames = media.start_pipeline(4, 4)
-        >>> media.stop_pipeline(frames)
+        >>> frames.close()
         >>> frames
-        <dala frame pipeline 4 × 4, stopped>
+        <dala frame pipeline 4 × 4, closed>
         """
         with self._lock:
-            self._stopped = True
+            self._closed = True
             job, self._compiling = self._compiling, None
             while self._under_way:
                 self._under_way.popleft()[1]._wait_until_done(None)
             if job is not None:
                 job.thread.join()
             for buffer in self._buffers.values():
-                buffer.free()
+                buffer.close()
             self._buffers, self._current = {}, None
             self._programs.clear()
 
-    def __enter__(self) -> FramePipeline:
-        return self
+    stop = close
 
-    def __exit__(self, *exc: object) -> None:
-        self.stop()
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
 
     def __repr__(self) -> str:
-        state = "stopped" if self._stopped else f"on {self.engine.device.name}"
+        state = "closed" if self._closed else f"on {self.engine.device.name}"
         return f"<dala frame pipeline {self.width} × {self.height}, {state}>"
 
     # -- one frame -----------------------------------------------------------------------------
 
     def _begin(self, image: object, filters: Filters) -> tuple[Picture, Program, int]:
         """Everything that can be refused is refused here."""
-        if self._stopped:
-            raise PipelineError("this frame pipeline has been stopped; start a new one")
+        if self._closed:
+            raise PipelineError("this frame pipeline has been closed; start a new one")
         chain = Chain.of(filters)
         bytes_like = isinstance(image, bytes | bytearray | memoryview)
         width, height = (self.width, self.height) if bytes_like else (None, None)

@@ -6,17 +6,8 @@ import functools
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import cast
 
-from dala.errors import (
-    ArgumentError,
-    KernelNotFoundError,
-    ParameterError,
-    ShapeError,
-    suggest,
-)
-from dala.kernels.geometry import crop
-from dala.kernels.resize import resize
+from dala.errors import ArgumentError, KernelNotFoundError, ParameterError, suggest
 from dala.language.kernel import WHOLE_IMAGES, Kernel
 from dala.language.parameter import ParamValue
 from dala.language.registry import find_kernel, kernel_names
@@ -53,47 +44,29 @@ class Step:
     def structure(self) -> Hashable:
         """What decides about the code and the size: not the values of other run-time parameters."""
         fixed: list[Hashable] = [self.kernel]
+        # the size that a crop leaves open depends on where it begins
+        size_is_open = self.kernel.output_size is not None and None in self.values.values()
         for p in self.kernel.params:
             value = self.values[p.name]
-            if p.static:
+            if p.static or size_is_open:
                 fixed.append(repr(value))
             elif isinstance(value, Table):
                 fixed.append((value.type, value.kind))
             else:
                 fixed.append(value is None)
-        if self.kernel is crop and None in (self.values["width"], self.values["height"]):
-            fixed += (self.values["x"], self.values["y"])  # then the size depends on them
         return (*fixed, *[(name, image.type, image.is_rgb) for name, image in self.images.items()])
 
     def values_at(self, width: int, height: int) -> Mapping[str, ParamValue]:
         """The values on a picture of that size: a ``resize`` or ``crop`` gets the size it left open."""
-        if self.kernel not in (resize, crop):
+        if self.kernel.output_size is None:
             return self.values
         wide, high = self.size_after(width, height)
         return {**self.values, "width": wide, "height": high}
 
     def size_after(self, width: int, height: int) -> tuple[int, int]:
         """The size of what it makes of a picture of that size."""
-        if self.kernel not in (resize, crop):
-            return width, height
-        wide, high = (cast("int | None", self.values[side]) for side in ("width", "height"))
-        if self.kernel is resize:
-            return _resized(wide, high, width, height)
-        left, top = (cast("int", self.values[side]) for side in ("x", "y"))
-        wide = width - left if wide is None else wide
-        high = height - top if high is None else high
-        if min(wide, high) < 1 or left + wide > width or top + high > height:
-            raise ShapeError(
-                f"crop: {wide} × {high} from ({left}, {top}) does not fit into {width} × {height}"
-            )
-        return wide, high
-
-
-def _resized(wide: int | None, high: int | None, width: int, height: int) -> tuple[int, int]:
-    """Of one side alone, the other follows."""
-    if wide is None:
-        wide = width if high is None else max(1, round(width * high / height))
-    return wide, max(1, round(height * wide / width)) if high is None else high
+        rule = self.kernel.output_size
+        return (width, height) if rule is None else rule(self.values, width, height)
 
 
 def make_step(kernel: Kernel, params: Mapping[str, object]) -> Step:

@@ -10,8 +10,8 @@ info.py      what is in a file         inputs.py      a source made ready
 frame.py     a picture and its time    clock.py       exact times
 latest.py    the newest frame          timeline.py    several inputs on one timeline
 canvas.py    pictures on a larger one  production.py  from open inputs to a finished file
-codecs.py    which encoder             sound.py       what comes along with the pictures
-progress.py  how far it is
+encoding.py  how a file is encoded     codecs.py      which encoder that is
+sound.py     what comes along          progress.py    how far it is
 
 file ─ demux ─ decode ─ queue ─ one fused pass on the device ─ queue ─ encode ─ mux ─ file
           └──────── sound and subtitles, packet by packet, as they are ────────┘
@@ -20,6 +20,7 @@ file ─ demux ─ decode ─ queue ─ one fused pass on the device ─ queue �
 from __future__ import annotations
 
 from dala.errors import DamagedVideoError, VideoError, VideoFileError
+from dala.video.encoding import Encoding
 from dala.video.frame import Frame
 from dala.video.info import Info, Track, probe
 from dala.video.merge import grid, letterbox, picture_in_picture, side_by_side
@@ -30,7 +31,7 @@ from dala.video.transcode import transcode
 from dala.video.writer import Writer
 
 __all__ = [
-    "DamagedVideoError", "Frame", "Info", "Progress", "Reader", "Report", "Track", "VideoError",
+    "DamagedVideoError", "Encoding", "Frame", "Info", "Progress", "Reader", "Report", "Track", "VideoError",
     "VideoFileError", "Writer", "grid", "letterbox", "picture_in_picture", "probe", "side_by_side",
     "transcode",
 ]  # fmt: skip

@@ -8,11 +8,12 @@ times as fast as at its own ``medium``, for files some tenths larger at the same
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dala.errors import ParameterError, VideoError, suggest
+from dala.errors import VideoError, suggest
+from dala.video.encoding import Encoding
 from dala.video.library import load_av
 
 # suffix → FFmpeg's name of the container, and the codec that players of such files expect
@@ -27,6 +28,10 @@ ENCODERS = {
     "av1": ("libsvtav1", "libaom-av1", "librav1e"),
     "prores": ("prores_ks", "prores"),
 }
+AUDIO_ENCODERS = {
+    "aac": ("aac",), "opus": ("libopus",), "mp3": ("libmp3lame",), "vorbis": ("libvorbis",),
+    "flac": ("flac",),
+}  # fmt: skip
 # options for an encoder of that name; {} stands for what crf or preset says
 _SETTINGS: dict[str, dict[str, str]] = {
     "libx264": {"preset": "veryfast", "crf": "20"},
@@ -43,13 +48,15 @@ _MUXER = {"mp4": {"movflags": "+faststart"}, "mov": {"movflags": "+faststart"}}
 
 
 @dataclass(frozen=True)
-class Encoding:
-    """An encoder, the pixels it takes and its options."""
+class Settings:
+    """An encoder, the pixels it takes and its options; and the one for sound."""
 
     encoder: str
     pixel_format: str
     options: Mapping[str, str]
-    tag: str | None = None
+    tag: str | None
+    bit_rate: int | None
+    audio_encoder: str
 
 
 def container_for(path: str) -> str:
@@ -68,54 +75,54 @@ def muxer_options(container: str) -> dict[str, str]:
     return dict(_MUXER.get(container, {}))
 
 
-def choose_encoding(
-    path: str,
-    *,
-    codec: str | None,
-    crf: float | None,
-    preset: str | int | None,
-    bit_rate: int | None,
-    pixel_format: str | None,
-    options: Mapping[str, str] | None,
-) -> Encoding:
-    """The encoder for a file: the one asked for, or the usual one of its container."""
-    family = codec or CONTAINERS[os.path.splitext(path)[1].lower()][1]
+def choose_encoder(path: str, encoding: Encoding) -> Settings:
+    """The encoders for a file: those asked for, or the usual ones of its container."""
+    container = container_for(path)
+    family = encoding.codec or CONTAINERS[os.path.splitext(path)[1].lower()][1]
     encoder = find_encoder(family)
-    settings = dict(_SETTINGS.get(encoder, {}))
-    if bit_rate is not None:
-        settings = {k: v for k, v in settings.items() if k not in ("crf", "b:v")}
-    if crf is not None:
-        settings["crf"] = f"{crf:g}"
-    if preset is not None:
-        settings[_PRESET_NAMES.get(encoder, "preset")] = str(preset)
+    options = dict(_SETTINGS.get(encoder, {}))
+    if encoding.bit_rate is not None:
+        options = {k: v for k, v in options.items() if k not in ("crf", "b:v")}
+    if encoding.crf is not None:
+        options["crf"] = f"{encoding.crf:g}"
+    if encoding.preset is not None:
+        options[_PRESET_NAMES.get(encoder, "preset")] = str(encoding.preset)
     if encoder == "libsvtav1":
         os.environ.setdefault("SVT_LOG", "1")  # errors alone; else it writes to the terminal
-    return Encoding(
+    return Settings(
         encoder,
-        pixel_format or _PIXELS.get(encoder, "yuv420p"),
-        {**settings, **(options or {})},
-        _TAGS.get((container_for(path), family)),
+        encoding.pixel_format or _PIXELS.get(encoder, "yuv420p"),
+        {**options, **encoding.options},
+        _TAGS.get((container, family)),
+        encoding.bit_rate,
+        _audio_encoder(container, encoding.audio_codec),
     )
 
 
-def find_encoder(family: str) -> str:
+def find_encoder(
+    family: str, kind: str = "video", families: Mapping[str, Sequence[str]] = ENCODERS
+) -> str:
     """The first encoder of a family that this build of FFmpeg has, or the encoder of that very name."""
-    if not isinstance(family, str):
-        raise ParameterError(f"a codec is named by a word, got {family!r}")
-    candidates = ENCODERS.get(family, (family,))
-    for name in candidates:
-        if _can_encode(name):
+    for name in families.get(family, (family,)):
+        if _can_encode(name, kind):
             return name
-    listed = ", ".join(f for f, names in ENCODERS.items() if any(map(_can_encode, names)))
+    found = [f for f, names in families.items() if any(_can_encode(n, kind) for n in names)]
     raise VideoError(
-        f"no encoder for {family!r} in this build of FFmpeg{suggest(family, ENCODERS)}; it has {listed}"
+        f"no encoder for {family!r} ({kind}) in this build of FFmpeg{suggest(family, families)}; "
+        f"it has {', '.join(found)}"
     )
 
 
-def _can_encode(name: str) -> bool:
+def _audio_encoder(container: str, codec: str | None) -> str:
+    if codec is None:  # looked for when there is sound to encode
+        return "libopus" if container == "webm" else "aac"
+    return find_encoder(codec, "audio", AUDIO_ENCODERS)
+
+
+def _can_encode(name: str, kind: str) -> bool:
     av = load_av()
     try:
         found: Any = av.codec.Codec(name, "w")
     except av.codec.codec.UnknownCodecError:
         return False
-    return bool(found.type == "video")
+    return bool(found.type == kind)

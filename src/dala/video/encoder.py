@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dala.video.codecs import Encoding
+from dala.video.codecs import Settings
 from dala.video.color import Color
 from dala.video.library import ffmpeg_errors, load_av
 from dala.video.pictures import even, picture_of
@@ -25,7 +25,7 @@ class Encoder:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        encoding: Encoding,
+        settings: Settings,
         *,
         width: int,
         height: int,
@@ -33,31 +33,31 @@ class Encoder:
         time_base: Fraction,
         fps: Fraction,
         aspect: Fraction | None = None,
-        bit_rate: int | None = None,
     ) -> None:
+        self.settings = settings
         self.color = color
         self.time_base = time_base
         self.frames = 0
         self.end = Fraction(0)  # of the last frame, in seconds
         self._last: int | None = None  # its pts
-        self._doing = f"encoding with {encoding.encoder}"
+        self._doing = f"encoding with {settings.encoder}"
         self.sink = Sink(path)
         try:
             with ffmpeg_errors(self.sink.name, self._doing):
                 add = self.sink.container.add_stream
-                self.stream = add(encoding.encoder, rate=fps, options=dict(encoding.options))
+                self.stream = add(settings.encoder, rate=fps, options=dict(settings.options))
                 self._context = context = self.stream.codec_context
                 context.width, context.height = even(width), even(height)
-                context.pix_fmt = encoding.pixel_format
+                context.pix_fmt = settings.pixel_format
                 context.time_base = self.stream.time_base = time_base
                 context.thread_type = "AUTO"  # x264 else cuts pictures into slices
                 context.flags |= load_av().codec.context.Flags.frame_duration
-                if bit_rate is not None:
-                    context.bit_rate = bit_rate
+                if settings.bit_rate is not None:
+                    context.bit_rate = settings.bit_rate
                 if aspect:
                     context.sample_aspect_ratio = aspect
-                if encoding.tag is not None:
-                    context.codec_tag = encoding.tag
+                if settings.tag is not None:
+                    context.codec_tag = settings.tag
                 color.tag(context)
                 context.open()
         except BaseException:

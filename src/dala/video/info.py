@@ -75,7 +75,7 @@ def probe(source: Spec) -> Info:
     >>> video.probe("probed.mp4").duration
     Fraction(1, 25)
     """
-    opened = Source(place_of(source), on_damage="conceal", timeout_s=10)
+    opened = Source(place_of(source), on_damage="conceal", timeout=10)
     try:
         first = next((i.picture for i in opened.items() if i.picture is not None), None)
         tagged = opened.context if first is None else first

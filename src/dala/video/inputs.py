@@ -33,7 +33,7 @@ class Input:
         matrix: Matrix | None = None,
         range: Range | None = None,
     ) -> None:
-        self.source = Source(place_of(spec), on_damage=on_damage, timeout_s=10)
+        self.source = Source(place_of(spec), on_damage=on_damage, timeout=10)
         self.audio: Audio = audio
         streams = self.source.container.streams
         self.passed_on: list[Any] = [

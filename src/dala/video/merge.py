@@ -10,26 +10,30 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from dala.errors import ParameterError
 from dala.gpu.colors import Color as Paint
 from dala.gpu.colors import rgba
 from dala.media.program import engine_of
 from dala.video.canvas import Box, Canvas, place_inputs
-from dala.video.codecs import choose_encoding
+from dala.video.codecs import choose_encoder
 from dala.video.color import usual_color
 from dala.video.device import Format, FramePass
 from dala.video.encoder import Encoder
-from dala.video.inputs import Input, Keep, check_target
+from dala.video.encoding import Encoding, Words, with_words
+from dala.video.inputs import Input, check_target
 from dala.video.production import Report, produce_file
 from dala.video.progress import OnProgress
+from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage, Spec, place_of
 from dala.video.timeline import Until, moments
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Position = Literal["top-left", "top-right", "bottom-left", "bottom-right", "center"]
 Path = str | os.PathLike[str]
-Coding = tuple[str | None, float | None, str | int | None]  # codec, crf, preset
 
 
 # -- the recipes -------------------------------------------------------------------------------
@@ -42,17 +46,19 @@ def side_by_side(
     *,
     height: int | None = None,
     gap: int = 0,
-    audio: int | None = 0,
+    audio: Audio = "copy",
+    speaker: int = 0,
     until: Until = "longest",
     background: Paint = "black",
-    codec: str | None = None,
-    crf: float | None = None,
-    preset: str | int | None = None,
+    encoding: Encoding | None = None,
     on_damage: OnDamage = "error",
     device: str | None = None,
     progress: OnProgress | None = None,
+    **words: Unpack[Words],
 ) -> Report:
-    """Two videos beside each other, equally high; ``audio`` is the number of the one that is heard.
+    """Two videos beside each other, equally high; ``speaker`` is the number of the one that is heard.
+
+    Its sound is copied, encoded anew or left out, as ``audio`` says (see transcode).
 
     >>> import numpy as np
     >>> from dala import video
@@ -72,7 +78,15 @@ def side_by_side(
 
     _check_sizes(gap=gap, height=height)
     return _merge(
-        [left, right], dst, lay, audio, until, (codec, crf, preset), on_damage, device, progress
+        [left, right],
+        dst,
+        lay,
+        (audio, speaker),
+        until,
+        with_words(encoding, words),
+        on_damage,
+        device,
+        progress,
     )
 
 
@@ -83,15 +97,15 @@ def grid(
     columns: int | None = None,
     cell: tuple[int, int] | None = None,
     gap: int = 0,
-    audio: int | None = 0,
+    audio: Audio = "copy",
+    speaker: int = 0,
     until: Until = "longest",
     background: Paint = "black",
-    codec: str | None = None,
-    crf: float | None = None,
-    preset: str | int | None = None,
+    encoding: Encoding | None = None,
     on_damage: OnDamage = "error",
     device: str | None = None,
     progress: OnProgress | None = None,
+    **words: Unpack[Words],
 ) -> Report:
     """Videos in rows and columns, each within a cell of the same size, with bars where it needs them.
 
@@ -121,7 +135,15 @@ def grid(
         return Canvas(*size, tuple(boxes), rgba(background))
 
     return _merge(
-        sources, dst, lay, audio, until, (codec, crf, preset), on_damage, device, progress
+        sources,
+        dst,
+        lay,
+        (audio, speaker),
+        until,
+        with_words(encoding, words),
+        on_damage,
+        device,
+        progress,
     )
 
 
@@ -132,12 +154,12 @@ def letterbox(
     width: int,
     height: int,
     background: Paint = "black",
-    codec: str | None = None,
-    crf: float | None = None,
-    preset: str | int | None = None,
+    audio: Audio = "copy",
+    encoding: Encoding | None = None,
     on_damage: OnDamage = "error",
     device: str | None = None,
     progress: OnProgress | None = None,
+    **words: Unpack[Words],
 ) -> Report:
     """A video scaled into a picture of another size, whole and undistorted, with bars around it.
 
@@ -154,7 +176,17 @@ def letterbox(
     def lay(inputs: Sequence[Input]) -> Canvas:
         return Canvas(width, height, (Box(0, 0, width, height),), rgba(background))
 
-    return _merge([src], dst, lay, 0, "first", (codec, crf, preset), on_damage, device, progress)
+    return _merge(
+        [src],
+        dst,
+        lay,
+        (audio, 0),
+        "first",
+        with_words(encoding, words),
+        on_damage,
+        device,
+        progress,
+    )
 
 
 def picture_in_picture(
@@ -165,14 +197,14 @@ def picture_in_picture(
     position: Position = "top-right",
     width: int | None = None,
     margin: int = 20,
-    audio: int | None = 0,
+    audio: Audio = "copy",
+    speaker: int = 0,
     until: Until = "first",
-    codec: str | None = None,
-    crf: float | None = None,
-    preset: str | int | None = None,
+    encoding: Encoding | None = None,
     on_damage: OnDamage = "error",
     device: str | None = None,
     progress: OnProgress | None = None,
+    **words: Unpack[Words],
 ) -> Report:
     """A small video in a corner of another; it is a quarter as wide unless ``width`` says otherwise.
 
@@ -209,7 +241,15 @@ def picture_in_picture(
         return Canvas(ground.width, ground.height, boxes, rgba("black"))
 
     return _merge(
-        [main, inset], dst, lay, audio, until, (codec, crf, preset), on_damage, device, progress
+        [main, inset],
+        dst,
+        lay,
+        (audio, speaker),
+        until,
+        with_words(encoding, words),
+        on_damage,
+        device,
+        progress,
     )
 
 
@@ -228,29 +268,27 @@ def _merge(
     sources: Sequence[Spec],
     dst: Path,
     lay: Callable[[Sequence[Input]], Canvas],
-    audio: int | None,
+    sound: tuple[Audio, int],
     until: Until,
-    coding: Coding,
+    encoding: Encoding,
     on_damage: OnDamage,
     device: str | None,
     progress: OnProgress | None,
 ) -> Report:
-    if audio is not None and audio not in range(len(sources)):
+    audio, speaker = sound
+    check_audio(audio)
+    if isinstance(speaker, bool) or speaker not in range(len(sources)):
         raise ParameterError(
-            f"audio is the number of an input, 0..{len(sources) - 1}, or None; got {audio!r}"
+            f"speaker is the number of an input, 0..{len(sources) - 1}; got {speaker!r}"
         )
     if until not in get_args(Until):
         raise ParameterError(f"until is one of {', '.join(get_args(Until))}, got {until!r}")
     check_target(dst, [place_of(s) for s in sources])
-    codec, crf, preset = coding
-    encoding = choose_encoding(
-        os.fspath(dst), codec=codec, crf=crf, preset=preset,
-        bit_rate=None, pixel_format=None, options=None,
-    )  # fmt: skip
+    settings = choose_encoder(os.fspath(dst), encoding)
     with ExitStack() as opened:
         inputs: list[Input] = []
         for number, source in enumerate(sources):
-            heard: Keep = "copy" if number == audio else "none"
+            heard: Audio = audio if number == speaker else "none"
             inputs.append(Input(source, audio=heard, subtitles="none", on_damage=on_damage))
             opened.callback(inputs[-1].close)
         canvas = lay(inputs)
@@ -262,12 +300,13 @@ def _merge(
         frames.compile()
         encoder = Encoder(
             dst,
-            encoding,
+            settings,
             width=canvas.width,
             height=canvas.height,
             color=color,
             time_base=inputs[0].clock.time_base,
             fps=inputs[0].fps,
         )
-        made = moments(inputs, audio, until)
-        return produce_file(inputs, audio, made, frames, encoder, progress)
+        voice = None if audio == "none" else speaker
+        made = moments(inputs, voice, until)
+        return produce_file(inputs, voice, made, frames, encoder, progress)

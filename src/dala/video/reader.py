@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from dala.closing import Closing
 from dala.errors import DamagedVideoError, ParameterError, VideoError
 from dala.media.program import engine_of
 from dala.video.clock import Clock
@@ -20,7 +21,7 @@ from dala.video.source import OnDamage, Source, Spec, place_of
 PAUSES_S = (0.1, 0.5, 1.0, 2.0)  # before the attempts to connect again; the last one repeats
 
 
-class Reader:
+class Reader(Closing):
     """Frames of a file, a camera or a stream, in order, each with its exact time.
 
     ``source`` is a path, a URL (RTSP, HTTP …), a camera's number, or ``"testsrc"``. Pictures come upright
@@ -28,6 +29,7 @@ class Reader:
     opened again, up to ``reconnect`` times in a row; times then go on from where they were. With
     ``latest=True`` a thread reads ahead and keeps the newest frame alone: for live pictures, where old ones
     are worth nothing.
+    A network that is silent for ``timeout`` seconds has failed.
     Damage raises DamagedVideoError; ``on_damage="conceal"`` shows what the decoder makes of it.
 
     >>> import numpy as np
@@ -51,7 +53,7 @@ class Reader:
         range: Range | None = None,
         device: str | None = None,
         options: Mapping[str, str] | None = None,
-        timeout_s: float = 10.0,
+        timeout: float = 10.0,
     ) -> None:
         check_color(matrix, range)
         if isinstance(reconnect, bool) or not isinstance(reconnect, int) or reconnect < 0:
@@ -59,7 +61,7 @@ class Reader:
         self.place = place_of(source, options)
         self._on_damage: OnDamage = on_damage
         self._chosen = (matrix, range)
-        self._timeout_s = timeout_s
+        self._timeout = timeout
         self._attempts = reconnect if self.place.is_live_stream else 0
         self._converter = Converter(engine_of(device))
         self._source = self._open()
@@ -174,11 +176,10 @@ class Reader:
             self._latest.stop()
         self._source.close()
 
-    def __enter__(self) -> Reader:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
 
     # -- one after the other -------------------------------------------------------------------
 
@@ -187,7 +188,7 @@ class Reader:
             raise VideoError(f"{self.place.name}: this reader has been closed")
 
     def _open(self) -> Source:
-        return Source(self.place, on_damage=self._on_damage, timeout_s=self._timeout_s)
+        return Source(self.place, on_damage=self._on_damage, timeout=self._timeout)
 
     def _begin(self) -> Iterator[Any]:
         return (i.picture for i in self._source.items() if i.picture is not None)

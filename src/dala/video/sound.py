@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from dala.errors import VideoError
+from dala.errors import ParameterError, VideoError
 from dala.video.encoder import Encoder
 from dala.video.library import ffmpeg_errors, load_av
 
 Audio = Literal["copy", "encode", "none"]
-_CODECS = {"webm": "libopus"}  # others get AAC
+
+
+def check_audio(audio: object) -> None:
+    """Refuse whatever is no way to treat sound."""
+    if audio not in get_args(Audio):
+        raise ParameterError(f"audio is one of {', '.join(get_args(Audio))}, got {audio!r}")
 
 
 class Copied:
@@ -41,7 +46,7 @@ class Recoded:
         av, sink = load_av(), encoder.sink
         self._sink = sink
         self._source = template.codec_context
-        codec = _CODECS.get(sink.format, "aac")
+        codec = encoder.settings.audio_encoder
         with ffmpeg_errors(sink.name, f"encoding sound with {codec}"):
             rate = 48_000 if codec == "libopus" else self._source.sample_rate
             layout = "stereo" if self._source.channels > 1 else "mono"

@@ -116,7 +116,7 @@ class Item(NamedTuple):
 class Source:
     """An open container and its first video stream; ``items`` yields what is in it, decoded."""
 
-    def __init__(self, place: Place, *, on_damage: OnDamage = "error", timeout_s: float) -> None:
+    def __init__(self, place: Place, *, on_damage: OnDamage = "error", timeout: float) -> None:
         if on_damage not in ("error", "conceal"):
             raise ParameterError(f"on_damage is 'error' or 'conceal', got {on_damage!r}")
         self.place = place
@@ -126,7 +126,7 @@ class Source:
         self.seeking = False  # then frames may refer to some that are not read: no damage
         self._lock = threading.Lock()  # held while FFmpeg is inside the container
         self._closing = False
-        self.container = _open(place, timeout_s)
+        self.container = _open(place, timeout)
         try:
             self.stream = self._pick_stream()
         except BaseException:
@@ -293,17 +293,17 @@ def _flags(stream: Any) -> str:
     return str(getattr(stream.disposition, "name", "") or "")
 
 
-def _open(place: Place, timeout_s: float) -> Any:
+def _open(place: Place, timeout: float) -> Any:
     av = load_av()
     if place.where == "file":
         _check_file(place.name, _path_of(place))
     elif place.format is not None and place.format not in av.formats_available:
         raise VideoError(f"{place.name}: this build of FFmpeg has no {place.format}")
-    timeout = timeout_s if place.where == "stream" else None
+    limit = timeout if place.where == "stream" else None
     options = {**allowed.OPTIONS.get(place.where, {}), **place.options}
     with ffmpeg_errors(place.name, "opening"):
         try:
-            return av.open(place.url, format=place.format, options=options, timeout=timeout)
+            return av.open(place.url, format=place.format, options=options, timeout=limit)
         except (av.error.ArgumentError, av.error.InvalidDataError) as error:
             raise _why_refused(place, error) from error
 

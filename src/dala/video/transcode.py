@@ -9,23 +9,27 @@ Packets ride along with the frame that follows them, so one bounded queue holds 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import get_args
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, get_args
 
 from dala.compute.pipelines import Pipeline
 from dala.errors import ParameterError
 from dala.media.chain import Chain, Filters
 from dala.media.program import engine_of
 from dala.media.stages import ON_BLACK
-from dala.video.codecs import choose_encoding
+from dala.video.codecs import choose_encoder
 from dala.video.color import Matrix, Range, check_color
 from dala.video.device import Format, FramePass, Middle, PassThrough, Tensor, rgba_scratch
 from dala.video.encoder import Encoder
+from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import Input, Keep, check_target
 from dala.video.production import Moment, Report, produce_file
 from dala.video.progress import OnProgress
-from dala.video.sound import Audio
+from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage, Spec, place_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def transcode(
@@ -35,17 +39,13 @@ def transcode(
     *,
     audio: Audio = "copy",
     subtitles: Keep = "copy",
-    codec: str | None = None,
-    crf: float | None = None,
-    preset: str | int | None = None,
-    bit_rate: int | None = None,
-    pixel_format: str | None = None,
+    encoding: Encoding | None = None,
     matrix: Matrix | None = None,
     range: Range | None = None,
     on_damage: OnDamage = "error",
     device: str | None = None,
     progress: OnProgress | None = None,
-    options: Mapping[str, str] | None = None,
+    **words: Unpack[Words],
 ) -> Report:
     """A video through filters into another file.
 
@@ -54,6 +54,7 @@ def transcode(
     phones that are stored turned are written upright. The file appears under its name when it is complete;
     an error or Ctrl-C leaves nothing behind. Damage in the input is an error that says after how many
     frames; ``on_damage="conceal"`` goes on with what is left.
+    ``encoding`` and its parts by themselves (``preset="medium"``) say how it is encoded; see Encoding.
     ``matrix`` and ``range`` overrule what the input says of its colours. ``progress`` is called with a
     Progress some 20 times a second; an exception raised in it ends the transcode.
 
@@ -67,21 +68,12 @@ def transcode(
     (3, Fraction(3, 25))
     """
     check_color(matrix, range)
-    if audio not in get_args(Audio):
-        raise ParameterError(f"audio is one of {', '.join(get_args(Audio))}, got {audio!r}")
+    check_audio(audio)
     if subtitles not in get_args(Keep):
         raise ParameterError(f"subtitles is one of {', '.join(get_args(Keep))}, got {subtitles!r}")
     chain = Chain.of(filters)
     check_target(dst, [place_of(src)])
-    encoding = choose_encoding(
-        os.fspath(dst),
-        codec=codec,
-        crf=crf,
-        preset=preset,
-        bit_rate=bit_rate,
-        pixel_format=pixel_format,
-        options=options,
-    )
+    settings = choose_encoder(os.fspath(dst), with_words(encoding, words))
     source = Input(
         src, audio=audio, subtitles=subtitles, on_damage=on_damage, matrix=matrix, range=range
     )
@@ -94,14 +86,13 @@ def transcode(
         frames.compile()
         encoder = Encoder(
             dst,
-            encoding,
+            settings,
             width=width,
             height=height,
             color=source.color,
             time_base=source.clock.time_base,
             fps=source.fps,
             aspect=source.aspect,
-            bit_rate=bit_rate,
         )
         return produce_file([source], 0, _moments(source), frames, encoder, progress)
     finally:

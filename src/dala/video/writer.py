@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dala.closing import Closing
 from dala.compute.buffers import Buffer
 from dala.errors import ParameterError, ShapeError, VideoError
 from dala.media.pictures import Picture, add_alpha, take_picture
 from dala.media.program import engine_of
 from dala.media.stages import SWAP
-from dala.video.codecs import choose_encoding, container_for
+from dala.video.codecs import choose_encoder, container_for
 from dala.video.color import Matrix, Range, check_color, usual_color, with_choice
 from dala.video.device import Format, FramePass, Given, Middle
 from dala.video.encoder import Encoder
+from dala.video.encoding import Encoding, Words, with_words
 from dala.video.frame import Frame
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Array = npt.NDArray[np.uint8]
 TICKS = 90_000  # at least so many in a second, so that any time is near one
 
 
-class Writer:
+class Writer(Closing):
     """A video file, written frame by frame; it appears under its name when it is complete.
 
     Pictures are arrays (RGB, RGBA, grey; ``channels="bgr"`` for OpenCV's order), PIL images, buffers or
     Frames, all of one size; odd sizes repeat their last row or column. Without ``time`` a frame comes 1/fps
-    after the one before. An exception within ``with`` leaves no file. ``codec`` is ``h264``, ``hevc``,
-    ``vp9``, ``av1``, ``prores`` or the name of an encoder; the file's suffix decides if it is not given.
+    after the one before. An exception within ``with`` leaves no file. ``encoding`` and its parts by
+    themselves (``codec="hevc"``) say how it is encoded, see Encoding; the file's suffix decides the rest.
 
     >>> import numpy as np
     >>> from dala import video
@@ -47,16 +52,12 @@ class Writer:
         path: str | os.PathLike[str],
         *,
         fps: float | Fraction = 30,
-        codec: str | None = None,
-        crf: float | None = None,
-        preset: str | int | None = None,
-        bit_rate: int | None = None,
-        pixel_format: str | None = None,
+        encoding: Encoding | None = None,
         matrix: Matrix | None = None,
         range: Range | None = None,
         channels: str | None = None,
         device: str | None = None,
-        options: Mapping[str, str] | None = None,
+        **words: Unpack[Words],
     ) -> None:
         check_color(matrix, range)
         container_for(os.fspath(path))
@@ -65,16 +66,7 @@ class Writer:
         self.time_base = Fraction(1, self.fps.numerator * -(-TICKS // self.fps.numerator))
         self._color = (matrix, range)
         self._channels = channels
-        self._bit_rate = bit_rate
-        self._encoding = choose_encoding(
-            os.fspath(path),
-            codec=codec,
-            crf=crf,
-            preset=preset,
-            bit_rate=bit_rate,
-            pixel_format=pixel_format,
-            options=options,
-        )
+        self._settings = choose_encoder(os.fspath(path), with_words(encoding, words))
         self._engine = engine_of(device)
         self._encoder: Encoder | None = None
         self._size: tuple[int, int] | None = None
@@ -116,8 +108,10 @@ class Writer:
         if self._encoder is not None:
             self._encoder.discard()
 
-    def __enter__(self) -> Writer:
-        return self
+    @property
+    def closed(self) -> bool:
+        """Whether the file is complete, or given up."""
+        return self._done
 
     def __exit__(self, kind: object, *exc: object) -> None:
         if kind is None:
@@ -143,13 +137,12 @@ class Writer:
             color = with_choice(usual_color(width, height), *self._color)
             self._encoder = Encoder(
                 self.path,
-                self._encoding,
+                self._settings,
                 width=width,
                 height=height,
                 color=color,
                 time_base=self.time_base,
                 fps=self.fps,
-                bit_rate=self._bit_rate,
             )
             self._size = width, height
         elif self._size != (width, height):
