@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from alone import alone
 
+import dala
 from dala import compute
 from dala.compute import engine
+from dala.errors import DalaError
 
 pytestmark = [pytest.mark.webgpu, pytest.mark.parametrize("device", ["webgpu"])]
 COUNTED = (
     "BindGroup", "BindGroupLayout", "Buffer", "CommandBuffer", "CommandEncoder", "ComputePipeline",
-    "PipelineLayout", "QuerySet", "ShaderModule",
+    "Device", "PipelineLayout", "QuerySet", "ShaderModule",
 )  # fmt: skip
 
 
@@ -87,3 +89,28 @@ def test_shaders_that_nobody_keeps(device: str) -> None:
         compute.unregister("fresh")
 
     assert_flat(run, warm=engine.CACHED_PLANS + 20, rounds=200)
+
+
+@alone
+def test_runs_that_share_a_submit(device: str) -> None:
+    a = compute.from_array(np.full((16, 16, 4), 100, np.uint8))
+    p = compute.pipeline().add({"kernel": "invert", "inputs": [a], "output": a})
+    assert_flat(lambda _: p.enqueue(), warm=100, rounds=3_000)
+
+
+@alone
+def test_gpus_that_are_lost_with_runs_under_way(device: str) -> None:
+    """wgpu-native keeps a command buffer for good that is complete and never submitted, and its device."""
+
+    def run(_: int) -> None:
+        a = compute.from_array(np.full((16, 16, 4), 100, np.uint8))
+        p = compute.pipeline().add({"kernel": "invert", "inputs": [a], "output": a})
+        for _ in range(6):
+            p.enqueue()
+        dala.compute.default.default_engine().device.lost = True
+        for use in (p.run, p.enqueue, a.read, lambda: p.submit().wait()):
+            with pytest.raises(DalaError, match="lost"):
+                use()
+        dala.use("webgpu")
+
+    assert_flat(run, warm=2, rounds=5)

@@ -49,13 +49,13 @@ def submits(own: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(queue, "LATE_S", 1000.0)
     counts: list[int] = []
     recorder = own.queue.recorder
-    submit = recorder.submit
+    submit = recorder.submit_shared
 
     def note() -> None:
-        counts.append(recorder.recorded)
+        counts.append(recorder.shared)
         submit()
 
-    monkeypatch.setattr(recorder, "submit", note)
+    monkeypatch.setattr(recorder, "submit_shared", note)
     return counts
 
 
@@ -64,20 +64,20 @@ def test_more_and_more_runs_share_a_submit(own: WebGpuDevice, submits: list[int]
     p = doubling(a)
     for _ in range(60):
         p.enqueue()
-    assert submits == [1, 2, 4, 8, 16, 16] and own.queue.recorder.recorded == 13
+    assert submits == [1, 2, 4, 8, 16, 16] and own.queue.recorder.shared == 13
     assert a.read().tolist() == [2.0**60, 3 * 2.0**60]
     assert submits[-1] == 13
     p.enqueue()  # somebody has waited: the GPU has nothing to do
     assert submits[-1] == 1
 
 
-def test_a_run_goes_with_those_before_it(own: WebGpuDevice, submits: list[int]) -> None:
+def test_a_run_goes_behind_those_before_it(own: WebGpuDevice, submits: list[int]) -> None:
     a = numbers(own, [1.0])
     p = doubling(a)
     for _ in range(3 + 2):
         p.enqueue()
     p.run()
-    assert submits == [1, 2, 3] and a.read().tolist() == [64.0]
+    assert submits == [1, 2, 2] and a.read().tolist() == [64.0]
 
 
 def test_each_run_has_its_own_numbers(own: WebGpuDevice) -> None:
@@ -114,8 +114,8 @@ def test_what_nobody_waits_for_is_done(own: WebGpuDevice) -> None:
     for _ in range(3):
         for _ in range(2):
             p.enqueue()
-        assert own.queue.recorder.recorded == 1
-        wait_until(lambda: own.queue.recorder.recorded == 0)
+        assert own.queue.recorder.shared == 1
+        wait_until(lambda: own.queue.recorder.shared == 0)
     assert a.read().tolist() == [64.0]
 
 
@@ -183,16 +183,16 @@ def test_a_late_submit_that_fails_is_told(
     a = numbers(own, [1.0])
     p = doubling(a)
     p.enqueue()
-    submit = own.queue.recorder.submit
+    submit = own.queue.recorder.submit_shared
 
     def fail() -> None:
-        own.queue.recorder.forget()
+        own.queue.recorder.forget_shared()
         raise DeviceError("no")
 
-    monkeypatch.setattr(own.queue.recorder, "submit", fail)
+    monkeypatch.setattr(own.queue.recorder, "submit_shared", fail)
     p.enqueue()
     wait_until(lambda: not own.queue.holds_back)
-    monkeypatch.setattr(own.queue.recorder, "submit", submit)
+    monkeypatch.setattr(own.queue.recorder, "submit_shared", submit)
     with pytest.raises(DeviceError, match="no"):
         a.read()
     assert a.read().tolist() == [2.0]  # told once

@@ -125,7 +125,7 @@ class ShaderSet:
             work.set_bind_group(0, group)
             work.dispatch_workgroups(*counts)
             work.end()
-            self.device.queue.submit([encoder.finish()])
+            self.device.queue.submit(encoder)
 
     def _block(self, name: str, data: bytes) -> dict[str, Any]:
         """A small buffer with these bytes, in whole vectors as uniforms want them."""
@@ -145,7 +145,7 @@ class ShaderSet:
             encoder = self.device.gpu.create_command_encoder()
             size = source.type.nbytes
             encoder.copy_buffer_to_buffer(source.memory.buffer, 0, target.memory.buffer, 0, size)
-            self.device.queue.submit([encoder.finish()])
+            self.device.queue.submit(encoder)
 
     def _compile(self, text: str) -> Shader:
         found = self._compiled.get(text)

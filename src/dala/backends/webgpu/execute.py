@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from dala.backends.base import QueuedExecutable, Storage, Timer
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.backends.webgpu.opened import OpenGpu
-from dala.backends.webgpu.record import PublicRecorder, Recorder
+from dala.backends.webgpu.record import BoundDispatch, PublicRecorder, Recorder
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
@@ -29,6 +30,7 @@ from dala.plan.planner import Plan
 
 KEPT_BIND_GROUPS = 16
 Params = Sequence[float | int]
+FindMemory = Callable[[Place], Memory]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,59 +122,37 @@ class GpuExecutable(QueuedExecutable):
         device.check_process()
         timers = device.timers if timed and self.passes else None
         with mapped(self.label, device=device), device.queue.lock:
-            if timers is None:
-                self._record(device.queue.recorder, slots, params)
-                device.queue.submit_recorded()
-                return None
-            run, recorder = timers.begin(), PublicRecorder(device.gpu)
-            self._record(recorder, slots, params, 1, timers, run)
             device.queue.submit_recorded()
-            recorder.submit()
-        return functools.partial(timers.read_ms, run)
+            run = timers.begin() if timers is not None else 0
+            recorder = device.queue.recorder if timers is None else PublicRecorder(device.gpu)
+            with self._memory_of(slots) as find:
+                self._record(recorder, find, self._bind(find, params), 1, timers, run)
+        return functools.partial(timers.read_ms, run) if timers is not None else None
 
     def enqueue(self, slots: Sequence[Storage | None], params: Params) -> None:
-        device = self.device
-        device.check_process()
-        with mapped(self.label, device=device):
-            device.queue.share(lambda: self._record(device.queue.recorder, slots, params))
+        queue = self.device.queue
+        if not queue.recorder.can_share or any(isinstance(s, CopyPass) for s in self.steps):
+            self.submit(slots, params)
+            return
+        self.device.check_process()
+        with mapped(self.label, device=self.device), queue.lock, self._memory_of(slots) as find:
+            queue.share(self._bind(find, params).values())
 
     def repeat(self, slots: Sequence[Storage | None], params: Params, times: int) -> None:
         """Many runs in one submit, to measure them."""
         queue = self.device.queue
         with mapped(self.label, device=self.device), queue.lock:
-            self._record(queue.recorder, slots, params, times)
             queue.submit_recorded()
+            with self._memory_of(slots) as find:
+                self._record(queue.recorder, find, self._bind(find, params), times)
 
-    def _record(
-        self,
-        recorder: Recorder,
-        slots: Sequence[Storage | None],
-        params: Params,
-        times: int = 1,
-        timers: TimerRing | None = None,
-        run: int = 0,
-    ) -> None:
-        """A command buffer, ready to be submitted; ``run`` is the number under which it is timed."""
+    @contextmanager
+    def _memory_of(self, slots: Sequence[Storage | None]) -> Iterator[FindMemory]:
+        """Where everything lies in one run. Temporaries are given back at its end: whoever gets them comes
+        later in the queue."""
         pool = self.device.pool
         temps: list[Memory] = []
-        try:
-            for type_ in self.temps:
-                temps.append(pool.take(type_)[0])
-            self._encode(recorder, slots, temps, params, times, timers, run)
-        finally:
-            for memory in temps:  # whoever gets it comes later in the queue
-                pool.give(memory)
 
-    def _encode(
-        self,
-        recorder: Recorder,
-        slots: Sequence[Storage | None],
-        temps: Sequence[Memory],
-        params: Params,
-        times: int,
-        timers: TimerRing | None,
-        run: int,
-    ) -> None:
         def find(place: Place) -> Memory:
             if place.kind == "temp":
                 return temps[place.number]
@@ -180,13 +160,34 @@ class GpuExecutable(QueuedExecutable):
             assert isinstance(array, GpuArray)
             return array.memory
 
-        bound: dict[
-            Dispatch, Any
-        ] = {}  # all of it before recording: these calls may fail on their own
+        try:
+            for type_ in self.temps:
+                temps.append(pool.take(type_)[0])
+            yield find
+        finally:
+            for memory in temps:
+                pool.give(memory)
+
+    def _bind(self, find: FindMemory, params: Params) -> dict[Dispatch, BoundDispatch]:
+        """All dispatches, before any is recorded: these calls may fail on their own."""
+        bound = {}
         for step in self.steps:
             if isinstance(step, Dispatch):
                 step.update(params)
-                bound[step] = step.bind_group([find(b.place) for b in step.shader.bindings])
+                group = step.bind_group([find(b.place) for b in step.shader.bindings])
+                bound[step] = BoundDispatch(step.pipeline, group, step.shader.groups)
+        return bound
+
+    def _record(
+        self,
+        recorder: Recorder,
+        find: FindMemory,
+        bound: Mapping[Dispatch, BoundDispatch],
+        times: int = 1,
+        timers: TimerRing | None = None,
+        run: int = 0,
+    ) -> None:
+        """A command buffer of its own, submitted; ``run`` is the number under which it is timed."""
         done = 0
         try:
             recorder.start()
@@ -200,13 +201,12 @@ class GpuExecutable(QueuedExecutable):
                     marks = timers.marks(run, first=done == 1, last=done == self.passes)
                 recorder.begin_pass(marks)
                 for dispatch in work:
-                    groups = dispatch.shader.groups
-                    recorder.dispatch(dispatch.pipeline, bound[dispatch], groups)
+                    recorder.dispatch(*bound[dispatch])
                 recorder.end_pass()
             if timers is not None:
                 assert isinstance(recorder, PublicRecorder)
                 timers.resolve(recorder.encoder, run)
-            recorder.finish()
+            recorder.submit()
         finally:
             recorder.abandon()
 

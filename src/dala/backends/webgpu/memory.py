@@ -66,7 +66,7 @@ class MemoryPool:
             with self._queue.lock:
                 encoder = self.device.create_command_encoder()
                 encoder.clear_buffer(memory.buffer)
-                self._queue.submit([encoder.finish()])
+                self._queue.submit(encoder)
         array = GpuArray(type_, memory)
         # not __del__: in a cycle of garbage the GPU buffer itself would be finalised as well
         weakref.finalize(array, self.give, memory).atexit = False

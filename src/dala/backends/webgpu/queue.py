@@ -1,9 +1,10 @@
 """A GPU's queue: one thread at a time uses it, and short runs share a submit.
 
-A submit takes as long as recording a short run. So runs that are handed over one after the other
-(``share``) are recorded at once and submitted together: the first one alone, as the GPU may be idle, then
-twice as many each time. Whatever else goes to the GPU goes through here, behind them; who waits has them
-submitted before; and for those who do neither a thread submits what has waited for long.
+Completing and submitting a command buffer takes longer than recording a short run. So runs that are handed
+over one after the other (``share``) are recorded at once and submitted together: the first one alone, as
+the GPU may be idle, then twice as many each time. Whatever else goes to the GPU goes through here, behind
+them; who waits has them submitted before; and for those who do neither a thread submits what has waited for
+long.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from __future__ import annotations
 import _thread
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from queue import SimpleQueue
 from typing import Any
 
 from dala import forking, leaving
-from dala.backends.webgpu.record import Recorder
+from dala.backends.webgpu.record import BoundDispatch, Recorder
 from dala.backends.webgpu.waiting import Waiter
 from dala.errors import DeviceLostError
 
@@ -41,15 +42,15 @@ class Queue:
     @property
     def holds_back(self) -> bool:
         """Whether there are runs that the GPU does not know of yet."""
-        return self.recorder.recorded > 0
+        return self.recorder.shared > 0
 
-    def share(self, record: Callable[[], None]) -> None:
+    def share(self, run: Iterable[BoundDispatch]) -> None:
         """Record a run, which is submitted with those before and after it."""
         with self.lock:
             if not self.holds_back:
                 self._since = time.monotonic()
-            record()
-            if self.recorder.recorded >= self._together:
+            self.recorder.share(run)
+            if self.recorder.shared >= self._together:
                 larger = min(2 * self._together, MOST_SHARED)
                 self.submit_recorded()
                 self._together = larger
@@ -65,16 +66,16 @@ class Queue:
             if failure is not None:
                 raise failure
             if self._waiter.lost:  # whoever comes is told: a run of theirs may be among those
-                self.recorder.forget()
+                self.recorder.forget_shared()
                 raise DeviceLostError("the GPU was lost; open it again with dala.use('webgpu')")
             if self.holds_back:
-                self.recorder.submit()
+                self.recorder.submit_shared()
 
-    def submit(self, commands: Sequence[Any]) -> None:
-        """Submit command buffers of wgpu-py."""
+    def submit(self, encoder: Any) -> None:
+        """Complete a command buffer of wgpu-py's and submit it, after the runs so far."""
         with self.lock:
             self.submit_recorded()
-            self._gpu_queue.submit(commands)
+            self._gpu_queue.submit([encoder.finish()])
 
     def write_buffer(self, buffer: Any, data: Any) -> None:
         """Write data to the beginning of a buffer, after the runs so far."""

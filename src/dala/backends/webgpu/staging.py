@@ -89,7 +89,7 @@ class StagingRing:
             staging.unmap()
             encoder = self.device.create_command_encoder()
             encoder.copy_buffer_to_buffer(staging, 0, memory.buffer, start, -(-size // 4) * 4)
-            self.queue.submit([encoder.finish()])
+            self.queue.submit(encoder)
             used = self._uploads[staging.size]
             if len(used) < IN_FLIGHT:  # more of them were made while many threads were at it
                 used.append((staging, staging.map_async("WRITE", 0, staging.size)))
@@ -110,7 +110,7 @@ class StagingRing:
             staging = self._readback(size)
             encoder = self.device.create_command_encoder()
             encoder.copy_buffer_to_buffer(buffer, start, staging, 0, size)
-            self.queue.submit([encoder.finish()])
+            self.queue.submit(encoder)
             return Reading(staging, staging.map_async("READ_NOSYNC", 0, size))
 
     def finish_read(self, reading: Reading, out: Array) -> None:
