@@ -508,8 +508,9 @@ def test_a_lost_device_and_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
             compute.relu(a, a)
         with pytest.raises(CommandError, match=r"its input was never written: .* the GPU was lost"):
             a.read()
-        with pytest.raises(DeviceLostError):
-            compute.buffer_zeros((77, 3))
+        assert (
+            compute.buffer_zeros((77, 3)).engine.device is not first
+        )  # the default is opened again
     with dala.use("webgpu") as second:
         assert second is not first
         assert not second.lost
@@ -544,3 +545,14 @@ def test_a_forked_process_is_told_so() -> None:
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "[2.0]\n"), done.stderr
+
+
+def test_the_default_is_opened_again_when_it_was_lost() -> None:
+    with dala.use("webgpu") as device:
+        a = compute.buffer([1.0, 2.0])
+        device.lost = True
+        b = compute.buffer([-1.0, 2.0])
+        assert compute.read_list(compute.relu(b, b) or b) == [0.0, 2.0]
+        assert b.engine.device is not device and b.engine.device.name == device.name
+        with pytest.raises(DalaError, match="the GPU was lost"):
+            a.read()

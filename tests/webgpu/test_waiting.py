@@ -192,8 +192,11 @@ def test_a_gpu_that_is_destroyed_while_it_is_waited_for() -> None:
     for thread in threads:
         thread.start()
     under_way.wait(HANGS_S)
-    with fresh.queue.lock:  # a submit to a GPU that is gone ends the process: see faults.py
+    with (
+        fresh.queue.lock
+    ):  # a submit to a GPU that is gone, unknown to us, ends the process: see faults.py
         fresh.gpu.destroy()
+        fresh.lost = True
     for thread in threads:
         thread.join(HANGS_S)
     assert not any(thread.is_alive() for thread in threads)
@@ -234,6 +237,22 @@ def test_an_enqueued_run_is_done_when_it_is_read(gpu: WebGpuDevice) -> None:
     for _ in range(3):
         after.enqueue()
     assert compute.read_list(a) == [-1.0, -2.0]
+
+
+def test_synchronize_waits_for_enqueued_runs(gpu: WebGpuDevice) -> None:
+    work = long_work()
+    work.run()
+    work.enqueue()
+    assert gpu.enqueued
+    compute.synchronize()
+    assert not gpu.enqueued and not gpu.queue.holds_back
+    waits: list[str] = []
+    gpu.waiter.until_done, until_done = waits.append, gpu.waiter.until_done  # type: ignore[method-assign]
+    try:
+        compute.synchronize()  # nothing is left to wait for
+    finally:
+        gpu.waiter.until_done = until_done  # type: ignore[method-assign]
+    assert waits == []
 
 
 def test_enqueued_behind_a_command_on_the_same_buffer(gpu: WebGpuDevice) -> None:

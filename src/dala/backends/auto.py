@@ -34,6 +34,12 @@ def open_device(spec: str) -> Device:
         return found
 
 
+def opened_devices() -> list[Device]:
+    """The devices that are in use."""
+    with _lock:
+        return list(_devices.values())
+
+
 def choose_auto() -> tuple[str, str]:
     """What "auto" picks, and why."""
     wanted = os.environ.get("DALA_DEVICE", "")

@@ -124,6 +124,9 @@ class Device(ABC):
         """A way to the content as it is once the runs that were enqueued before this are done."""
         return functools.partial(self.fetch, storage)
 
+    def finish(self) -> None:  # noqa: B027 (most do things at once)
+        """Wait for the runs that were enqueued."""
+
     @abstractmethod
     def compile(self, plan: Plan) -> Executable:
         """Machine code for a plan."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from dala.backends.auto import opened_devices
 from dala.compute.buffers import Buffer, array_type
 from dala.compute.commands import (
     Command,
@@ -145,12 +146,14 @@ def stream() -> Stream:
 
 
 def synchronize() -> None:
-    """Wait until everything submitted so far, on every stream, is done.
+    """Wait until everything submitted or enqueued so far, on every stream and device, is done.
 
     >>> from dala import compute
     >>> compute.synchronize()
     """
     wait_for_all()
+    for device in opened_devices():
+        device.finish()
 
 
 # -- pipelines ---------------------------------------------------------------------------------

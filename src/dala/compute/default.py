@@ -32,11 +32,14 @@ def devices() -> list[str]:
 
 
 def default_engine() -> Engine:
-    """Where buffers go and kernels run unless told otherwise."""
+    """Where buffers go and kernels run unless told otherwise. A GPU that was lost is opened again; buffers
+    that were on it are gone."""
     global _default
     found = _default  # read once: another thread may leave a `with dala.use` meanwhile
     if found is None:
         found = _default = engine_for(open_device("auto"))
+    elif found.device.lost:
+        found = _default = engine_for(open_device(found.device.name))
     return found
 
 

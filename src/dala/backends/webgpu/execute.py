@@ -130,6 +130,7 @@ class GpuExecutable(QueuedExecutable):
         return functools.partial(timers.read_ms, run) if timers is not None else None
 
     def enqueue(self, slots: Sequence[Storage | None], params: Params) -> None:
+        self.device.enqueued = True
         queue = self.device.queue
         if not queue.recorder.can_share or any(isinstance(s, CopyPass) for s in self.steps):
             self.submit(slots, params)

@@ -29,7 +29,9 @@ def mapped(what: str, text: str = "", device: Device | None = None) -> Iterator[
     except Exception as error:
         known = error if isinstance(error, DalaError) else _translate(error, what, text)
         if device is not None and device.lost and not isinstance(known, DeviceLostError):
-            known = _lost(what)  # whatever it says: on a GPU that is gone every call fails somehow
+            known = lost_error(
+                what
+            )  # whatever it says: on a GPU that is gone every call fails somehow
         if device is not None and isinstance(known, DeviceLostError):
             device.lost = True
         if known is error:
@@ -41,7 +43,7 @@ def _translate(error: Exception, what: str, text: str) -> DalaError:
     message = str(error)
     kind = type(error).__name__
     if "lost" in message.lower() or "destroyed device" in message.lower():
-        return _lost(what)
+        return lost_error(what)
     if kind == "GPUOutOfMemoryError" or "out of memory" in message.lower():
         return OutOfMemoryError(f"{what}: the GPU has no memory left for it")
     if text and kind in ("GPUValidationError", "GPUPipelineError", "GPUInternalError"):
@@ -50,7 +52,8 @@ def _translate(error: Exception, what: str, text: str) -> DalaError:
     return DeviceError(f"{what}: {first}")
 
 
-def _lost(what: str) -> DeviceLostError:
+def lost_error(what: str) -> DeviceLostError:
+    """What whoever uses a lost GPU is told."""
     return DeviceLostError(f"{what}: the GPU was lost; open it again with dala.use('webgpu')")
 
 

@@ -54,6 +54,7 @@ class OpenGpu(Device):
         self.tuning = Tuning(half="shader-f16" in features and self.is_gpu)
         self.timers = make_timers(self.gpu, self.queue, self.staging)
         self.process = os.getpid()
+        self.enqueued = False  # whether there are runs that nobody has waited for
 
     @property
     def lost(self) -> bool:  # those who wait are told as well
@@ -76,6 +77,12 @@ class OpenGpu(Device):
         """Return when the GPU has done what it was given; other threads can submit meanwhile."""
         self.queue.submit_recorded()
         self.waiter.until_done(what)
+
+    def finish(self) -> None:
+        if self.enqueued:
+            self.enqueued = False  # before: what comes meanwhile is for the next who asks
+            with mapped("enqueued runs", device=self):
+                self.wait("enqueued runs")
 
 
 def _limits(adapter: Adapter) -> dict[str, int]:

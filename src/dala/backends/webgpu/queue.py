@@ -17,9 +17,9 @@ from queue import SimpleQueue
 from typing import Any
 
 from dala import forking, leaving
+from dala.backends.webgpu.faults import lost_error
 from dala.backends.webgpu.record import BoundDispatch, Recorder
 from dala.backends.webgpu.waiting import Waiter
-from dala.errors import DeviceLostError
 
 MOST_SHARED = 16  # runs in one submit
 LATE_S = 1e-3  # that a run waits for others; twice that at most
@@ -67,7 +67,7 @@ class Queue:
                 raise failure
             if self._waiter.lost:  # whoever comes is told: a run of theirs may be among those
                 self.recorder.forget_shared()
-                raise DeviceLostError("the GPU was lost; open it again with dala.use('webgpu')")
+                raise lost_error("submitting")
             if self.holds_back:
                 self.recorder.submit_shared()
 

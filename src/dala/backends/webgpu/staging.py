@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.copying import copy_bytes
+from dala.backends.webgpu.faults import lost_error
 from dala.backends.webgpu.memory import SPARE_BYTES, Memory
 from dala.backends.webgpu.queue import Queue
 from dala.backends.webgpu.waiting import Waiter
@@ -58,7 +59,7 @@ class StagingRing:
         for start in range(0, source.nbytes, MOST):
             piece = source[start : start + MOST]
             staging = self._mapped_for_writing(piece.nbytes)
-            copy_bytes(_bytes_in(staging, piece.nbytes), piece)
+            copy_bytes(self._bytes_in(staging, piece.nbytes), piece)
             self._send(staging, memory, start, piece.nbytes)
 
     def fill(self, memory: Memory, type_: ArrayType, write: Callable[[Array], None]) -> None:
@@ -69,7 +70,7 @@ class StagingRing:
             self.upload(memory, content)
             return
         staging = self._mapped_for_writing(type_.nbytes)
-        write(_bytes_in(staging, type_.nbytes).view(type_.dtype.numpy).reshape(type_.shape))
+        write(self._bytes_in(staging, type_.nbytes).view(type_.dtype.numpy).reshape(type_.shape))
         self._send(staging, memory, 0, type_.nbytes)
 
     def _mapped_for_writing(self, size: int) -> Any:
@@ -127,7 +128,17 @@ class StagingRing:
 
     def _bytes_of(self, reading: Reading, size: int) -> Array:
         self._waiter.until_kept(reading.promise, f"a download of {size} bytes")
-        return _bytes_in(reading.staging, size)
+        return self._bytes_in(reading.staging, size)
+
+    def _bytes_in(self, staging: Any, size: int) -> Array:
+        """The first bytes of a mapped buffer. It stays until the last thread lets go of its part, even if a
+        signal handler's exception ended the waiting for them."""
+        with self.queue.lock:
+            if (
+                self._waiter.lost
+            ):  # asked for what a lost GPU has mapped, wgpu-native ends the process
+                raise lost_error(f"{size} bytes on their way")
+            return np.asarray(_Mapped(staging, size))
 
     def _readback(self, size: int) -> Any:
         spare = self._readbacks.get(size)
@@ -154,12 +165,6 @@ class _Mapped:
         self.staging = staging
         raw = np.frombuffer(staging._experimental_get_mapped_range(0, staging.size), np.uint8)
         self.__array_interface__ = {**raw[:size].__array_interface__, "strides": None}
-
-
-def _bytes_in(staging: Any, size: int) -> Array:
-    """The first bytes of a mapped buffer. It stays until the last thread lets go of its part, even if a
-    signal handler's exception ended the waiting for them."""
-    return np.asarray(_Mapped(staging, size))
 
 
 def _padded(data: Array) -> Array:
