@@ -19,7 +19,7 @@ import dala
 from dala import compute
 from dala.backends.cpu.emit.function import emit_pass
 from dala.backends.cpu.llvm.jit import Compiled, detect_host
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 from dala.plan.planner import Plan
 
 LIMIT_MS = 40.0

@@ -20,7 +20,7 @@ from compiling import bench_catalogue
 from dala import compute
 from dala.backends.cpu.emit.function import emit_pass
 from dala.backends.cpu.llvm.jit import Compiled, detect_host
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot
 from measure import use_the_cpu

@@ -26,7 +26,7 @@ from dala.backends.cpu.emit.function import emit_pass
 from dala.backends.cpu.llvm.jit import Compiled, detect_host
 from dala.backends.cpu.run.cores import thread_count
 from dala.backends.cpu.run.pool import pool
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 from measure import Run, machine, measure, median_ms, use_the_cpu, write_results
 
 Stage = tuple[str, dict[str, object]]

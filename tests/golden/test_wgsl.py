@@ -19,7 +19,7 @@ from dala.backends.webgpu.tiles import Tuning
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, S32, U8
 from dala.ir.graph import Program
-from dala.plan.melt import FusedPass, Place
+from dala.plan.fuse import FusedPass, Place
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot
 from golden import assert_golden
@@ -123,7 +123,9 @@ def test_weights_are_constants_and_no_arrays() -> None:
     (shader,) = emit_case(CASES["blur_radius_1"])
     assert "0.7869859" in shader.text  # of the middle of three taps
     assert "array<f32" not in shader.text
-    assert "fma(" in shader.text  # products are not shared between pixels: they melt into sums
+    assert (
+        "fma(" in shader.text
+    )  # products are not shared between pixels: they are contracted into sums
 
 
 def test_weights_of_a_run_time_width_are_uniforms() -> None:

@@ -172,7 +172,7 @@ def probe(src):
         total = total + src[n % 7 - 3, n // 7 - 2] * (0.1 * n / 60)
     return total
 """,
-    "melted averages": f"""
+    "inlined averages": f"""
 def probe(src, k: float = 0.02):
     wide = intermediate({looped("src", True, "exp(-k * {d} * {d})")})
     tall = intermediate({looped("src", False, "1.0")})

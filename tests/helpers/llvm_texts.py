@@ -14,7 +14,7 @@ from dala.compute import Buffer, Pipeline, scratch
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType
 from dala.language.kernel import Kernel
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 from dala.plan.planner import Plan, WholePass
 
 # Those whose text differs; LLVM's name of a machine and its features are for compiling.

@@ -471,7 +471,7 @@ def count_ties(
 ) -> int:
     """How many values of a result lie in the middle between two levels, as far as f32 can tell.
 
-    The mean of four levels does so once in four times. Drivers melt the products of a sum into it where
+    The mean of four levels does so once in four times. Drivers contract the products of a sum into it where
     they see both: the levels of an image in memory, times 1/255, but not those that another part of the
     shader has left in the memory of a workgroup. Either way of rounding is right, so the results differ
     for a part of these values, however large the image is.

@@ -19,7 +19,7 @@ from dala.compute.engine import Engine
 from dala.language.kernel import Kernel, make_kernel
 from dala.language.values import Image, Value, intermediate
 from dala.language.vocabulary import average, exp
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 
 pytestmark = pytest.mark.usefixtures("on_cpu")
 
@@ -32,8 +32,8 @@ def unlike(src: Image, k: float = 0.3) -> Value:
     return average([src[d, d // 4] for d in REACH], weights)
 
 
-def melted(src: Image, k: float = 0.02) -> Value:
-    """Two averages with different taps that melt into one expression."""
+def inlined(src: Image, k: float = 0.02) -> Value:
+    """Two averages with different taps that are inlined into one expression."""
     wide = intermediate(average([src[d, 0] for d in REACH], [exp(-k * d * d) for d in REACH]))
     tall = intermediate(average([src[0, d] for d in REACH], [1.0 for _ in REACH]))
     return src[0, 0] + (wide[0, 0] - tall[0, 0]) * 0.5
@@ -54,7 +54,7 @@ def gathered(src: Image, k: float = 0.5) -> Value:
 
 CASES: dict[str, tuple[Callable[..., Value], int]] = {
     "unlike": (unlike, 1),
-    "melted": (melted, 1),
+    "inlined": (inlined, 1),
     "two sources": (two_sources, 2),
     "gathered": (gathered, 1),
 }

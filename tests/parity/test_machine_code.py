@@ -16,7 +16,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, F64, U8
 from dala.ir.graph import Program
 from dala.language.registry import find_kernel
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot
 

@@ -20,7 +20,7 @@ from dala.backends.cpu.schedule.rows import schedule_rows
 from dala.backends.cpu.schedule.sweep import Sweep
 from dala.compute import default
 from dala.compute.engine import Engine
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 from dala.plan.planner import Plan
 
 Call = tuple[str, dict[str, object]]

@@ -362,7 +362,9 @@ def measure() -> tuple[float, int, int]:
     """Resident MiB, threads, open files."""
     for name in GPU:  # one GPU is open, and none that was lost is left
         media.apply_filter(np.zeros((8, 8, 3), np.uint8), "invert", device=name)
-    media.apply_filter(np.zeros((8, 8, 3), np.uint8), "invert")  # the default may be one that was lost
+    media.apply_filter(
+        np.zeros((8, 8, 3), np.uint8), "invert"
+    )  # the default may be one that was lost
     compute.synchronize()
     for _ in range(3):
         gc.collect()

@@ -15,8 +15,8 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import PLAIN, Access, Node, Program, Stage, Way, make, walk
 from dala.language.vocabulary import average, intermediate, luma, sqrt
+from dala.plan.fuse import FusedPass, Place
 from dala.plan.group import MAX_HALO_ROWS, MAX_LENGTH
-from dala.plan.melt import FusedPass, Place
 from dala.plan.planner import Plan, WholePass, plan_calls
 from dala.plan.steps import Call, Slot
 
@@ -119,13 +119,13 @@ def check_results(made: Made) -> None:
 # --- one pass -------------------------------------------------------------------------------------
 
 
-def test_point_wise_stages_melt() -> None:
+def test_point_wise_stages_are_inlined() -> None:
     a, s, t, out = image(), scratch(), scratch(), blank()
     made = Made().add("brightness", a, s, value=0.1).add("contrast", s, t, value=0.5)
     made.add("invert", t, out)
     work = made.only_pass()
     assert work.labels == ("brightness", "contrast", "invert")
-    assert work.melted == ("brightness", "contrast")
+    assert work.inlined == ("brightness", "contrast")
     assert [len(work.reads), len(work.writes), len(work.bodies)] == [1, 1, 1]
     assert work.reads[0].place == Place("slot", 0)
     assert work.writes[0].place == Place("slot", 3)
@@ -134,7 +134,7 @@ def test_point_wise_stages_melt() -> None:
     check_results(made)
 
 
-def test_melted_images_are_rounded_where_they_would_have_been_stored() -> None:
+def test_inlined_images_are_rounded_where_they_would_have_been_stored() -> None:
     a, out = image(), blank()
     stored = Made().add("brightness", a, s := scratch(), value=0.1).add("invert", s, out)
     exact = Made().add("brightness", a, f := scratch(dtype="f32"), value=0.1).add("invert", f, out)
@@ -165,7 +165,7 @@ def test_stencils_and_points_in_a_chain_are_one_pass() -> None:
     work = made.only_pass()
     assert work.labels == ("blur.1", "blur.2", "sharpen", "contrast", "grayscale")
     assert [b.label for b in work.bodies if b.held] == ["blur.1", "blur.2"]
-    assert work.melted == ("sharpen", "contrast")
+    assert work.inlined == ("sharpen", "contrast")
     check_results(made)
 
 
@@ -174,7 +174,7 @@ def test_buffers_that_the_user_named_are_written() -> None:
     made = Made().add("invert", a, b).add("brightness", b, out, value=0.2)
     work = made.only_pass()
     assert len(work.writes) == 2
-    assert work.melted == ()
+    assert work.inlined == ()
     check_results(made)
 
 
@@ -195,7 +195,7 @@ def test_stages_that_share_an_input_read_it_once() -> None:
     made = Made().add("invert", a, b).add("grayscale", a, c)
     work = made.only_pass()
     assert [len(work.reads), len(work.writes)] == [1, 2]
-    assert work.melted == ()
+    assert work.inlined == ()
     check_results(made)
 
 
@@ -369,7 +369,7 @@ def test_points_on_one_buffer_need_no_cut() -> None:
     a = image()
     made = Made().add("brightness", a, a, value=0.1).add("invert", a, a).add("contrast", a, a)
     work = made.only_pass()
-    assert work.melted == ("brightness", "invert")
+    assert work.inlined == ("brightness", "invert")
     assert work.reads[0].place == work.writes[0].place == Place("slot", 0)
     check_results(made)
 
@@ -470,7 +470,7 @@ def test_explain_a_fused_pipeline() -> None:
         "4 stages → 1 pass on reference\n"
         "pass 1: soften.1 → soften.2 → sharpen → contrast → grayscale\n"
         "    image of 480×640×4; reads 1, writes 1 arrays (2.3 MiB in all)\n"
-        "    melted into what follows: sharpen, contrast\n"
+        "    inlined into what follows: sharpen, contrast\n"
         "    held as rows, never an image: soften.1 (5 rows)\n"
         "    held as rows, never an image: soften.2 (3 rows)"
     )
@@ -494,7 +494,7 @@ def test_explain_a_pipeline_with_cuts() -> None:
         "7 stages → 4 passes on reference\n"
         "pass 1: invert → brightness\n"
         "    image of 48×64×4; reads 1, writes 1 arrays (0.0 MiB in all)\n"
-        "    melted into what follows: invert\n"
+        "    inlined into what follows: invert\n"
         "  cut: resize writes (20, 30, 4), the pass so far (48, 64, 4)\n"
         "pass 2: resize\n"
         "    image of 20×30×4; reads 1, writes 1 arrays (0.0 MiB in all)\n"
@@ -594,7 +594,7 @@ def test_no_cut_parts_the_stages_apart_of_one_kernel() -> None:
     assert back.reasons[1] == "wide.2 would overwrite a buffer that the pass still reads"
 
 
-def test_stages_of_one_way_melt_only_with_each_other() -> None:
+def test_stages_of_one_way_are_fused_only_with_each_other() -> None:
     """Maps of bytes share one body; what lies before and behind them is held as rows."""
     load = tuple(Node("load", F32, (), Access(0, c)) for c in range(4))
     mapped = tuple(make("sub", Node("const", F32, (), 1.0), n) for n in load)

@@ -14,7 +14,7 @@ from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Program
 from dala.language.kernel import Kernel, make_kernel
 from dala.language.registry import find_kernel
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 from dala.plan.planner import Plan, plan_calls
 from dala.plan.steps import Call, Slot
 

@@ -15,7 +15,7 @@ from dala.backends.webgpu.tiles import Tuning
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, F64, S32, U8
 from dala.ir.graph import Access, Node, Program, const, make
-from dala.plan.melt import FusedPass, Place
+from dala.plan.fuse import FusedPass, Place
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot
 

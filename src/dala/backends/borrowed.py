@@ -23,7 +23,7 @@ from dala.backends.base import Storage
 from dala.errors import VerificationError
 from dala.ir.arrays import ArrayType
 from dala.ir.planes import Plane
-from dala.plan.melt import PassArray
+from dala.plan.fuse import PassArray
 
 # bytes of a row that are read at once, at most; otherwise half of that, or a quarter, …
 VECTOR = 64

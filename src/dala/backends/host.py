@@ -15,7 +15,7 @@ from dala.backends.borrowed import BorrowedFrame
 from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
 from dala.once import once
-from dala.plan.melt import FusedPass, PassArray
+from dala.plan.fuse import FusedPass, PassArray
 from dala.plan.planner import Plan, WholePass
 
 Array = npt.NDArray[Any]

@@ -133,7 +133,7 @@ class Pipeline(Closing):
         return self
 
     def explain(self) -> str:
-        """The plan in words: passes, what was melted, and the reason for every cut."""
+        """The plan in words: passes, what was inlined, and the reason for every cut."""
         self._require_alive()
         return explain_plan(self._prepared().executable.plan, self.engine.device.name)
 

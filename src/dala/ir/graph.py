@@ -104,8 +104,8 @@ def cast(value: Node, dtype: DType) -> Node:
 class Way:
     """How a device computes a stage, if it has several arithmetics.
 
-    Stages of one way may share a loop (they melt), unless they stand ``alone``. Even then those that are
-    only written to memory may stand ``beside`` each other in one loop.
+    Stages of one way may share a loop (they are fused), unless they stand ``alone``. Even then those that
+    are only written to memory may stand ``beside`` each other in one loop.
     """
 
     name: str

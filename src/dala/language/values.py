@@ -154,7 +154,7 @@ def intermediate(value: Operand, step: int = 1, margin: int = 0) -> Image:
     """Let an intermediate image stand here: it is computed whole before anything reads it.
 
     Inside a multi-pass kernel this is what makes a separable filter two cheap passes. The image
-    keeps full f32 precision; the planner may hold it as a few rows, or melt it away.
+    keeps full f32 precision; the planner may hold it as a few rows, or inline it.
 
     With a ``step`` of 2 (or 4, 8) the image has one pixel for every 2 × 2 of the picture. In its ``value``
     an image of twice the size is read around the block's first pixel: ``src[1, 0]`` is the one at

@@ -198,7 +198,7 @@ class FramePipeline(Closing):
             yield waiting.popleft().wait()
 
     def explain(self, filters: Filters) -> str:
-        """The plan for a chain in words: passes, what was melted, and the reason for every cut."""
+        """The plan for a chain in words: passes, what was inlined, and the reason for every cut."""
         blank = np.zeros((self.height, self.width, 4), np.uint8)
         layout = take_picture(blank, channels=self.channels, who="explain").layout
         with self._lock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dala.ir.graph import accesses
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 from dala.plan.planner import Plan, WholePass
 
 
@@ -33,8 +33,8 @@ def _explain_fused(number: int, work: FusedPass) -> list[str]:
         f"    {work.domain} of {size}; reads {len(work.reads)}, writes {len(work.writes)} arrays "
         f"({moved:.1f} MiB in all)",
     ]
-    if work.melted:
-        lines.append(f"    melted into what follows: {', '.join(work.melted)}")
+    if work.inlined:
+        lines.append(f"    inlined into what follows: {', '.join(work.inlined)}")
     for index, body in enumerate(work.bodies):
         if body.held:
             source = len(work.reads) + index

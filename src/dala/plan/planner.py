@@ -1,6 +1,6 @@
 """The planner: one ordered list from calls to a Plan.
 
-lower_calls → group_steps → melt_group (per group) → Plan
+lower_calls → group_steps → fuse_group (per group) → Plan
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from dala.ir.arrays import ArrayType
 from dala.ir.library import LibraryCall
+from dala.plan.fuse import FusedPass, PassArray, Place, fuse_group
 from dala.plan.group import group_steps, overwrites_its_input
-from dala.plan.melt import FusedPass, PassArray, Place, melt_group
 from dala.plan.steps import Call, Copy, Slot, Value, lower_calls
 
 
@@ -69,7 +69,7 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Plan:
         moved: list[tuple[Place, Place, ArrayType]] = []
         if overwrites_its_input(group, lowered.values):
             moved = _through_temporaries(group.makes, lowered.values, homes, new_temp)
-        passes.append(melt_group(group, lowered.values, place))
+        passes.append(fuse_group(group, lowered.values, place))
         for source, target, type_ in moved:
             reasons.append("it overwrites its own input, so the result is copied back")
             passes.append(

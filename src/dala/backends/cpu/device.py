@@ -24,7 +24,7 @@ from dala.backends.library import whole_pass
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType
 from dala.ir.graph import Program, walk
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 from dala.plan.planner import Plan, WholePass
 
 

@@ -12,7 +12,7 @@ from dala.backends.library import whole_pass
 from dala.backends.reference.interpret import interpret_pass
 from dala.ir.arrays import ArrayType
 from dala.ir.graph import Program
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 from dala.plan.planner import Plan
 
 

@@ -15,7 +15,7 @@ from dala.ir.graph import OUTPUT, Access, Extent, Gather, Node, walk
 from dala.ir.ops import OPS, cast_array
 from dala.ir.planes import shrink
 from dala.ir.rewrite import INVERSE_255
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 
 Array = npt.NDArray[Any]
 

@@ -23,7 +23,7 @@ from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType
 from dala.ir.graph import Program, walk
-from dala.plan.melt import FusedPass, PassArray, Place
+from dala.plan.fuse import FusedPass, PassArray, Place
 from dala.plan.planner import Plan, WholePass
 from dala.plan.steps import Copy
 

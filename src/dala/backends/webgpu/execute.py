@@ -25,7 +25,7 @@ from dala.backends.webgpu.record import BoundDispatch, PublicRecorder, Recorder
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
-from dala.plan.melt import Place
+from dala.plan.fuse import Place
 from dala.plan.planner import Plan
 
 KEPT_BIND_GROUPS = 16

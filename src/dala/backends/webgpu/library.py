@@ -17,7 +17,7 @@ from dala.backends.webgpu.shader import Shader
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import S32
 from dala.ir.library import LibraryCall
-from dala.plan.melt import PassArray, Place
+from dala.plan.fuse import PassArray, Place
 from dala.plan.planner import WholePass
 
 NewTemp = Callable[[ArrayType], Place]

@@ -11,7 +11,7 @@ from dala.backends.webgpu.uniforms import UniformBlock
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8, U32, DType
 from dala.ir.graph import const
-from dala.plan.melt import PassArray
+from dala.plan.fuse import PassArray
 
 THREADS = 256
 

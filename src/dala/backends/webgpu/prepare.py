@@ -68,7 +68,7 @@ def _in_halves(program: Program, inputs: Sequence[ArrayType]) -> Program:
 
 
 def _is_stencil(stage: Stage) -> bool:
-    """Whether neighbours are read of everything that is read: then no other stage melts into it."""
+    """Whether neighbours are read of everything that is read: then no other stage is inlined into it."""
     moved = {a.source for a in accesses(stage.body) if a.dx or a.dy}
     return bool(moved) and {a.source for a in accesses(stage.body)} == moved
 

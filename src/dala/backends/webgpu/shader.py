@@ -31,7 +31,7 @@ from dala.backends.webgpu.uniforms import UniformBlock
 from dala.errors import UnsupportedError
 from dala.ir.dtypes import U8
 from dala.ir.graph import Node, accesses, gathered_sources
-from dala.plan.melt import Body, FusedPass, Place, Store
+from dala.plan.fuse import Body, FusedPass, Place, Store
 
 MOST_GROUPS = 65_535  # workgroups along one axis
 

@@ -15,7 +15,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, S32, U8
 from dala.ir.graph import OUTPUT, Access, Extent, Gather, Node, accesses, const, make, map_nodes
 from dala.ir.planes import shrink
-from dala.plan.melt import Body, FusedPass, PassArray, Place, Store
+from dala.plan.fuse import Body, FusedPass, PassArray, Place, Store
 
 NewTemp = Callable[[ArrayType], Place]
 ROW, COLUMN = (Node("coord", S32, (), axis) for axis in (0, 1))

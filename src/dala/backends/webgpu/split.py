@@ -15,7 +15,7 @@ from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Access, Extent, Gather, Node, accesses, gathered_sources, map_nodes, walk
-from dala.plan.melt import Body, FusedPass, PassArray, Place, Store
+from dala.plan.fuse import Body, FusedPass, PassArray, Place, Store
 
 CHEAP_CUT = 4  # bytes of a pixel
 NewTemp = Callable[[ArrayType], Place]

@@ -14,7 +14,7 @@ from typing import Literal
 from dala.backends.webgpu.half import are_half
 from dala.ir.dtypes import U8
 from dala.ir.graph import Access, Gather, Node, accesses, gathered_sources, map_nodes, walk
-from dala.plan.melt import Body, FusedPass
+from dala.plan.fuse import Body, FusedPass
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def merge_bodies(work: FusedPass) -> FusedPass:
         order = [i for i in range(len(work.bodies)) if i not in plain] + [plain[-1]]
         bodies = _renumber(bodies, {first + old: first + new for new, old in enumerate(order)})
     while (number := _mergeable(bodies, first)) is not None:
-        bodies = _melt_into_reader(bodies, number, first)
+        bodies = _inline_into_reader(bodies, number, first)
     return replace(work, bodies=tuple(bodies))
 
 
@@ -111,7 +111,7 @@ def _mergeable(bodies: Sequence[Body], first: int) -> int | None:
     return None
 
 
-def _melt_into_reader(bodies: Sequence[Body], number: int, first: int) -> list[Body]:
+def _inline_into_reader(bodies: Sequence[Body], number: int, first: int) -> list[Body]:
     gone = bodies[number]
 
     def change(nodes: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -30,7 +30,7 @@ from dala.backends.cpu.llvm.text import Code, counted
 from dala.backends.cpu.schedule.rows import schedule_rows
 from dala.backends.cpu.schedule.sweep import RowBody, Sweep
 from dala.backends.cpu.schedule.weight import weigh_pass
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dala.backends.cpu.llvm.text import Code, Names, Type, literal_text
 from dala.backends.cpu.schedule.sweep import RowBody, Sweep
 from dala.ir.dtypes import U8
 from dala.ir.graph import OUTPUT, Extent
-from dala.plan.melt import FusedPass, PassArray
+from dala.plan.fuse import FusedPass, PassArray
 
 TAIL_BYTES = 1024  # room for one vector of the widest pixel
 # Room along an axis is for whole vectors, and for an odd number of these blocks: rows of such room do

@@ -26,7 +26,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8, DType
 from dala.ir.graph import PLAIN, accesses, gathered_sources
 from dala.ir.planes import shrink
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 
 Block: TypeAlias = "array[int]"  # the arguments of a native call, in 8-byte words
 BANDS, BAND_ROWS, ROWS = 1, 2, 3  # where those are among the arguments

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dala.ir.dtypes import F32
 from dala.ir.graph import Access, Node, in_order, make, map_nodes
 from dala.ir.rewrite import share_common
-from dala.plan.melt import Body
+from dala.plan.fuse import Body
 
 MIN_OFFSETS = 3  # columns that must have the same function
 MANY = math.inf  # the column of what is made of several ones

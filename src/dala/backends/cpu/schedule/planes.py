@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dala.backends.cpu.arithmetic.extrema import interleave
 from dala.backends.cpu.arithmetic.ways import DOT, FIXED, GAIN, TABLE
 from dala.ir.graph import PLAIN, Node, accesses
-from dala.plan.melt import Body
+from dala.plan.fuse import Body
 
 ALIKE = (FIXED, GAIN, TABLE)  # the ways that treat channels alike, but for some that pass through
 MIXED = (*DOT, PLAIN)

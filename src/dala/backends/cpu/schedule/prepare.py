@@ -7,8 +7,8 @@
 * A bilinear sample of an RGBA image of bytes is left to 16 bits, too (sampled.py).
 * And so is a stage that mixes a block of such pixels by weights of its columns and rows (resampled.py).
 * So is a stage of minima and maxima of several pixels of a u8 image left alone: bytes (extrema.py).
-* A stage that maps each byte of a pixel to a byte asks to melt only with its kin: such a run becomes one
-  look-up table (tables.py), and bytes are what lies on both sides of it.
+* A stage that maps each byte of a pixel to a byte asks to be fused only with its kin: such a run becomes
+  one look-up table (tables.py), and bytes are what lies on both sides of it.
 * A wide average of another kind stays one, to be a loop over its taps (wide.py).
 * Colours of bytes are counted in levels rather than in 0..1 (counted.py).
 * Elsewhere averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add.

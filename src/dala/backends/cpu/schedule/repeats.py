@@ -17,7 +17,7 @@ from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter, image_rates
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import PLAIN, Access, Gather, Node, accesses, const, in_order, make
-from dala.plan.melt import Body
+from dala.plan.fuse import Body
 
 MIN_READS = 3  # pixels gathered for each one; fewer are read as fast as the held row
 

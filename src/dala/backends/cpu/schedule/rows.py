@@ -22,7 +22,7 @@ from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody, Sweep
 from dala.ir.dtypes import F32
 from dala.ir.graph import PLAIN, Access, Node, accesses, in_order, make, map_nodes
 from dala.ir.rewrite import normalized_level
-from dala.plan.melt import Body, FusedPass
+from dala.plan.fuse import Body, FusedPass
 
 MANY_ROWS = 3  # a source read at so many rows is converted once instead of at every read
 

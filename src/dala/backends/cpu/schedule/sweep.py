@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dala.ir.graph import Node, Way, in_order
-from dala.plan.melt import Store, map_together, renew
+from dala.plan.fuse import Store, map_together, renew
 
 # What a held row is made of: f32 values, a plane per channel; bytes (levels of a u8 image, as they lie
 # in memory); or 16-bit fixed point (levels with 7 binary places, see fixed.py).

@@ -24,7 +24,7 @@ from dala.backends.cpu.emit.gathers import is_piece_of_row
 from dala.backends.cpu.emit.lanes import UNIFORM, image_rates
 from dala.backends.cpu.schedule.sweep import RowBody
 from dala.ir.graph import Node, walk
-from dala.plan.melt import FusedPass
+from dala.plan.fuse import FusedPass
 
 WEIGHTS = {
     "load": 3, "gather": 24, "level": 2,

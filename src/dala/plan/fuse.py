@@ -1,6 +1,6 @@
 """One group of steps becomes one FusedPass.
 
-A value read only at its own position melts into its reader. A value read at other positions gets a
+A value read only at its own position is inlined into its reader. A value read at other positions gets a
 body of its own whose rows are held for the readers. A ``u8`` value is rounded and clamped exactly
 where an unfused run would have stored it: fusion never changes a byte.
 """
@@ -113,12 +113,12 @@ class FusedPass:
     reads: tuple[PassArray, ...]
     writes: tuple[PassArray, ...]
     bodies: tuple[Body, ...]
-    melted: tuple[str, ...]
+    inlined: tuple[str, ...]
 
 
-def melt_group(group: Group, values: list[Value], place: Callable[[Value], Place]) -> FusedPass:
-    """Melt, hold, share: the pass for one group."""
-    return _Melting(group, values, place).build()
+def fuse_group(group: Group, values: list[Value], place: Callable[[Value], Place]) -> FusedPass:
+    """Inline, hold, share: the pass for one group."""
+    return _Fusing(group, values, place).build()
 
 
 def drop_unread(bodies: Sequence[Body], first: int) -> tuple[Body, ...]:
@@ -157,7 +157,7 @@ def _without_unread(body: Body, read: Sequence[bool]) -> Body:
     return replace(body, held=held, levels=levels)
 
 
-class _Melting:
+class _Fusing:
     def __init__(self, group: Group, values: list[Value], place: Callable[[Value], Place]) -> None:
         self.group = group
         self.values = values
@@ -201,7 +201,7 @@ class _Melting:
             reads=tuple(map(self._array, self.reads)),
             writes=tuple(map(self._array, stored)),
             bodies=drop_unread(bodies, len(self.reads)),
-            melted=tuple(
+            inlined=tuple(
                 values[s.output].label
                 for s in group.steps
                 if s.output not in self.held and s.output not in stored
@@ -235,9 +235,9 @@ class _Melting:
             held |= {
                 v
                 for v in step.inputs
-                if v in ways and (step.margin or not self._may_melt(ways[v], ways[step.output]))
+                if v in ways and (step.margin or not self._may_inline(ways[v], ways[step.output]))
             }
-        # value → bodies it would melt into: those of held values, and the last ones, by way and grid
+        # value → bodies it would be inlined into: those of held values, and the last ones, by way and grid
         roots: dict[int, set[int | tuple[Way, int]]] = {}
         for step in reversed(self.group.steps):
             value = step.output
@@ -265,7 +265,7 @@ class _Melting:
         return step.way if step.way.alone or not self.in_place else PLAIN
 
     @staticmethod
-    def _may_melt(value: Way, reader: Way) -> bool:
+    def _may_inline(value: Way, reader: Way) -> bool:
         return value == reader and not value.alone
 
     def _body(self, computed: list[int], body: Body) -> Body:
@@ -275,7 +275,7 @@ class _Melting:
         return replace(body, label=label, grid=self._grid(computed[0]))
 
     def _expression(self, value: int) -> tuple[Node, ...]:
-        """The value's own expression with every melted input put in."""
+        """The value's own expression with every inlined input put in."""
         grid = self._grid(value)
         return self._cached(
             value,
@@ -323,7 +323,7 @@ class _Melting:
                 if source in self.held:
                     number = len(self.reads) + self.held[source]
                     return Node("load", node.dtype, (), Access(number, channel, dx, dy))
-                assert (dx, dy) == (0, 0), "only values read at their own position melt"
+                assert (dx, dy) == (0, 0), "only values read at their own position are inlined"
                 return self._view(source)[channel]
             case Gather(source, _):
                 return replace(node, attr=node.attr._replace(source=self.reads[source]))
