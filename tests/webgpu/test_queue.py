@@ -118,6 +118,21 @@ def test_what_nobody_waits_for_is_done(own: WebGpuDevice) -> None:
     assert a.read().tolist() == [64.0]
 
 
+def test_without_a_thread_nothing_is_held_back(
+    own: WebGpuDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    a = numbers(own, [1.0])
+    p = doubling(a)
+    monkeypatch.setattr("_thread.start_new_thread", refuse)
+    for _ in range(5):
+        p.enqueue()
+        assert not own.queue.holds_back
+    assert a.read().tolist() == [32.0]
+
+
 def test_memory_of_runs_under_way_is_freed_after_them(
     own: WebGpuDevice, submits: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,8 +55,7 @@ class Queue:
                 self.submit_recorded()
                 self._together = larger
             elif not self._watched:
-                self._watched = True
-                self._watcher().put(True)
+                self._have_it_watched()
 
     def submit_recorded(self) -> None:
         """Submit the runs that are recorded; the next one will not wait for others."""
@@ -85,13 +84,18 @@ class Queue:
 
     # -- what nobody comes for -----------------------------------------------------------------
 
-    def _watcher(self) -> SimpleQueue[bool]:
+    def _have_it_watched(self) -> None:
         if self._bell is None:
             bell: SimpleQueue[bool] = SimpleQueue()
-            _thread.start_new_thread(_watch, (weakref.ref(self), bell))
+            try:
+                _thread.start_new_thread(_watch, (weakref.ref(self), bell))
+            except RuntimeError:  # the system gives no more threads: nobody would come for it
+                self.submit_recorded()
+                return
             weakref.finalize(self, bell.put, False).atexit = False
             self._bell = bell
-        return self._bell
+        self._watched = True
+        self._bell.put(True)
 
     def submit_late(self) -> bool:
         """Submit what has waited for long; whether there may be more."""

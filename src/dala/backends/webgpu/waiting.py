@@ -115,7 +115,9 @@ class AskingWaiter(Waiter):
     def _tell(self, what: str, seconds: float) -> None:
         """Log what is waited for, and have the driver refuse a call if it has given up."""
         log.warning("%s: waiting for the GPU, for %.0f s so far", what, seconds)
-        self._gpu.create_buffer(size=16, usage="COPY_DST")  # (a command buffer would have to be submitted)
+        self._gpu.create_buffer(
+            size=16, usage="COPY_DST"
+        )  # (a command buffer would have to be submitted)
 
 
 class _Wait:
