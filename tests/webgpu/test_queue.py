@@ -14,6 +14,7 @@ from processes import run_to_the_end
 from dala.backends.webgpu import memory, queue
 from dala.backends.webgpu.adapters import find_adapters
 from dala.backends.webgpu.device import WebGpuDevice
+from dala.backends.webgpu.record import PublicRecorder
 from dala.compute import Buffer, Pipeline
 from dala.compute.engine import Engine, engine_for
 from dala.errors import DalaError, DeviceError
@@ -116,6 +117,16 @@ def test_what_nobody_waits_for_is_done(own: WebGpuDevice) -> None:
             p.enqueue()
         wait_until(lambda: own.queue.recorder.shared == 0)
     assert a.read().tolist() == [64.0]
+
+
+def test_a_recorder_that_shares_nothing_submits_at_once(own: WebGpuDevice) -> None:
+    a = numbers(own, [1.0])
+    p = doubling(a)
+    own.queue.recorder = PublicRecorder(own.gpu)
+    for _ in range(5):
+        p.enqueue()
+        assert not own.queue.holds_back
+    assert a.read().tolist() == [32.0]
 
 
 def test_without_a_thread_nothing_is_held_back(

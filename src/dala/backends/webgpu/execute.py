@@ -132,7 +132,7 @@ class GpuExecutable(QueuedExecutable):
     def enqueue(self, slots: Sequence[Storage | None], params: Params) -> None:
         self.device.enqueued = True
         queue = self.device.queue
-        if not queue.recorder.can_share or any(isinstance(s, CopyPass) for s in self.steps):
+        if any(isinstance(step, CopyPass) for step in self.steps):  # only dispatches are shared
             self.submit(slots, params)
             return
         self.device.check_process()

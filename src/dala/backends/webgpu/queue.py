@@ -54,7 +54,7 @@ class Queue:
                 larger = min(2 * self._together, MOST_SHARED)
                 self.submit_recorded()
                 self._together = larger
-            elif not self._watched:
+            elif self.holds_back and not self._watched:
                 self._have_it_watched()
 
     def submit_recorded(self) -> None:

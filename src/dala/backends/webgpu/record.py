@@ -33,16 +33,26 @@ class BoundDispatch(NamedTuple):
 class Recorder(ABC):
     """Records one command buffer at a time; whoever uses it holds the queue's lock."""
 
-    can_share = False
-    shared = 0  # runs in the shared command buffer
+    @property
+    def shared(self) -> int:
+        """How many runs wait in the command buffer that several share."""
+        return 0
 
     def share(self, run: Iterable[BoundDispatch]) -> None:
-        """Add a run to the command buffer that several share."""
-        raise NotImplementedError
+        """Add a run to that; here, where none is shared, it is submitted at once."""
+        try:
+            self.start()
+            self.begin_pass(None)
+            for dispatch in run:
+                self.dispatch(*dispatch)
+            self.end_pass()
+            self.submit()
+        finally:
+            self.abandon()
 
     def submit_shared(self) -> None:
-        """Hand that to the GPU; raises what was wrong with it."""
-        raise NotImplementedError
+        """Hand what is shared to the GPU; raises what was wrong with it."""
+        assert not self.shared
 
     def forget_shared(self) -> None:
         """Drop it: the GPU is lost."""
@@ -114,8 +124,6 @@ class PublicRecorder(Recorder):
 class NativeRecorder(Recorder):
     """On wgpu-native itself. Without timestamps: a timed run goes the public way."""
 
-    can_share = True
-
     def __init__(self, gpu: Any) -> None:
         from wgpu.backends.wgpu_native import _api, _helpers
 
@@ -180,7 +188,7 @@ class NativeRecorder(Recorder):
     # -- runs that share ---------------------------------------------------------------------------
 
     @property
-    def shared(self) -> int:  # type: ignore[override]
+    def shared(self) -> int:
         return len(self._shared)
 
     def share(self, run: Iterable[BoundDispatch]) -> None:
