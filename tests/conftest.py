@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,8 @@ def files_in_root() -> set[str]:
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Where the WebGPU cases are required, having no adapter is an error and no reason to skip."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # so a shell starts what ends in &
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # programs of tests inherit it
     if REQUIRED and not find_adapters():
         raise pytest.UsageError(f"DALA_REQUIRE_WEBGPU=1, but {why_none()}")
     if GPU_REQUIRED and (best := find_adapters()[0]).is_software:
