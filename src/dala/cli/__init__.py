@@ -10,6 +10,7 @@
     sources.py    where live pictures come from         overlay.py    text on pictures
     clip.py       the clip of the demo                  bars.py       progress
     help.py       help in 80 columns                    mistakes.py   what commands raise
+    words.py      sizes as photographers write them
 
 Exit codes: 0 done; 1 something failed; 2 the command line is wrong; 130 interrupted (Ctrl-C).
 Nothing heavy is imported before a command needs it: ``dala --help`` loads no NumPy.

@@ -22,8 +22,10 @@ app = typer.Typer(
 FILTER_EXAMPLES = """Values follow a flag as name=value; a bare number is its first parameter.
 
   dala filter in.jpg out.jpg --blur radius=3 --sharpen 0.5
+  dala filter in.jpg out.jpg --rotate 90 --crop 16:9 --resize 1920x1080 --fit cover
+  dala filter in.jpg out.jpg --overlay logo.png --at top-left --scale 0.2 --opacity 0.8
   dala filter clip.mp4 graded.mp4 --look noir --strength 0.8
-  dala filter 'photos/*.jpg' 'small/{name}.webp' --resize width=1280
+  dala filter 'photos/*.jpg' 'small/{name}.webp' --resize 50%
 """
 
 DEMO_FILTERS = "--blur 2 --sharpen 1 --contrast 0.2 --white-balance 8000 --vignette 0.4"
