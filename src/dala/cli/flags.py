@@ -2,8 +2,8 @@
 
 Every filter is a flag; its parameters, ranges, defaults and help come from the kernel's own declaration.
 After a flag come ``name=value`` pairs; a bare number is the value of its first parameter, and where that
-has no default, so is any bare word (``--lut film.cube``). An option that is a parameter of the filter before
-it belongs to that (``--overlay logo.png --at top``).
+has no default, so is any bare word (``--lut film.cube``). An option that is a parameter of the filter right
+before it belongs to that (``--overlay logo.png --at top``).
 
 ``FilterCommand`` takes them out of the command line before typer reads it: typer keeps neither the order of
 different options nor options whose values may be left out. In the help and for the Tab key they are options
