@@ -7,6 +7,7 @@
     backends   where passes run           kernels    the catalogue
     compute    what a user holds          gpu        surfaces: drawing, windows
     media      filters on pictures, frames  video     files, cameras, transcoding
+    ml         models from ONNX files
     cli        the command ``dala`` (__main__.py: ``python -m dala``)
 
     for all of them:  errors.py, once.py (made once), closing.py (held, and let go), threads.py, forking.py,

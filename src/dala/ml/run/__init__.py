@@ -1,0 +1,4 @@
+"""Where networks run: one contract (base.py), one file for each place.
+
+base.py   what a runner must be able to do      cpu.py   ONNX Runtime
+"""
