@@ -27,6 +27,7 @@
     │   ├── VideoFileError    (OSError)       the system refuses: no such file, no permission, disk full
     │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
     ├── ModelError            (ValueError)    a model cannot be read or run; says what and where
+    │   ├── ModelNotFoundError (LookupError)  no model of that name, or its weights are not here
     │   └── UnknownOperatorError              it has operators that dala has not; names all of them
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
@@ -204,6 +205,10 @@ class ModelError(DalaError, ValueError):
     ...     print(error)
     missing.onnx: No such file or directory
     """
+
+
+class ModelNotFoundError(ModelError, LookupError):
+    """No model has that name, or its weights are nowhere to be found. The message says where it looked."""
 
 
 class UnknownOperatorError(ModelError):
