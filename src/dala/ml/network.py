@@ -159,6 +159,10 @@ def _make_runner(
         raise UnsupportedError(
             f"{device.name} computes in f32; precision={precision!r} needs a GPU"
         )
+    if device.backend == "numpy":
+        from dala.ml.run.reference import ReferenceRunner
+
+        return ReferenceRunner(model, name)
     from dala.ml.run.cpu import OnnxRuntimeRunner
 
     return OnnxRuntimeRunner(data, model, name)
