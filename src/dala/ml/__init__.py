@@ -66,13 +66,14 @@ def preprocess(
     image_size: tuple[int, int] | None = None,
 ) -> npt.NDArray[np.float32]:
     """A picture as the input of a network: ``size`` (height, width), bilinear, ``(value - mean) / std`` of
-    values in 0..1. ``"letterbox"`` keeps the proportions, in the middle of grey; ``"corner"`` at the upper left.
+    values in 0..1. ``"letterbox"`` keeps the proportions, in the middle of grey; ``"corner"`` begins at the
+    upper left.
 
     >>> import numpy as np
     >>> from dala import ml
     >>> photo = np.full((480, 640, 3), 255, np.uint8)
     >>> tensor = ml.preprocess(photo, size=(2, 2), mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5))
-    >>> tensor.shape, float(tensor.max())
+    >>> tensor.shape, round(float(tensor.max()), 4)
     ((1, 2, 2, 3), 1.0)
     """
     if fit not in FITS:

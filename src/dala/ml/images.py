@@ -15,8 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.compute.buffers import Buffer
-from dala.errors import ArgumentError, DTypeError, MediaError, ParameterError, ShapeError
-from dala.errors import UnsupportedError
+from dala.errors import (
+    ArgumentError,
+    DTypeError,
+    MediaError,
+    ParameterError,
+    ShapeError,
+    UnsupportedError,
+)
 
 Array = npt.NDArray[Any]
 Order = Literal["rgb", "bgr"]
@@ -119,7 +125,8 @@ def _from_bytes(
         if flat.size == width * height * count:
             return flat.reshape(height, width, count)
     raise ShapeError(
-        f"{who}: {width} × {height} pixels are {width * height} bytes, or 3 or 4 times as many; got {flat.size}"
+        f"{who}: {width} × {height} pixels are {width * height} bytes, or 3 or 4 times as many; "
+        f"got {flat.size}"
     )
 
 

@@ -34,8 +34,9 @@ class Model(Closing):
     """A model, ready for pictures; load_model makes one. ``info`` is None for a file of one's own.
 
     >>> from dala import ml
-    >>> issubclass(ml.Model, object)
-    True
+    >>> def who_is_there(photo):
+    ...     with ml.load_model("blazeface") as model:
+    ...         return model.predict_frame(photo)
     """
 
     def __init__(
@@ -145,7 +146,12 @@ class Model(Closing):
 
 
 class Prediction(Handle[Answer], Generic[Answer]):
-    """A prediction under way: wait for its result, or await it."""
+    """A prediction under way: wait for its result, or await it.
+
+    >>> from dala import ml
+    >>> ml.Prediction(lambda: "a cat").wait(timeout=60)
+    'a cat'
+    """
 
     _title = "the prediction"
 
@@ -197,8 +203,9 @@ def load_model(
     Weights of a name are looked for in ``folder``, or without one in ``DALA_MODELS`` and the cache, and
     loaded only if their sha256 is the catalogue's. A YOLOv5 or YOLOv8 file of your own is recognised by its
     shapes; ``decode`` says how to read another (``"classes"``, ``"yolo_v5"``, ``"yolo_v8"``), ``labels``
-    names its classes (a list, or a text file of one a line), ``mean`` and ``std`` are what it was trained with.
+    names its classes (a list, or a text file of one a line), ``mean`` and ``std`` are its training's.
 
+    >>> import dala
     >>> from dala import ml
     >>> try:
     ...     ml.load_model("mobilnet_v2")
@@ -216,7 +223,7 @@ def load_model(
         return Model(Path(text).stem, network, task)
     info = model_info(text)
     path = find_weights(info, info.weights, folder)
-    lines = ()
+    lines: tuple[str, ...] = ()
     if info.labels is not None:
         lines = tuple(
             find_weights(info, info.labels, folder).read_text(encoding="utf-8").splitlines()

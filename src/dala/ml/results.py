@@ -19,6 +19,7 @@ from dala.ml.labels import FACE_KEYPOINTS, JOINTS
 Array = npt.NDArray[Any]
 Box = tuple[float, float, float, float]
 Record = TypeVar("Record")
+Point = TypeVar("Point")
 Same = TypeVar("Same", bound="Results[Any]")
 
 
@@ -99,7 +100,7 @@ class Results(Sequence[Record], Generic[Record]):
         return len(self._records)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._records == other._records  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._records == other._records
 
     def __hash__(self) -> int:
         return hash((type(self), self._records))
@@ -199,8 +200,6 @@ def _boxes_and_scores(found: Results[Any]) -> dict[str, Array]:
     }
 
 
-def named(
-    names: Sequence[str], points: Iterable[tuple[float, ...]]
-) -> Mapping[str, tuple[float, ...]]:
+def named(names: Sequence[str], points: Iterable[Point]) -> Mapping[str, Point]:
     """Points by their names; it cannot be changed."""
     return MappingProxyType(dict(zip(names, points, strict=True)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,21 +49,22 @@ class Segmentation:
         self.small_classes = classes
         self.soft = soft
         self.size = size or (classes.shape[1], classes.shape[0])
+        same = self.size == (classes.shape[1], classes.shape[0])
+        self._classes: Array | None = classes if same else None  # else scaled when asked for
 
     def __repr__(self) -> str:
         listed = ", ".join(f"{name} {self.share(name):.0%}" for name in self.present)
         return f"<dala segmentation {self.size[0]} × {self.size[1]}: {listed}>"
 
-    @functools.cached_property
+    @property
     def classes(self) -> Array:
         """The class of every pixel of the picture, (H, W)."""
-        (width, height), (rows, columns) = self.size, self.small_classes.shape
-        if (rows, columns) == (height, width):
-            return self.small_classes
-        y = (2 * np.arange(height) + 1) * rows // (2 * height)
-        x = (2 * np.arange(width) + 1) * columns // (2 * width)
-        scaled: Array = self.small_classes[y][:, x]
-        return scaled
+        if self._classes is None:
+            (width, height), (rows, columns) = self.size, self.small_classes.shape
+            y = (2 * np.arange(height) + 1) * rows // (2 * height)
+            x = (2 * np.arange(width) + 1) * columns // (2 * width)
+            self._classes = self.small_classes[y][:, x]
+        return self._classes
 
     @property
     def present(self) -> list[str]:
@@ -86,7 +86,8 @@ class Segmentation:
         number = self._number(name)
         if self.soft is not None and number in (0, len(self.names) - 1):
             share = self.soft if number else 1 - self.soft
-            return np.rint(np.clip(share, 0, 1) * 255).astype(np.uint8)
+            levels: Array = np.rint(np.clip(share, 0, 1) * 255).astype(np.uint8)
+            return levels
         return np.where(self.small_classes == number, np.uint8(255), np.uint8(0))
 
     def to_arrays(self) -> dict[str, Array]:

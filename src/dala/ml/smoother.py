@@ -90,7 +90,8 @@ class Smoother:
     def _array(self, mask: Array) -> Array:
         if mask.dtype == np.uint8:
             mixed = self._mix(mask.astype(np.float32) / 255)
-            return np.rint(mixed * 255).astype(np.uint8)
+            levels: Array = np.rint(mixed * 255).astype(np.uint8)
+            return levels
         if mask.dtype.kind != "f":
             raise ArgumentError(f"a mask is u8, or of 0..1 in floats, got {mask.dtype}")
         return self._mix(mask)
@@ -112,17 +113,14 @@ class Smoother:
     def _faces(self, faces: Faces) -> Faces:
         # the box's corners are smoothed as two points more
         points = np.array(
-            [
-                [*(f.keypoints[name] for name in FACE_KEYPOINTS), f.box[:2], f.box[2:]]
-                for f in faces
-            ]
+            [[*(f.keypoints[name] for name in FACE_KEYPOINTS), f.box[:2], f.box[2:]] for f in faces]
         ).reshape(len(faces), len(FACE_KEYPOINTS) + 2, 2)
         smooth = self._steady(points)
         return Faces(
             replace(
                 face,
                 box=tuple(p[-2:].reshape(4).tolist()),
-                keypoints=named(FACE_KEYPOINTS, [tuple(xy) for xy in p[:-2].tolist()]),
+                keypoints=named(FACE_KEYPOINTS, [(x, y) for x, y in p[:-2].tolist()]),
             )
             for face, p in zip(faces, smooth, strict=True)
         )
@@ -136,7 +134,10 @@ class Smoother:
                 pose,
                 joints=named(
                     JOINTS,
-                    [(x, y, pose.joints[n][2]) for n, (x, y) in zip(JOINTS, p.tolist(), strict=True)],
+                    [
+                        (x, y, pose.joints[n][2])
+                        for n, (x, y) in zip(JOINTS, p.tolist(), strict=True)
+                    ],
                 ),
             )
             for pose, p in zip(poses, smooth, strict=True)

@@ -105,7 +105,7 @@ def parts(info: ModelInfo) -> list[Weights]:
 
 
 def import_file(path: str | os.PathLike[str]) -> tuple[str, Path]:
-    """Copy a file into the cache if it is one of the catalogue's; the model it belongs to, and where it is."""
+    """Copy a file into the cache if it is one of the catalogue's; its model, and where it is."""
     source = Path(path)
     found = file_sha256(source)
     for info in MODELS.values():

@@ -256,4 +256,6 @@ def _names_in(network: Network) -> tuple[str, ...]:
     """The classes that Ultralytics writes beside a network: ``{0: 'person', 1: 'bicycle', …}``."""
     text = network.metadata.get("names", "")[:MOST_NAMES_TEXT]
     found = {int(number): one or other for number, one, other in _NAME.findall(text)}
-    return tuple(found[n] for n in range(len(found))) if set(found) == set(range(len(found))) else ()
+    return (
+        tuple(found[n] for n in range(len(found))) if set(found) == set(range(len(found))) else ()
+    )

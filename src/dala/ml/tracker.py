@@ -71,9 +71,7 @@ class Tracker:
         """The detections of the next frame, each with the number of its track; one too unsure to begin a
         track has none."""
         if not isinstance(detections, Detections):
-            raise ArgumentError(
-                f"a tracker follows Detections, got {type(detections).__name__}"
-            )
+            raise ArgumentError(f"a tracker follows Detections, got {type(detections).__name__}")
         boxes = np.array([_centred(d) for d in detections]).reshape(-1, 4)
         for track in self._tracks:
             track.foretell()
@@ -90,9 +88,7 @@ class Tracker:
             if i not in numbers:
                 numbers[i] = self._begin(boxes[i], detections[i].class_id)
         self._tracks = [t for t in self._tracks if t.unseen <= self.patience]
-        return Detections(
-            replace(d, track_id=numbers.get(i)) for i, d in enumerate(detections)
-        )
+        return Detections(replace(d, track_id=numbers.get(i)) for i, d in enumerate(detections))
 
     def reset(self) -> None:
         """Forget all tracks, at a cut; numbers go on."""

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-# stretch: all of the input; letterbox: in proportion, in the middle; corner: in proportion, at the upper left
 Window = tuple[float, float, float, float]  # x0, y0, x1, y1 in the picture
+# stretch: all of the input; letterbox: in proportion, in the middle; corner: the same at the upper left
 Fit = Literal["stretch", "letterbox", "corner"]
 FITS: tuple[Fit, ...] = ("stretch", "letterbox", "corner")
 

@@ -101,4 +101,4 @@ def _face(row: Array, view: View) -> Face:
     box = view.boxes_in_picture(row[None, 1:5])[0]
     points = view.points_in_picture(row[5:].reshape(6, 2))
     pairs = [(float(x), float(y)) for x, y in points]
-    return Face(tuple(box.tolist()), float(row[0]), named(FACE_KEYPOINTS, pairs))  # type: ignore[arg-type]
+    return Face(tuple(box.tolist()), float(row[0]), named(FACE_KEYPOINTS, pairs))

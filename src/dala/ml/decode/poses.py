@@ -110,7 +110,9 @@ def _roots(scores: Array, peak: float) -> list[tuple[float, int, int, int]]:
     ]
 
 
-def _is_taken(place: Place, joint: int, found: list[tuple[float, list[Place], list[float]]]) -> bool:
+def _is_taken(
+    place: Place, joint: int, found: list[tuple[float, list[Place], list[float]]]
+) -> bool:
     return any(
         (places[joint][0] - place[0]) ** 2 + (places[joint][1] - place[1]) ** 2 <= SAME_PERSON_PX**2
         for _, places, _ in found
@@ -144,4 +146,4 @@ def _trace(
 def _pose(instance: float, places: list[Place], scores: list[float], view: View) -> Pose:
     points = view.points_in_picture(np.array([(x, y) for y, x in places]))
     joints = [(float(x), float(y), s) for (x, y), s in zip(points, scores, strict=True)]
-    return Pose(instance, named(JOINTS, joints))  # type: ignore[arg-type]
+    return Pose(instance, named(JOINTS, joints))
