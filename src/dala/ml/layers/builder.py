@@ -1,8 +1,8 @@
 """A Program being built: values in a stored order of axes, and folding of what is known.
 
-An ONNX value is a ``Ref``: a stored value and the order in which its axes are stored. Transposes only change
-that order, so most of them cost nothing: pictures are stored channels last whatever the file says. A layer
-whose inputs are all known is computed at once, by its own meaning, and becomes a constant.
+An ONNX value is a ``Ref``: a stored value and the order in which its axes are stored. A transpose only
+changes that order, so most of them cost nothing: pictures are stored channels last whatever the file says.
+A layer whose inputs are all known is computed at once, by its own meaning, and becomes a constant.
 """
 
 from __future__ import annotations

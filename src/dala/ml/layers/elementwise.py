@@ -87,7 +87,7 @@ OPERATIONS: dict[str, Operation] = {
     "and": Operation(np.logical_and, 1, logical=True),
     "or": Operation(np.logical_or, 1, logical=True),
     "not": Operation(np.logical_not, logical=True),
-    "where": Operation(lambda condition, a, b: np.where(condition, a, b), 2),
+    "where": Operation(lambda condition, a, b: np.asarray(np.where(condition, a, b)), 2),
 }
 CAST = "cast:"  # followed by NumPy's name of a type
 

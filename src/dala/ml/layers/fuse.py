@@ -13,9 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from dala.ml.layers.program import Layer, Program, Step
+from dala.ml.layers.program import Array, Layer, Program, Step
 from dala.ml.layers.table import LAYERS
 
+COMMUTATIVE = ("add", "mul", "max", "min")
 CONVOLUTIONS = ("pointwise", "depthwise", "conv", "transposed")
 
 
@@ -81,9 +82,9 @@ def fuse_steps(program: Program) -> None:
 def _running_values(layer: Layer) -> list[int]:
     """Which inputs may be the running value: the first, and the other one of a commutative step."""
     first = layer.epilogue[0] if layer.epilogue else None
-    if len(layer.epilogue) == 1 and first is not None and len(layer.inputs) == 2:
-        if first.op in ("add", "mul", "max", "min") and first.operands == (1,):
-            return [1, 0]  # the later one is more likely read by nobody else
+    alone = len(layer.epilogue) == 1 and len(layer.inputs) == 2
+    if alone and first is not None and first.op in COMMUTATIVE and first.operands == (1,):
+        return [1, 0]  # the later one is more likely read by nobody else
     return [0]
 
 
@@ -133,9 +134,8 @@ def _fold_one(program: Program, layer: Layer) -> bool:
     return False
 
 
-def _per_channel(
-    program: Program, layer: Layer, step: Step
-) -> np.ndarray[tuple[int], np.dtype] | None:  # type: ignore[type-arg]
+def _per_channel(program: Program, layer: Layer, step: Step) -> Array | None:
+    """A step's constant, one number for each channel."""
     channels = program.values[layer.output].shape[-1]
     if step.numbers and not step.operands:
         return np.full(channels, step.numbers[0], layer.weights[1].dtype)

@@ -48,9 +48,7 @@ def take(arrays: Sequence[Array], options: Options, weights: Sequence[Array]) ->
     for axis, table in options["tables"].items():
         found = np.take(found, np.maximum(table, 0), axis=axis)
         if (table < 0).any():
-            outside = [slice(None)] * found.ndim
-            outside[axis] = table < 0  # type: ignore[call-overload]
-            found[tuple(outside)] = options["fill"]
+            found[(slice(None),) * axis + (table < 0,)] = options["fill"]
     return np.ascontiguousarray(found)
 
 

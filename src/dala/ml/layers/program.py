@@ -17,7 +17,8 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
-class ValueType(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ValueType:
     """Shape and element type."""
 
     shape: tuple[int, ...]

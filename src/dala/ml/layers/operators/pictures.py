@@ -23,6 +23,7 @@ from dala.ml.layers.operators.attributes import (
 from dala.ml.onnx.graph import Node
 
 Array = npt.NDArray[Any]
+LONGEST = 1 << 20  # side of a resized picture
 
 
 def _pads(
@@ -198,6 +199,8 @@ def _resize(b: Builder, node: Node, refs: Refs) -> Ref:
     sizes_ref = None if old else given(refs, 3)
     if scales.size:
         scale = [np.float32(s) for s in scales.ravel()]
+        if not all(0 < s < LONGEST for s in scale):
+            raise ModelError(f"scales of {[float(s) for s in scale]}")
         made = [int(np.floor(np.float32(n) * s)) for n, s in zip(shape, scale, strict=False)]
     else:
         made = [int(n) for n in b.require(sizes_ref, "sizes").ravel()]
@@ -206,7 +209,7 @@ def _resize(b: Builder, node: Node, refs: Refs) -> Ref:
         raise ModelError(
             f"from {shape} to {tuple(made)}: only rows and columns of pictures are resized"
         )
-    if min(made) < 1 or min(scale) <= 0:
+    if min(made) < 1 or max(made) > LONGEST:
         raise ModelError(f"a size of {tuple(made)}")
     value = b.picture(source, node.op)
     if list(shape) == made and all(s == 1 for s in scale):

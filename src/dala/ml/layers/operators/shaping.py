@@ -222,7 +222,7 @@ def _padded(at: Array, length: int, mode: str) -> Array:
         return np.clip(at, 0, length - 1)
     if mode == "reflect" and (length > 1 or at.size == length):
         around = np.mod(at, max(1, 2 * (length - 1)))
-        return np.minimum(around, 2 * (length - 1) - around)
+        return np.asarray(np.minimum(around, 2 * (length - 1) - around))
     raise ModelError(f"padding by {mode!r} of an axis of {length} is not supported")
 
 
