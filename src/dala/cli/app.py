@@ -70,8 +70,8 @@ def filter_(
         typer.Argument(
             metavar="IN... OUT",
             show_default=False,
-            help="Pictures, videos, folders or globs in quotes; then a file, a folder (out/), or a pattern of "
-            "{name}, {ext}, {folder} and {n}.",
+            help="Pictures, videos, folders or globs in quotes; then a file, a folder (out/), or a "
+            "pattern of {name}, {ext}, {folder} and {n}.",
         ),
     ],
     device: DeviceName = "auto",
