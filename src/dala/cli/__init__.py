@@ -10,6 +10,8 @@
     sources.py    where live pictures come from         overlay.py    text on pictures
     clip.py       the clip of the demo                  bars.py       progress
     help.py       help in 80 columns                    mistakes.py   what commands raise
+    videos.py     a video → filters → a file            films.py      pictures as videos, pipes
+    video_flags.py  the options of videos               joining.py    videos one after the other
 
 Exit codes: 0 done; 1 something failed; 2 the command line is wrong; 130 interrupted (Ctrl-C).
 Nothing heavy is imported before a command needs it: ``dala --help`` loads no NumPy.

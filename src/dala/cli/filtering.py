@@ -10,7 +10,7 @@ import os
 import secrets
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,12 @@ from rich.text import Text
 
 import dala
 from dala.cli.bars import Bars
+from dala.cli.films import is_numbered, is_pipe, is_piped_or_numbered, plan_film
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.names import Job, check_source, plan_jobs
 from dala.cli.screen import complain, complaint, say_json
-from dala.errors import DalaError, DamagedVideoError
+from dala.cli.videos import VideoOptions, filter_video
+from dala.errors import DalaError
 
 if TYPE_CHECKING:
     from dala.media.chain import Chain
@@ -40,9 +42,7 @@ class Settings:
     quiet: bool = False
     as_json: bool = False
     quality: int = 92  # of JPEG, WebP and AVIF
-    codec: str | None = None  # of videos; by the ending if None
-    crf: float | None = None
-    conceal: bool = False  # damage in a video
+    video: VideoOptions = field(default_factory=VideoOptions)
 
 
 @dataclass
@@ -57,11 +57,12 @@ class Outcome:
     frames: int = 0
     seconds: float = 0.0
     error: str | None = None
+    notes: list[str] = field(default_factory=list)  # what the result could not hold
 
 
 def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Settings) -> int:
     """Filter every input; the exit code."""
-    jobs = plan_jobs(inputs, output)
+    jobs = plan_film(inputs, output, kind_of_name) or plan_jobs(inputs, output)
     shown = not (settings.quiet or settings.as_json)
     outcomes: list[Outcome] = []
     with Bars(len(jobs), shown=shown) as bars:
@@ -72,7 +73,7 @@ def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Set
             if outcome.error is not None:
                 bars.finish(None, complaint("dala filter", outcome.error))
             else:
-                bars.finish(_line(outcome) if shown else None)
+                _finish(bars, outcome, shown=shown)
     failed = [o for o in outcomes if o.error is not None]
     if settings.as_json:
         say_json(
@@ -85,6 +86,18 @@ def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Set
     elif failed and len(jobs) > 1:
         complain("dala filter", f"{len(failed)} of {len(jobs)} files failed")
     return FAILED if failed else 0
+
+
+def _finish(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
+    """The lines that remain of a file: what it became, and what of it was lost."""
+    lost = None
+    if outcome.notes and shown:
+        lost = Text(f"dala filter: {outcome.output}: {'; '.join(outcome.notes)}", style="yellow")
+    line = _line(outcome) if shown else None
+    if is_pipe(Path(outcome.output)):
+        bars.finish(None, line)  # what goes to stdout is the result itself
+        line = None
+    bars.finish(line, lost)
 
 
 def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars) -> Outcome:
@@ -102,12 +115,13 @@ def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars) -> Outcome:
 
 def _about(job: Job, message: str) -> str:
     """An error that names the file."""
-    names = (str(job.source), str(job.target), job.source.name)
+    names = (str(job.source), str(job.target), job.source.name, "stdin", "stdout")
     return message if any(n in message for n in names) else f"{job.source}: {message}"
 
 
 def _filter_one(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
-    check_source(job.source)
+    if not is_piped_or_numbered(job.source):
+        check_source(job.source)
     if job.make_folder:
         job.target.parent.mkdir(parents=True, exist_ok=True)
     if not job.target.parent.is_dir():
@@ -116,13 +130,23 @@ def _filter_one(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome:
         raise Failed(f"{job.target} is a folder")
     if job.target.exists() and not settings.overwrite:
         raise Failed(f"{job.target} exists; --overwrite replaces it")
-    outcome.kind = kind_of(job.source) or kind_of_name(job.target) or "video"
-    if kind_of_name(job.target) not in (outcome.kind, ""):
-        raise Failed(f"{job.source} is a {outcome.kind}, and cannot become {job.target.suffix}")
+    outcome.kind = _kind_of_job(job)
     if outcome.kind == "picture":
         _filter_picture(job, chain, settings, outcome)
     else:
-        _filter_video(job, chain, settings, bars, outcome)
+        told = filter_video(job.film or job.source, job.target, chain, settings.video, bars)
+        outcome.width, outcome.height, outcome.frames = told.width, told.height, told.frames
+        outcome.notes = told.notes
+
+
+def _kind_of_job(job: Job) -> str:
+    """``picture`` where a picture becomes one; all else is a video: of a video, of pictures, in a pipe."""
+    if job.film or is_piped_or_numbered(job.source) or is_pipe(job.target):
+        return "video"
+    own, wanted = kind_of(job.source), kind_of_name(job.target)
+    if is_numbered(job.target):
+        return "video"
+    return "picture" if own == "picture" and wanted != "video" else "video"
 
 
 def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome) -> None:
@@ -137,28 +161,6 @@ def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome
             settings.quality,
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
-
-
-def _filter_video(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
-    from dala import video
-
-    def advance(progress: video.Progress) -> None:
-        bars.advance(progress.frames, progress.total_frames, progress.fps)
-        outcome.frames = progress.frames
-
-    try:
-        video.transcode(
-            job.source,
-            job.target,
-            filters=chain,
-            encoding=video.Encoding(settings.codec, settings.crf),
-            on_damage="conceal" if settings.conceal else "error",
-            progress=advance,
-        )
-    except DamagedVideoError as error:  # its hint is for Python
-        raise Failed(str(error).replace("on_damage='conceal'", "--conceal")) from error
-    facts = video.probe(job.target)
-    outcome.width, outcome.height = facts.width, facts.height
 
 
 @contextlib.contextmanager
