@@ -638,13 +638,14 @@ def median(
 @overload
 def nv12_to_rgba(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """An nv12 frame as an opaque picture; ``channels`` says which.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -658,8 +659,8 @@ def nv12_to_rgba(
 def nv12_to_rgba(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
@@ -775,13 +776,14 @@ def resize(
 @overload
 def rgba_to_nv12(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A picture of even size as an nv12 frame: Y, then U and V in turn; alpha is dropped.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -794,20 +796,21 @@ def rgba_to_nv12(
 def rgba_to_nv12(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
 def rgba_to_yuv420p(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A picture of even size as a yuv420p frame: Y, then a quarter of U, then of V; alpha is dropped.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -820,8 +823,8 @@ def rgba_to_yuv420p(
 def rgba_to_yuv420p(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
@@ -1126,13 +1129,14 @@ def white_balance(
 @overload
 def yuv420p_to_rgba(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A yuv420p frame as an opaque picture; ``channels`` says which.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -1146,6 +1150,6 @@ def yuv420p_to_rgba(
 def yuv420p_to_rgba(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
