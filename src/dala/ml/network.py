@@ -163,6 +163,12 @@ def _make_runner(
         from dala.ml.run.reference import ReferenceRunner
 
         return ReferenceRunner(model, name)
+    if device.backend == "wgpu":
+        from dala.backends.webgpu.device import WebGpuDevice
+        from dala.ml.run.webgpu.runner import GpuRunner
+
+        assert isinstance(device, WebGpuDevice)
+        return GpuRunner(model, name, device, half=precision == "f16")
     from dala.ml.run.cpu import OnnxRuntimeRunner
 
     return OnnxRuntimeRunner(data, model, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dala.ir.graph import accesses
+from dala.ir.library import OwnCall
 from dala.plan.fuse import FusedPass
 from dala.plan.planner import Plan, WholePass
 
@@ -18,7 +19,7 @@ def explain_plan(plan: Plan, device: str) -> str:
         lines += (
             _explain_fused(number, work)
             if isinstance(work, FusedPass)
-            else _explain_whole(number, work)
+            else _explain_whole(number, work, device)
         )
     if plan.dropped:
         lines.append(f"  dropped, because nobody reads the result: {', '.join(plan.dropped)}")
@@ -45,8 +46,11 @@ def _explain_fused(number: int, work: FusedPass) -> list[str]:
     return lines
 
 
-def _explain_whole(number: int, work: WholePass) -> list[str]:
+def _explain_whole(number: int, work: WholePass, device: str) -> list[str]:
     source = " and ".join("×".join(map(str, a.type.shape)) for a in work.reads)
+    if isinstance(work.work, OwnCall):
+        lines = work.work.body.explain(device).splitlines()
+        return [f"pass {number + 1}: {work.labels[0]} of {source}", *(f"    {line}" for line in lines)]
     return [f"pass {number + 1}: {work.labels[0]} of {source}, whole"]
 
 
