@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
 from dala.text.fallback import covers_all, find_fallback
 from dala.text.font import Font
 from dala.text.style import Style
@@ -89,6 +87,8 @@ class FontChooser:
     def choose(self) -> list[Font]:
         """One font per cluster."""
         paragraph, codes = self._paragraph, self._paragraph.code_list
+        if not codes:
+            return []
         ends = [*paragraph.starts[1:], len(codes)]
         simple = (self._flags & (EMOJI | IGNORABLE)) == 0
         chosen: list[Font] = []
@@ -158,8 +158,3 @@ def split_paragraphs(text: str) -> list[tuple[int, int, int]]:
 
 
 LINE_ENDS = frozenset("\n\r\v\f\x85\u2028\u2029")
-
-
-def advance_by_cluster(count: int, clusters: Array, advances: Array) -> Array:
-    """The advance of each character, summed at the first one of its cluster."""
-    return np.bincount(clusters, advances, count)

@@ -192,7 +192,7 @@ def _direction_of(
         return embedding
     if not inside:
         return None
-    for letter in reversed(letters[:opener]):
-        if letter in _STRONG:
-            return _STRONG[letter] if _STRONG[letter] != embedding else embedding
+    for place in range(opener - 1, -1, -1):
+        if letters[place] in _STRONG:
+            return _STRONG[letters[place]]
     return sos
