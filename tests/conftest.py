@@ -66,6 +66,8 @@ def pytest_terminal_summary(
     left = files_in_root() - config.stash[_files]
     if left:
         terminalreporter.write_line(f"tests have left files in {ROOT}: {', '.join(sorted(left))}")
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.write_line(f"passed or failed at its second try: {report.nodeid}")
     adapters = find_adapters()
     ran = f"ran on {adapters[0]}" if adapters else f"were SKIPPED: {why_none()}"
     terminalreporter.write_line(f"webgpu cases {ran}")
