@@ -7,6 +7,7 @@
     step.py         one filter of a chain      further.py   the further images it reads
     pictures.py     NumPy, PIL, bytes, …       pil.py       PIL images; packing.py: RGB ↔ RGBA
     backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
+    picture_formats.py   files that are read
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 
