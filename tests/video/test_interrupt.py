@@ -10,6 +10,7 @@ import textwrap
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from clips import real_clip
 from growth import PAGES, STATM, typical_growth
@@ -109,6 +110,41 @@ def test_ctrl_c_in_the_callers_thread(tmp_path: Path) -> None:
         over.set()
         thread.join()
         assert os.listdir(tmp_path) == []
+
+
+def test_ctrl_c_while_the_file_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Just when there is a file, and nobody has heard of it yet."""
+    opened: list[str] = []
+    system = os.open
+
+    def interrupted(path: str, *rest: int, **options: int) -> int:
+        number = system(path, *rest, **options)
+        if ".part" in str(path):
+            os.close(number)
+            opened.append(str(path))
+            raise KeyboardInterrupt
+        return number
+
+    monkeypatch.setattr(os, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        video.transcode(real_clip("bikes.mp4"), tmp_path / "out.mp4")
+    assert len(opened) == 1
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_leaves_the_file_alone(tmp_path: Path) -> None:
+    writer = video.Writer(tmp_path / "out.mp4", fps=25)
+    writer.write(np.zeros((48, 64, 3), np.uint8))
+    child = os.fork()
+    if child == 0:
+        sink = writer._encoder.sink  # type: ignore[union-attr]
+        sink._file.remove()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    writer.close()
+    assert os.listdir(tmp_path) == ["out.mp4"]
 
 
 def test_an_exception_in_the_callback(tmp_path: Path) -> None:
