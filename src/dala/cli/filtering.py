@@ -228,10 +228,10 @@ def kind_of(source: Path) -> str:
     found = kind_of_name(source)
     if found:
         return found
-    from PIL import Image
+    from dala.media.picture_formats import open_image
 
     try:
-        with Image.open(source):
+        with open_image(source):
             return "picture"
     except OSError:  # also what Pillow raises for what it does not know
         return ""
