@@ -15,7 +15,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ from dala.media.program import new_buffer
 from dala.video.color import Color
 from dala.video.pictures import Kind, even, frame_shape
 
-Array = npt.NDArray[np.uint8]
+Array = npt.NDArray[Any]  # u8, or u16 for more than 8 bits
 Tensor = Buffer | Scratch
 Middle = Callable[[Pipeline, Sequence[Tensor], Tensor], None]  # from RGBA pictures to one
 Job = TypeVar("Job")
@@ -49,11 +49,22 @@ class Format:
     width: int
     height: int
     color: Color
+    bits: int = 8  # 16 for all RGBA that has more than 8
+
+    @property
+    def dtype(self) -> str:
+        """Of an array that holds such a frame, or a picture of it inside a pass."""
+        return "u8" if self.bits == 8 else "u16"
 
     @property
     def type(self) -> ArrayType:
         """Of the array that holds such a frame."""
-        return array_type(frame_shape(self.kind, self.width, self.height), "u8")
+        return array_type(frame_shape(self.kind, self.width, self.height), self.dtype)
+
+    @property
+    def kernel_params(self) -> dict[str, object]:
+        """For the kernels that convert frames."""
+        return {**self.color.kernel_params, "bits": self.bits}
 
 
 class Picture(Protocol):
@@ -198,12 +209,11 @@ class FramePass:
         if source.kind == "rgba":
             return frame
         size = even(source.height), even(source.width)
-        picture = self._add(
-            "yuv420p_to_rgba", frame, rgba_scratch(*size), **source.color.kernel_params
-        )
+        whole = rgba_scratch(*size, source.dtype)
+        picture = self._add("yuv420p_to_rgba", frame, whole, **source.kernel_params)
         if size == (source.height, source.width):
             return picture
-        return self._add("crop", picture, rgba_scratch(source.height, source.width))
+        return self._add("crop", picture, rgba_scratch(source.height, source.width, source.dtype))
 
     def _finish(self, pictures: Sequence[Tensor], middle: Middle | None) -> None:
         target = self.target
@@ -211,11 +221,11 @@ class FramePass:
         if target.kind == "rgba":
             self._compose(pictures, middle, self._output)
             return
-        picture = self._compose(pictures, middle, rgba_scratch(*size))
+        picture = self._compose(pictures, middle, rgba_scratch(*size, target.dtype))
         whole = even(target.height), even(target.width)
         if whole != size:
-            picture = self._add(EXTEND, picture, rgba_scratch(*whole))
-        self._add("rgba_to_yuv420p", picture, self._output, **target.color.kernel_params)
+            picture = self._add(EXTEND, picture, rgba_scratch(*whole, target.dtype))
+        self._add("rgba_to_yuv420p", picture, self._output, **target.kernel_params)
 
     def _compose(self, pictures: Sequence[Tensor], middle: Middle | None, output: Tensor) -> Tensor:
         if middle is not None:
@@ -262,9 +272,9 @@ class PassThrough:
         return frame
 
 
-def rgba_scratch(rows: int, columns: int) -> Scratch:
+def rgba_scratch(rows: int, columns: int, dtype: str = "u8") -> Scratch:
     """A picture that exists inside a pass."""
-    return Scratch(array_type((rows, columns, 4), "u8"))
+    return Scratch(array_type((rows, columns, 4), dtype))
 
 
 def _memory(buffer: Buffer) -> Array:
@@ -292,7 +302,8 @@ class _Pool:
         # Every view holds its base as long as that is no array: NumPy leaves out arrays in between.
         base = _memory_of(self._type.nbytes).from_address(storage.address)
         weakref.finalize(base, self._free.append, cell).atexit = False
-        array = np.frombuffer(memoryview(base), np.uint8).reshape(self._type.shape)
+        array: Array = np.frombuffer(memoryview(base), self._type.dtype.numpy)
+        array = array.reshape(self._type.shape)
         return cell if isinstance(cell, Buffer) else None, array
 
 

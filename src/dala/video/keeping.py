@@ -16,9 +16,10 @@ def losses(source: Input, settings: Settings) -> list[str]:
         lost.append(
             f"alpha is seen on black ({format_} has none; .webm and prores in .mov hold it)"
         )
-    if has.bits > 8:
-        lost.append(f"{has.bits} bits become 8")
-        if source.color.transfer in (_PQ, _HLG):
+    kept = min(source.bits, gets.bits)
+    if has.bits > kept:
+        lost.append(f"{has.bits} bits become {kept}")
+        if kept == 8 and source.color.transfer in (_PQ, _HLG):
             lost[-1] += ", too few for HDR"
     if source.chroma in ("4:2:2", "4:4:4", "4:4:0") and source.format.kind != "rgba":
         lost.append(f"{source.chroma} colour becomes 4:2:0")

@@ -20,7 +20,7 @@ from dala.video.pictures import Decoded
 from dala.video.progress import OnProgress, Watch
 from dala.video.sound import Companion, SoundFile, bring_along, other_sound
 
-Array = npt.NDArray[np.uint8]
+Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

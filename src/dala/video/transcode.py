@@ -116,7 +116,9 @@ def transcode(
             source.span = span = Span(span.start, span.end, span.speed, Fraction(PICTURES_FPS))
         settings = choose_encoder(dst, wanted, source.pixels)
         width, height = chain.size_after(source.format.width, source.format.height)
-        target = target_format(settings, width, height, source.color)
+        if on_frame is None and settings.pixels.bits > 8:
+            source.keep_bits()
+        target = target_format(settings, width, height, source.color, source.bits)
         touch = None if on_frame is None else Touch(on_frame, source, device)
         first = source.format if touch is None else touch.format
         frames = make_pass(first, target, chain, device)
@@ -133,17 +135,22 @@ def transcode(
             time_base=time_base,
             fps=span.fps or source.fps * span.speed,
             aspect=source.aspect,
+            bits=target.bits,
         )
         moments = _moments(source, span, time_base, settings, sound)
         extras = Extras(sound, touch, losses(source, settings), strict)
         return produce_file([source], 0, moments, frames, encoder, progress, extras)
 
 
-def target_format(settings: Settings, width: int, height: int, color: Color) -> Format:
-    """The frames that an encoder gets."""
+def target_format(
+    settings: Settings, width: int, height: int, color: Color, bits: int = 8
+) -> Format:
+    """The frames that an encoder gets; ``bits`` are those of the input, as far as they are read."""
     if settings.encoder == "mjpeg":
         color = Color("bt601", "full")  # what whoever reads a JPEG takes it for
-    return Format("rgba" if settings.takes_rgba else "yuv420p", width, height, color)
+    if settings.takes_rgba:
+        return Format("rgba", width, height, color, 8 if bits == 8 else 16)
+    return Format("yuv420p", width, height, color, 8 if bits == 8 else settings.pixels.bits)
 
 
 def make_pass(
@@ -165,7 +172,7 @@ def filter_stage(chain: Chain, *, keeps_alpha: bool = False) -> Middle | None:
         if keeps_alpha or not chain.writes_alpha:
             chain.add_to(pipeline, pictures[0], output)
             return
-        filtered = rgba_scratch(*output.shape[:2])
+        filtered = rgba_scratch(*output.shape[:2], output.dtype)
         chain.add_to(pipeline, pictures[0], filtered)
         pipeline.add({"kernel": ON_BLACK, "inputs": [filtered], "output": output})
 
