@@ -64,7 +64,7 @@ class BorrowedFrame(Storage):
         each = part.type.dtype.bytes
         strides = (stride, part.type.channels * each, each)[: len(part.type.shape)]
         plane: npt.NDArray[Any] = np.ndarray(
-            part.type.shape, part.type.dtype.numpy, memory, strides=strides
+            part.type.shape, part.type.dtype.numpy, memoryview(memory), strides=strides
         )
         plane.flags.writeable = False
         return plane

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dala.errors import VideoError, suggest
@@ -64,6 +64,11 @@ class Settings:
     audio_encoder: str
     audio_chosen: bool  # by name, not because it is usual
 
+    def with_options(self, options: Mapping[str, str]) -> Settings:
+        """With more options for the encoder; those that a user gave count more."""
+        usual = {k: v for k, v in self.options.items() if k not in options or v != _usual(self, k)}
+        return replace(self, options={**self.options, **options, **usual})
+
     @property
     def pixels(self) -> Pixels:
         """What the format can hold."""
@@ -104,6 +109,10 @@ def choose_encoder(
         _audio_encoder(target.format, encoding.audio_codec),
         encoding.audio_codec is not None,
     )
+
+
+def _usual(settings: Settings, option: str) -> str | None:
+    return _SETTINGS.get(settings.encoder, {}).get(option)
 
 
 def find_encoder(

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from dala.video.codecs import Settings

@@ -70,6 +70,7 @@ class Input:
         try:
             sought = self._is_worth_seeking()
             first = self._seek() if sought else self._first_picture()
+            self.first = first
             self.turn = turn_of(first)
             self.color = color_of(first, matrix=matrix, range=range)
             self.pixels = _pixels_of(first, self.source.context.codec.canonical_name)

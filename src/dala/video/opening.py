@@ -44,7 +44,10 @@ def decoder_of(stream: Any, *, strict: bool) -> Any:
     own = _WITH_ALPHA.get(decoder.codec.canonical_name)
     if own and stream.metadata.get("alpha_mode") == "1" and own in av.codec.codecs_available:
         decoder = av.CodecContext.create(own, "r")
-        decoder.extradata = stream.codec_context.extradata
+        told = stream.codec_context
+        decoder.extradata = told.extradata
+        for tag in ("colorspace", "color_range", "color_primaries", "color_trc"):
+            setattr(decoder, tag, getattr(told, tag))
     decoder.thread_type = "AUTO"
     if strict:  # without it a decoder patches what is broken and says nothing
         decoder.options = {"err_detect": "explode"}

@@ -1,7 +1,8 @@
 """FFmpeg's pictures as arrays, upright, and arrays as FFmpeg's pictures.
 
 A frame in YUV is one array of (H · 3/2, W) with even H and W, as the kernels have it: all of Y,
-then U, then V at half the size; u8, or u16 whose low bits are used for more than 8. Odd pictures repeat their last row or column.
+then U, then V at half the size; u8, or u16 whose low bits are used for more than 8. Odd
+pictures repeat their last row or column.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, get_args
 
@@ -24,6 +25,7 @@ from dala.video.color import Color, Matrix, Range, check_color
 from dala.video.device import Format, FramePass, Middle, PassThrough, Tensor, rgba_scratch
 from dala.video.encoder import Encoder
 from dala.video.encoding import Encoding, Words, with_words
+from dala.video.hdr import SDR, check_tonemap, is_hdr, mastering_options, tonemap_stage
 from dala.video.inputs import Input, Keep, check_target
 from dala.video.keeping import losses
 from dala.video.places import PICTURES_FPS, Spec, place_of
@@ -57,6 +59,7 @@ def transcode(
     range: Range | None = None,
     on_damage: OnDamage = "error",
     on_frame: OnFrame | None = None,
+    tonemap: bool = False,
     strict: bool = False,
     device: str | None = None,
     progress: OnProgress | None = None,
@@ -75,6 +78,7 @@ def transcode(
     ``fps`` repeats and leaves out frames. ``on_frame`` gets every Frame before the filters and gives a
     picture of its size instead, or None.
     ``encoding`` and its parts by themselves (``preset="medium"``) say how it is encoded; see Encoding.
+    ``tonemap`` makes SDR of HDR (PQ, HLG), which otherwise stays HDR with its tags.
     What the output cannot hold is in the report's ``dropped`` and ``notes``; ``strict`` makes it an error.
     Damage in the input is an error that says after how many frames; ``on_damage="conceal"`` goes on with
     what is left. ``matrix`` and ``range`` overrule what the input says of its colours. ``progress`` is
@@ -114,14 +118,21 @@ def transcode(
         opened.callback(source.close)
         if source.is_still and span.fps is None:
             source.span = span = Span(span.start, span.end, span.speed, Fraction(PICTURES_FPS))
-        settings = choose_encoder(dst, wanted, source.pixels)
+        settings = _settle(dst, wanted, source, tonemap=tonemap, touched=on_frame is not None)
         width, height = chain.size_after(source.format.width, source.format.height)
-        if on_frame is None and settings.pixels.bits > 8:
-            source.keep_bits()
-        target = target_format(settings, width, height, source.color, source.bits)
+        color = SDR if tonemap else source.color
+        bits = source.bits if settings.pixels.bits > 8 else 8
+        target = target_format(settings, width, height, color, bits)
         touch = None if on_frame is None else Touch(on_frame, source, device)
         first = source.format if touch is None else touch.format
-        frames = make_pass(first, target, chain, device)
+        stage = filter_stage(
+            chain,
+            drops_alpha=target.kind != "rgba" and source.pixels.alpha,
+            keeps_alpha=target.kind == "rgba",
+        )
+        if tonemap:
+            stage = tonemap_stage(source.color, stage)
+        frames = make_pass(first, target, stage, device)
         frames.compile()
         sound = None if voice is None else SoundFile(voice)
         if sound is not None:
@@ -138,7 +149,7 @@ def transcode(
             bits=target.bits,
         )
         moments = _moments(source, span, time_base, settings, sound)
-        extras = Extras(sound, touch, losses(source, settings), strict)
+        extras = Extras(sound, touch, losses(source, settings, tonemap), strict)
         return produce_file([source], 0, moments, frames, encoder, progress, extras)
 
 
@@ -153,28 +164,55 @@ def target_format(
     return Format("yuv420p", width, height, color, 8 if bits == 8 else settings.pixels.bits)
 
 
+def _settle(
+    dst: str | os.PathLike[str],
+    wanted: Encoding,
+    source: Input,
+    *,
+    tonemap: bool,
+    touched: bool,
+) -> Settings:
+    """The encoder for what the input holds; the input is told how many bits of it are read."""
+    pixels = source.pixels
+    if tonemap:
+        check_tonemap(source.color, source.name)
+        pixels = replace(pixels, bits=8)
+    settings = choose_encoder(dst, wanted, pixels)
+    if not touched and (tonemap or settings.pixels.bits > 8):
+        source.keep_bits()
+    if is_hdr(source.color) and not tonemap:
+        settings = settings.with_options(mastering_options(source.first, settings.encoder))
+    return settings
+
+
 def make_pass(
-    source: Format, target: Format, chain: Chain, device: str | None
+    source: Format, target: Format, stage: Middle | None, device: str | None
 ) -> FramePass | PassThrough:
     """The pass from decoded frames to those of the output; none where nothing is to be done."""
-    if not len(chain) and target == source:
+    if stage is None and target == source:
         return PassThrough(engine_of(device), target)
-    middle = filter_stage(chain, keeps_alpha=target.kind == "rgba")
-    return FramePass(engine_of(device), [source], target, middle)
+    return FramePass(engine_of(device), [source], target, stage)
 
 
-def filter_stage(chain: Chain, *, keeps_alpha: bool = False) -> Middle | None:
-    """What a chain does to a picture; what became transparent is seen on black, unless it is kept."""
-    if not len(chain):
+def filter_stage(
+    chain: Chain, *, drops_alpha: bool = False, keeps_alpha: bool = False
+) -> Middle | None:
+    """What a chain does to a picture; what is transparent is seen on black, unless it is kept.
+
+    With ``drops_alpha`` the pictures have some before anything is done.
+    """
+    blackens = drops_alpha or (chain.writes_alpha and not keeps_alpha)
+    if not len(chain) and not blackens:
         return None
 
     def add(pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
-        if keeps_alpha or not chain.writes_alpha:
-            chain.add_to(pipeline, pictures[0], output)
-            return
-        filtered = rgba_scratch(*output.shape[:2], output.dtype)
-        chain.add_to(pipeline, pictures[0], filtered)
-        pipeline.add({"kernel": ON_BLACK, "inputs": [filtered], "output": output})
+        last = pictures[0]
+        if len(chain):
+            rows, columns = output.shape[:2]
+            last = rgba_scratch(rows, columns, output.dtype) if blackens else output
+            chain.add_to(pipeline, pictures[0], last)
+        if blackens:
+            pipeline.add({"kernel": ON_BLACK, "inputs": [last], "output": output})
 
     return add
 
