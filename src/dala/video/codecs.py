@@ -94,6 +94,8 @@ def choose_encoder(
         options["crf"] = f"{encoding.crf:g}"
     if encoding.preset is not None:
         options[_PRESET_NAMES.get(encoder, "preset")] = str(encoding.preset)
+    if target.kind == "network" and encoder == "libx264":
+        options |= {"tune": "zerolatency", "g": "60"}  # whoever joins waits two seconds at most
     if encoder == "libsvtav1":
         os.environ.setdefault("SVT_LOG", "1")  # errors alone; else it writes to the terminal
     pixel_format = encoding.pixel_format or choose_format(encoder, target.format, pixels)
