@@ -29,6 +29,7 @@ from dala.cli.sources import Array, Pictures, open_source
 from dala.errors import UnsupportedError
 from dala.gpu.picture_file import save_picture
 from dala.media import Chain, Step, start_pipeline
+from dala.media.timed import chain_at
 
 OVERLAY = 1  # the surface's number for the picture of the help
 TITLE_S, PAUSED_S = 0.5, 0.02  # between new titles; between looks at the keys
@@ -268,9 +269,11 @@ def _play(stage: Stage, pictures: Pictures, frames: int | None, recorder: Record
     desk, picture = stage.desk, next(pictures, None)
     if picture is None:
         return
+    began = time.perf_counter()
     with start_pipeline(picture.shape[1], picture.shape[0], background=True) as pipeline:
         while picture is not None and not desk.quitting:
-            result: Array = pipeline.process(picture, desk.chain)
+            chain = chain_at(desk.chain, stage.pace.frames, time.perf_counter() - began)
+            result: Array = pipeline.process(picture, chain)
             recorder.write(result)
             if desk.saving:
                 say(f"saved {desk.save_still(result)}")

@@ -95,7 +95,10 @@ def vibrance(
 def grain(
     src: Image,
     amount: float = param(0.1, min=0, max=1, help="How far it goes at most; 0 changes nothing."),
-    seed: int = param(0, min=0, max=2**31 - 1, help="Another seed, another grain: one per frame."),
+    seed: int = param(0, min=0, max=2**31 - 1, help="Another seed, another grain."),
+    frame: int = param(
+        0, min=0, max=2**31 - 1, help="Of a video: its number, set for every frame."
+    ),
 ) -> Vec:
     """The grain of film: grey noise, strongest in the middle tones.
 
@@ -104,7 +107,8 @@ def grain(
     True
     """
     p = src[0, 0]
-    row = scramble(u32(y) * 0x9E3779B1 + scramble(u32(seed) + 0x85EBCA77))
+    begin = u32(seed) + u32(frame) * 0x27D4EB2F + 0x85EBCA77
+    row = scramble(u32(y) * 0x9E3779B1 + scramble(begin))
     bits = scramble(u32(x) * 0xC2B2AE3D + row)
     noise = (f32(bits & 0xFFFF) + f32(bits >> 16)) * (1 / 0xFFFF) - 1.0  # a triangle, -1..1
     t = clamp(luma(p), 0.0, 1.0)

@@ -8,6 +8,7 @@
     pictures.py     NumPy, PIL, bytes, …       pil.py       PIL images; packing.py: RGB ↔ RGBA
     backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
     losses.py       what an output cannot hold, said in one line
+    timed.py        filters that change from frame to frame
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 

@@ -13,7 +13,7 @@ import ctypes
 import functools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -28,9 +28,12 @@ from dala.compute.pipelines import Pipeline
 from dala.ir.arrays import ArrayType
 from dala.kernels.geometry import any_size
 from dala.language import vocabulary
-from dala.language.kernel import make_kernel
+from dala.language.kernel import Kernel, make_kernel
+from dala.language.parameter import ParamValue
+from dala.language.registry import find_kernel
 from dala.language.values import Image, Vec
 from dala.media.program import new_buffer
+from dala.media.timed import values_at
 from dala.video.color import Color
 from dala.video.pictures import Kind, even, frame_shape
 
@@ -120,6 +123,7 @@ class FramePass:
             for source, frame in zip(sources, self._inputs, strict=True)
         ]
         self._finish(pictures, middle)
+        self._asking = _asking(self._pipeline)
         self._pool = _Pool(target.type, self._allocate if self.on_host else None)
         self._spare = [([self._allocate(s.type) for s in sources], self._allocate(target.type))
                        for _ in range(0 if self.on_host else UNDER_WAY)]  # fmt: skip
@@ -127,6 +131,11 @@ class FramePass:
     def compile(self) -> None:
         """Compile now what the first frame would wait for."""
         self._pipeline.compile()
+
+    def _set_time(self, number: int, seconds: float) -> None:
+        """Tell the stages that ask which frame comes."""
+        for stage, kernel, values in self._asking:
+            self._pipeline.set_params(stage, **values_at(kernel, values, number, seconds))
 
     def convert(self, *pictures: Picture) -> Array:
         """One frame from a picture of each source."""
@@ -139,17 +148,31 @@ class FramePass:
         return self._pipeline.explain()
 
     def run(
-        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
+        self,
+        jobs: Iterable[Job],
+        pictures_of: Callable[[Job], Sequence[Picture]],
+        time_of: Callable[[Job], float] = lambda job: 0.0,
     ) -> Iterator[tuple[Job, Array | None]]:
-        """Each job's frame, in order; a job without pictures is passed on without one."""
+        """Each job's frame, in order; a job without pictures is passed on without one.
+
+        ``time_of`` is for filters that ask; the frames are numbered in any case.
+        """
         run = self._run_here if self.on_host else self._run_ahead
-        return run(jobs, pictures_of)
+        return run(jobs, pictures_of, time_of)
 
     def _run_here(
-        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
+        self,
+        jobs: Iterable[Job],
+        pictures_of: Callable[[Job], Sequence[Picture]],
+        time_of: Callable[[Job], float],
     ) -> Iterator[tuple[Job, Array | None]]:
+        number = 0
         for job in jobs:
-            yield job, self._frame_of(pictures_of(job))
+            pictures = pictures_of(job)
+            if pictures and self._asking:
+                self._set_time(number, time_of(job))
+            number += bool(pictures)
+            yield job, self._frame_of(pictures)
 
     def _frame_of(self, pictures: Sequence[Picture]) -> Array | None:
         if not pictures:
@@ -169,7 +192,10 @@ class FramePass:
         return own
 
     def _run_ahead(
-        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
+        self,
+        jobs: Iterable[Job],
+        pictures_of: Callable[[Job], Sequence[Picture]],
+        time_of: Callable[[Job], float],
     ) -> Iterator[tuple[Job, Array | None]]:
         pending: deque[tuple[Job, Callable[[], Array] | None]] = deque()
         number = 0
@@ -180,6 +206,8 @@ class FramePass:
             if not pictures:
                 pending.append((job, None))
                 continue
+            if self._asking:
+                self._set_time(number, time_of(job))
             pending.append((job, self._begin(pictures, *self._spare[number % UNDER_WAY])))
             number += 1
         while pending:
@@ -238,6 +266,18 @@ class FramePass:
         return output
 
 
+def _asking(pipeline: Pipeline) -> list[tuple[int, Kernel, Mapping[str, ParamValue]]]:
+    """The stages whose kernels ask for the frame's number or time, with the values they have now."""
+    found = []
+    for number, spec in enumerate(pipeline.stages):
+        if "kernel" in spec:
+            kernel = find_kernel(spec["kernel"])
+            values: Mapping[str, ParamValue] = spec["params"]  # type: ignore[assignment]
+            if values_at(kernel, values, 0, 0.0):
+                found.append((number, kernel, values))
+    return found
+
+
 def _fetched(job: Job, content: Callable[[], Array] | None) -> tuple[Job, Array | None]:
     return job, None if content is None else content()
 
@@ -258,7 +298,10 @@ class PassThrough:
         return "no stages: frames go to the encoder as they are"
 
     def run(
-        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
+        self,
+        jobs: Iterable[Job],
+        pictures_of: Callable[[Job], Sequence[Picture]],
+        time_of: Callable[[Job], float] = lambda job: 0.0,
     ) -> Iterator[tuple[Job, Array | None]]:
         """As FramePass does."""
         for job in jobs:

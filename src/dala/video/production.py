@@ -99,7 +99,11 @@ def produce_file(
         watch = Watch(progress, encoder, [lead.source], lead.span)
         run_flow(
             moments,
-            lambda given: frames.run(given, lambda moment: _pictures(inputs, moment, extras)),
+            lambda given: frames.run(
+                given,
+                lambda moment: _pictures(inputs, moment, extras),
+                lambda moment: float(moment.pts * encoder.time_base),
+            ),
             lambda made, checkpoint: _encode(made, encoder, (ways, other), checkpoint),
             watch=watch,
         )
