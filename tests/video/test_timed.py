@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ def test_grain_is_new_in_every_frame(still: Path, tmp_path: Path) -> None:
         words = {} if number == 0 else {"frame": 5}
         video.transcode(still, out, [("grain", {"amount": 0.5, **words})], codec="ffv1")
     moving, standing = frames_of(tmp_path / "a.mkv"), frames_of(tmp_path / "b.mkv")
-    for before, after in zip(moving, moving[1:], strict=False):
+    for before, after in itertools.pairwise(moving):
         assert (before != after).mean() > 0.8
     assert all(np.array_equal(standing[0], f) for f in standing)  # a frame that was given stays
     video.transcode(still, tmp_path / "a.mkv", [("grain", {"amount": 0.5})], codec="ffv1")

@@ -24,6 +24,7 @@ from dala.cli.video_flags import (
     Speed,
     Strict,
     To,
+    Tonemap,
 )
 
 app = typer.Typer(
@@ -110,6 +111,7 @@ def filter_(
     gif: Gif = False,
     conceal: Conceal = False,
     strict: Strict = False,
+    tonemap: Tonemap = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     json: Json = False,
 ) -> int:
@@ -138,6 +140,7 @@ def filter_(
         gif,
         conceal,
         strict,
+        tonemap,
     )
     if options != VideoOptions():
         options.check()

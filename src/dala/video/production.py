@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from dala.errors import VideoError
+from dala.media.losses import report_losses
 from dala.video.device import FramePass, PassThrough, Picture
 from dala.video.encoder import Encoder
 from dala.video.flow import run_flow
@@ -95,7 +95,7 @@ def produce_file(
             other, said = other_sound(encoder, extras.sound)
             notes += said
         if extras.strict:
-            refuse_losses(encoder.sink.name, dropped, notes)
+            report_losses(encoder.sink.name, [*notes, *dropped], strict=True)
         watch = Watch(progress, encoder, [lead.source], lead.span)
         run_flow(
             moments,
@@ -137,13 +137,6 @@ def _chapters(chapters: list[dict[str, Any]], voice: Input) -> list[dict[str, An
             start = round(span.out(max(begin, span.start)) / base)
             kept.append(chapter | {"start": start, "end": round(span.out(last) / base)})
     return kept
-
-
-def refuse_losses(name: str, dropped: Sequence[str], notes: Sequence[str]) -> None:
-    """With ``strict`` an output holds everything, or there is none."""
-    lost = [*(f"no place for {d}" for d in dropped), *notes]
-    if lost:
-        raise VideoError(f"{name}: not everything can be kept (strict): {'; '.join(lost)}")
 
 
 def _pictures(inputs: Sequence[Input], moment: Moment, extras: Extras) -> list[Picture]:
