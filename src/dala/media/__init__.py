@@ -9,6 +9,7 @@
     overlays.py     a logo on a picture        automatic.py filters that look at the picture first
     backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
     losses.py       what an output cannot hold picture_formats.py   files that are read
+    timed.py        filters that change from frame to frame
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 
