@@ -477,13 +477,15 @@ def glow(
 
 @overload
 def grain(
-    image: Image, amount: float = 0.1, seed: int = 0, frame: int = 0, *, width: int | None = None,
-    height: int | None = None, channels: Channels | None = None, device: str | None = None
+    image: Image, amount: float = 0.1, seed: int = 0, size: int = 1, frame: int = 0, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
 ) -> Image:
     """The grain of film: grey noise, strongest in the middle tones.
 
         amount: a number in 0..1. How far it goes at most; 0 changes nothing.
         seed: a whole number in 0..2.14748e+09. Another seed, another grain.
+        size: a whole number in 1..64. Width of a grain in pixels.
         frame: a whole number in 0..2.14748e+09. Of a video: its number, set for every frame.
 
     Raw bytes are followed by their width and height, or have them in width and height.
@@ -497,7 +499,7 @@ def grain(
 @overload
 def grain(
     data: Raw, image_width: int, image_height: int, /, amount: float = 0.1, seed: int = 0,
-    frame: int = 0, *, channels: Channels | None = None, device: str | None = None
+    size: int = 1, frame: int = 0, *, channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
