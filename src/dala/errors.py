@@ -11,7 +11,8 @@
     ├── BufferFreedError      (RuntimeError)  a buffer was used after free()
     ├── PipelineError         (ValueError)    a stage spec or the order of stages is wrong
     ├── CommandError          (RuntimeError)  a command failed, or its id is unknown
-    │   └── CommandTimeoutError (TimeoutError) it did not finish in the given time; it goes on
+    │   ├── CommandTimeoutError (TimeoutError) it did not finish in the given time; it goes on
+    │   └── CommandCancelledError             it was cancelled before it began
     ├── DeviceError           (RuntimeError)  a device cannot be found, made or used
     │   ├── UnsupportedError                  the device lacks a feature or an element type
     │   ├── DeviceLostError                   the driver gave up; a new device can be opened
@@ -28,6 +29,8 @@
     │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
+
+    ShapeWarning              (UserWarning)   a shape fits, but hardly what is meant
 
 Each message says what was expected, what came, and how to fix it.
 """
@@ -46,6 +49,10 @@ class DalaError(Exception):
     >>> issubclass(dala.errors.ShapeError, dala.DalaError)
     True
     """
+
+
+class ShapeWarning(UserWarning):
+    """A shape fits its data, but hardly what is meant: width and height are swapped, say."""
 
 
 class ShapeError(DalaError, ValueError):
@@ -90,6 +97,10 @@ class CommandError(DalaError, RuntimeError):
 
 class CommandTimeoutError(CommandError, TimeoutError):
     """A command did not finish in the given time. It goes on."""
+
+
+class CommandCancelledError(CommandError):
+    """A command was cancelled before it began."""
 
 
 class DeviceError(DalaError, RuntimeError):
