@@ -27,6 +27,7 @@ from dala.video.encoding import Encoding, Words, with_words
 from dala.video.first_frame import look_at_first_frame
 from dala.video.inputs import Input, Keep, check_target
 from dala.video.keeping import losses
+from dala.video.over import OnOver, Over, laid_over
 from dala.video.places import PICTURES_FPS, Spec, place_of
 from dala.video.production import Extras, Moment, Report, produce_file
 from dala.video.progress import OnProgress
@@ -58,6 +59,7 @@ def transcode(
     range: Range | None = None,
     on_damage: OnDamage = "error",
     on_frame: OnFrame | None = None,
+    over: OnOver | None = None,
     strict: bool = False,
     device: str | None = None,
     progress: OnProgress | None = None,
@@ -74,7 +76,8 @@ def transcode(
     ``start`` and ``end`` (seconds, or ``"1:02.5"``) take a part: what is seen and heard at t is what the
     input has at start + t, to the frame and to the sample. ``speed=2`` is twice as fast, with sound;
     ``fps`` repeats and leaves out frames. ``on_frame`` gets every Frame before the filters and gives a
-    picture of its size instead, or None.
+    picture of its size instead, or None. ``over`` gets the Instant of every frame of the output and gives
+    an RGBA picture that is laid over it, behind the filters, or None.
     ``encoding`` and its parts by themselves (``preset="medium"``) say how it is encoded; see Encoding.
     What the output cannot hold is in the report's ``dropped`` and ``notes``; ``strict`` makes it an error.
     Damage in the input is an error that says after how many frames; ``on_damage="conceal"`` goes on with
@@ -121,12 +124,14 @@ def transcode(
         target = target_format(settings, width, height, source.color)
         touch = None if on_frame is None else Touch(on_frame, source, device)
         first = source.format if touch is None else touch.format
-        frames = make_pass(first, target, chain, device)
+        time_base = time_base_of(source, span)
+        begin = round(source.begin / time_base) if source.keeps_times else 0
+        layer = None if over is None else Over(over, target, time_base, begin)
+        frames = make_pass(first, target, chain, device, layer)
         frames.compile()
         sound = None if voice is None else SoundFile(voice)
         if sound is not None:
             opened.callback(sound.close)
-        time_base = time_base_of(source, span)
         encoder = Encoder(
             settings,
             width=width,
@@ -137,7 +142,7 @@ def transcode(
             aspect=source.aspect,
         )
         moments = _moments(source, span, time_base, settings, sound)
-        extras = Extras(sound, touch, losses(source, settings), strict)
+        extras = Extras(sound, touch, losses(source, settings), strict, layer)
         return produce_file([source], 0, moments, frames, encoder, progress, extras)
 
 
@@ -149,12 +154,14 @@ def target_format(settings: Settings, width: int, height: int, color: Color) -> 
 
 
 def make_pass(
-    source: Format, target: Format, chain: Chain, device: str | None
+    source: Format, target: Format, chain: Chain, device: str | None, over: Over | None = None
 ) -> FramePass | PassThrough:
     """The pass from decoded frames to those of the output; none where nothing is to be done."""
-    if not len(chain) and target == source:
+    if not len(chain) and target == source and over is None:
         return PassThrough(engine_of(device), target)
     middle = filter_stage(chain, keeps_alpha=target.kind == "rgba")
+    if over is not None:
+        return FramePass(engine_of(device), [source, over.format], target, laid_over(middle))
     return FramePass(engine_of(device), [source], target, middle)
 
 
