@@ -10,6 +10,7 @@ import typer
 from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, complete_looks
 from dala.cli.help import Command, Group
 from dala.cli.mistakes import UsageMistake
+from dala.cli.text_flags import Text, TextAt, TextColor, TextFont, TextSize
 from dala.cli.video_flags import (
     Bitrate,
     Codec,
@@ -118,11 +119,17 @@ def filter_(
     conceal: Conceal = False,
     strict: Strict = False,
     tonemap: Tonemap = False,
+    text: Text = None,
+    text_at: TextAt = "bottom",
+    text_size: TextSize = None,
+    text_color: TextColor = "white",
+    text_font: TextFont = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     json: Json = False,
 ) -> int:
     """Filter pictures and videos; a video keeps its sound and timing."""
     from dala import use
+    from dala.cli.captions import Caption
     from dala.cli.filtering import Settings, filter_files
     from dala.cli.flags import chain_of, refuse_bare_filters
     from dala.cli.videos import VideoOptions
@@ -152,7 +159,10 @@ def filter_(
     )
     if options != VideoOptions():
         options.check()
-    settings = Settings(overwrite, quiet, json, quality, options, skip_existing)
+    caption = None if text is None else Caption(text, text_at, text_size, text_color, text_font)
+    if caption is not None:
+        caption.check()
+    settings = Settings(overwrite, quiet, json, quality, options, skip_existing, caption)
     return filter_files(paths[:-1], paths[-1], chain, settings)
 
 

@@ -20,6 +20,7 @@ from rich.text import Text
 import dala
 from dala.cli.bars import Bars
 from dala.cli.batch import Crew, Room, count_cores, usual_room
+from dala.cli.captions import Caption
 from dala.cli.films import is_numbered, is_pipe, is_piped_or_numbered, plan_film
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.names import Job, check_source, plan_jobs, what_it_is
@@ -47,6 +48,7 @@ class Settings:
     quality: int = 92  # of JPEG, WebP and AVIF
     video: VideoOptions = field(default_factory=VideoOptions)
     skip_existing: bool = False  # results that are there already are left alone
+    caption: Caption | None = None  # a text on every result
 
 
 @dataclass
@@ -182,7 +184,8 @@ def _filter_one(
         with room.taking(count_pixels(job.source)):
             _filter_picture(job, chain, settings, outcome)
     else:
-        told = filter_video(job.film or job.source, job.target, chain, settings.video, bars)
+        over = settings.caption.of(job.source.name).over if settings.caption else None
+        told = filter_video(job.film or job.source, job.target, chain, settings.video, bars, over)
         outcome.width, outcome.height, outcome.frames = told.width, told.height, told.frames
         outcome.notes = told.notes
 
@@ -209,6 +212,7 @@ def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome
             job.target,
             chain,
             settings.quality,
+            settings.caption.of(job.source.name) if settings.caption else None,
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
 

@@ -11,6 +11,7 @@ keeping.py   what cannot be kept       weave.py       interlaced pictures made w
 concat.py    one after the other       joined.py      their sound
 voice.py     sound being encoded       samples.py     a user's sound
 touch.py     a user's function         rgba.py        a user's pictures
+over.py      a picture over frames
 device.py    YUV → passes → YUV        transcode.py   a video through filters
 flow.py      threads and queues        merge.py       several videos in one picture
 library.py   PyAV, and its errors      allowed.py     what FFmpeg may open
@@ -34,6 +35,7 @@ from dala.video.encoding import Encoding
 from dala.video.frame import Frame
 from dala.video.info import Info, Track, probe
 from dala.video.merge import grid, letterbox, picture_in_picture, side_by_side
+from dala.video.over import Instant
 from dala.video.production import Report
 from dala.video.progress import Progress
 from dala.video.reader import Reader
@@ -41,7 +43,7 @@ from dala.video.transcode import transcode
 from dala.video.writer import Writer
 
 __all__ = [
-    "DamagedVideoError", "Encoding", "Frame", "Info", "Progress", "Reader", "Report", "Track", "VideoError",
-    "VideoFileError", "Writer", "concat", "grid", "letterbox", "picture_in_picture", "probe",
-    "side_by_side", "transcode",
+    "DamagedVideoError", "Encoding", "Frame", "Info", "Instant", "Progress", "Reader", "Report",
+    "Track", "VideoError", "VideoFileError", "Writer", "concat", "grid", "letterbox",
+    "picture_in_picture", "probe", "side_by_side", "transcode",
 ]  # fmt: skip

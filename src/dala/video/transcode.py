@@ -29,6 +29,7 @@ from dala.video.first_frame import look_at_first_frame
 from dala.video.hdr import SDR, check_tonemap, is_hdr, mastering_options, tonemap_stage
 from dala.video.inputs import Input, Keep, check_target
 from dala.video.keeping import losses
+from dala.video.over import OnOver, Over, laid_over
 from dala.video.places import PICTURES_FPS, Spec, place_of
 from dala.video.production import Extras, Moment, Report, produce_file
 from dala.video.progress import OnProgress
@@ -61,6 +62,7 @@ def transcode(
     on_damage: OnDamage = "error",
     on_frame: OnFrame | None = None,
     tonemap: bool = False,
+    over: OnOver | None = None,
     strict: bool = False,
     device: str | None = None,
     progress: OnProgress | None = None,
@@ -77,7 +79,8 @@ def transcode(
     ``start`` and ``end`` (seconds, or ``"1:02.5"``) take a part: what is seen and heard at t is what the
     input has at start + t, to the frame and to the sample. ``speed=2`` is twice as fast, with sound;
     ``fps`` repeats and leaves out frames. ``on_frame`` gets every Frame before the filters and gives a
-    picture of its size instead, or None.
+    picture of its size instead, or None. ``over`` gets the Instant of every frame of the output and gives
+    an RGBA picture that is laid over it, behind the filters, or None.
     ``encoding`` and its parts by themselves (``preset="medium"``) say how it is encoded; see Encoding.
     ``tonemap`` makes SDR of HDR (PQ, HLG), which otherwise stays HDR with its tags.
     What the output cannot hold is in the report's ``dropped`` and ``notes``; ``strict`` makes it an error.
@@ -134,12 +137,14 @@ def transcode(
         )
         if tonemap:
             stage = tonemap_stage(source.color, stage)
-        frames = make_pass(first, target, stage, device)
+        time_base = time_base_of(source, span)
+        begin = round(source.begin / time_base) if source.keeps_times else 0
+        layer = None if over is None else Over(over, target, time_base, begin)
+        frames = make_pass(first, target, stage, device, layer)
         frames.compile()
         sound = None if voice is None else SoundFile(voice)
         if sound is not None:
             opened.callback(sound.close)
-        time_base = time_base_of(source, span)
         encoder = Encoder(
             settings,
             width=width,
@@ -151,7 +156,7 @@ def transcode(
             bits=target.bits,
         )
         moments = _moments(source, span, time_base, settings, sound)
-        extras = Extras(sound, touch, losses(source, settings, tonemap), strict)
+        extras = Extras(sound, touch, losses(source, settings, tonemap), strict, layer)
         return produce_file([source], 0, moments, frames, encoder, progress, extras)
 
 
@@ -188,9 +193,15 @@ def _settle(
 
 
 def make_pass(
-    source: Format, target: Format, stage: Middle | None, device: str | None
+    source: Format,
+    target: Format,
+    stage: Middle | None,
+    device: str | None,
+    over: Over | None = None,
 ) -> FramePass | PassThrough:
     """The pass from decoded frames to those of the output; none where nothing is to be done."""
+    if over is not None:
+        return FramePass(engine_of(device), [source, over.format], target, laid_over(stage))
     if stage is None and target == source:
         return PassThrough(engine_of(device), target)
     return FramePass(engine_of(device), [source], target, stage)
