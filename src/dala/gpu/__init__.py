@@ -9,7 +9,7 @@
     window.py     a window                  quad.py       a frame onto it
     shaders.py    compute shaders           computing.py  their calls; wgsl.py measures a stranger's text
     check.py      foreign bytes             limits.py     why a number is refused
-    colors.py     colours                   pixels.py     pixels as users have them
+    pixels.py     pixels as users have them
     clipped.py    what begins outside       report.py     errors sixty times a second
     path.py       paths; svg_path.py SVG    paint.py      gradients and patterns
     inking.py     anti-aliased calls        ink_command.py, ink_many.py    as bytes; ink_fields.py their table

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from dala.colors import Color
 from dala.gpu import command
-from dala.gpu.colors import Color
+from dala.colors import Color
 from dala.gpu.ink_command import Filter
 from dala.gpu.inking import Inking
 from dala.gpu.pixels import Pixels

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from dala.errors import ArgumentError, ParameterError, ShapeError
-from dala.gpu.colors import Color, rgba
+from dala.colors import Color, rgba
 from dala.gpu.ink_fields import BLENDS, CAPS, FILTERS, JOINS, LAYER, RULES, STYLE
 from dala.gpu.opcodes import FIXED, INK_VERSION, MAX_DASH, MAX_POINTS, Op
 from dala.gpu.paint import Paint, finite_numbers, is_color, one_of, paint_bytes

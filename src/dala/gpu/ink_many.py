@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.errors import ArgumentError, ParameterError, ShapeError
-from dala.gpu.colors import rgba_array
+from dala.colors import rgba_array
 from dala.gpu.ink_command import Cap, Filter, encode_fill_polygon
 from dala.gpu.ink_fields import CAPS, FILTERS
 from dala.gpu.opcodes import FIXED, Op

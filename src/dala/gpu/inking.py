@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Literal
 
 from dala.gpu import ink_command, ink_many
-from dala.gpu.colors import Color
+from dala.colors import Color
 from dala.gpu.ink_command import Blend, Cap, Filter, Join, Rule
 from dala.gpu.paint import Paint
 from dala.gpu.path import Path

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from dala.errors import ArgumentError, ParameterError, suggest
-from dala.gpu.colors import Color, rgba
+from dala.colors import Color, rgba
 from dala.gpu.ink_fields import EXTENDS, FILTERS, KINDS, PAINT, SPREADS
 from dala.gpu.opcodes import MAX_STOPS
 
