@@ -58,7 +58,11 @@ def random_ink(rng: random.Random, op: Op) -> bytes:
     data = b"".join(random_float(rng) for _ in range(floats))
     data += random_numbers(rng, FIXED[op].size - 1 - len(data))
     if op in (Op.DRAW_SPRITE, Op.DRAW_PICTURE):
-        data = data[:32] + struct.pack("<Q4sB", rng.randrange(4), b"abcd", rng.randrange(4)) + data[45:]
+        data = (
+            data[:32]
+            + struct.pack("<Q4sB", rng.randrange(4), b"abcd", rng.randrange(4))
+            + data[45:]
+        )
     elif op is Op.STROKE_LINE:
         data = data[:16] + struct.pack("<fB", rng.random() * 9, rng.randrange(3)) + data[21:]
     elif op is Op.INK_VERSION:

@@ -12,7 +12,7 @@
     pixels.py     pixels as users have them
     clipped.py    what begins outside       report.py     errors sixty times a second
     path.py       paths; svg_path.py SVG    paint.py      gradients and patterns
-    inking.py     anti-aliased calls        ink_command.py, ink_many.py    as bytes; ink_fields.py their table
+    inking.py     anti-aliased calls        ink_command.py   as bytes; ink_many.py arrays, ink_fields.py
     ink.py        what ink needs of Python
 
     call → encode → record ─ queue → render thread → raster → back frame ─ present → front frame → window

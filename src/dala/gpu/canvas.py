@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.uint8]
 KEPT_ERRORS = 32
 PAINTS = PLAIN | 1 << Op.BATCH  # what machine code begins with
-SIZES = np.zeros(128, np.int64)  # of commands, for machine code; 0 for those that tell it themselves
+SIZES = np.zeros(
+    128, np.int64
+)  # of commands, for machine code; 0 for those that tell it themselves
 for _op, _fields in FIXED.items():
     SIZES[_op] = _fields.size
 SIZES[Op.BATCH] = HEADS[Op.BATCH].size
@@ -193,7 +195,7 @@ class Canvas:
             self._painter.use_ink(self.size[0])
             self._ink = Ink(self._state)
             return True
-        if self._ink.provide(self, data[at]):
+        if self._ink.provide(self.size, data[at]):
             return True
         self.perform(decode_one(data, at)[0], outcome)  # its picture is unknown
         return False

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from dala.colors import Color
 from dala.gpu import command
-from dala.colors import Color
 from dala.gpu.ink_command import Filter
 from dala.gpu.inking import Inking
 from dala.gpu.pixels import Pixels

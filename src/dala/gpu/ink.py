@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
@@ -13,9 +11,6 @@ from dala.gpu.opcodes import Op
 from dala.gpu.raster import layout
 from dala.gpu.raster.ink import paths
 from dala.gpu.raster.ink.code import circle_table, paints_code, shapes_code
-
-if TYPE_CHECKING:
-    from dala.gpu.canvas import Canvas
 
 ARENA_BYTES = 1 << 20
 MAX_ARENA_BYTES = 1 << 30
@@ -55,7 +50,7 @@ class Ink:
 
     # -- what machine code asked for ---------------------------------------------------------------
 
-    def provide(self, canvas: Canvas, op: int) -> bool:
+    def provide(self, size: tuple[int, int], op: int) -> bool:
         """See to what stopped machine code at a command: whether it can be tried again. Otherwise the
         command is left out, with the error that is raised here."""
         need = self._get(layout.NEED)
@@ -65,7 +60,7 @@ class Ink:
         elif need == paths.NEED_ROOM:
             self._grow_arena(self._get(layout.NEED_BYTES))
         elif need == paths.NEED_LAYER:
-            self._add_layer(canvas)
+            self._add_layer(*size)
         elif need == paths.NEED_PICTURE:
             return False  # finding it says which
         else:
@@ -118,14 +113,13 @@ class Ink:
 
     # -- layers ------------------------------------------------------------------------------------
 
-    def _add_layer(self, canvas: Canvas) -> None:
+    def _add_layer(self, width: int, height: int) -> None:
         count = len(self._layers)
         if count == layout.MAX_LAYERS:
             self._lose(layout.LOST_LAYERS)
             raise SurfaceError(
                 f"push_layer: more than {layout.MAX_LAYERS} layers are open; pop them"
             )
-        width, height = canvas.size
         frame = new_frame(width, height, None)
         mask = np.empty(width * height + layout.ROOM * 4, np.uint8)
         self._layers.append((frame, mask))
@@ -163,9 +157,9 @@ class Ink:
         return kept
 
     def rollback(self, kept: list[tuple[Frame, npt.NDArray[np.uint8]]]) -> None:
-        """Layers as they were; the state is put back by the canvas."""
+        """Layers as they were, and no others; the rest of the state is put back by the canvas."""
+        self._layers = list(kept)
         for number, (frame, mask) in enumerate(kept):
-            self._layers[number] = (frame, mask)
             self._table[number] = frame.host_to_paint().address, int(mask.ctypes.data)
         self._set(layout.LAYER_ROOM, len(self._layers))
         self._set(layout.ARENA, int(self._arena.ctypes.data))

@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from dala.errors import ArgumentError, ParameterError, ShapeError
 from dala.colors import Color, rgba
+from dala.errors import ArgumentError, ParameterError, ShapeError
 from dala.gpu.ink_fields import BLENDS, CAPS, FILTERS, JOINS, LAYER, RULES, STYLE
 from dala.gpu.opcodes import FIXED, INK_VERSION, MAX_DASH, MAX_POINTS, Op
 from dala.gpu.paint import Paint, finite_numbers, is_color, one_of, paint_bytes
@@ -103,9 +103,7 @@ def encode_stroke_path(
     joins, caps = one_of(join, JOINS, "join"), one_of(cap, CAPS, "cap")
     style = STYLE.pack(width, miter_limit, dash_offset, joins, caps, len(lengths))
     style += struct.pack(f"<{len(lengths)}f", *lengths)
-    return _sized(
-        Op.STROKE_PATH, style + paint_bytes(paint) + bytes(as_path(path, "stroke_path"))
-    )
+    return _sized(Op.STROKE_PATH, style + paint_bytes(paint) + bytes(as_path(path, "stroke_path")))
 
 
 def encode_fill_polygon(points: object, paint: Paint, rule: Rule = "nonzero") -> bytes:
@@ -182,9 +180,7 @@ def encode_stroke_ellipse(
     return _circle(_STROKE_CIRCLE, cx, cy, rx, width, rgba(paint))
 
 
-def encode_push_transform(
-    a: float, b: float, c: float, d: float, e: float, f: float
-) -> bytes:
+def encode_push_transform(a: float, b: float, c: float, d: float, e: float, f: float) -> bytes:
     """Ink behind it goes through a matrix first: x' = a·x + c·y + e, y' = b·x + d·y + f.
 
     >>> from dala.gpu import command
@@ -206,7 +202,10 @@ def encode_pop_transform() -> bytes:
 
 
 def encode_push_layer(
-    opacity: float = 1.0, blend: Blend = "over", clip: Path | str | None = None, rule: Rule = "nonzero"
+    opacity: float = 1.0,
+    blend: Blend = "over",
+    clip: Path | str | None = None,
+    rule: Rule = "nonzero",
 ) -> bytes:
     """What is drawn behind it goes onto a layer of its own.
 

@@ -124,7 +124,9 @@ def _style(body: bytes) -> tuple[bytes, int]:
     _require(width >= 0, f"a width is not negative, got {width}")
     _require(limit >= 1, f"a miter limit is 1 at the least, got {limit}")
     _require(join < len(JOINS) and cap < len(CAPS), f"join {join}, cap {cap}; they are 0..2")
-    _require(dashes <= MAX_DASH and dashes % 2 == 0, f"{dashes} dashes; an even number to {MAX_DASH}")
+    _require(
+        dashes <= MAX_DASH and dashes % 2 == 0, f"{dashes} dashes; an even number to {MAX_DASH}"
+    )
     data = _head(body, dashes * 4, STYLE.size)
     lengths = np.frombuffer(data, "<f4")
     _require(_finite(data) and bool((lengths >= 0).all()), "dashes are not negative")
@@ -139,14 +141,18 @@ def _paint(body: bytes, at: int) -> tuple[bytes, int]:
     _require(stops <= MAX_STOPS, f"{stops} stops; {MAX_STOPS} at the most")
     _require(_finite(body[at + 8 : at + 32]), "a paint's number is not finite")
     end = at + PAINT.size + stops * 8
-    table = np.frombuffer(_head(body, stops * 8, at + PAINT.size), [("at", "<f4"), ("rgba", "u1", 4)])
+    table = np.frombuffer(
+        _head(body, stops * 8, at + PAINT.size), [("at", "<f4"), ("rgba", "u1", 4)]
+    )
     if KINDS[kind] in ("color", "pattern"):
         _require(stops == 0, f"a {KINDS[kind]} has no stops")
         _require(spread < (8 if kind else 1), f"spread {spread}")
     else:
         offsets = table["at"]
         _require(stops > 0 and spread < len(SPREADS), f"{stops} stops, spread {spread}")
-        rises = bool((offsets[:1] >= 0).all() and (np.diff(offsets) >= 0).all() and offsets[-1] <= 1)
+        rises = bool(
+            (offsets[:1] >= 0).all() and (np.diff(offsets) >= 0).all() and offsets[-1] <= 1
+        )
         _require(rises, "stops go from 0 to 1, none before the one ahead of it")
     return body[at:end], end
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dala.errors import ArgumentError, ParameterError, ShapeError
 from dala.colors import rgba_array
+from dala.errors import ArgumentError, ParameterError, ShapeError
 from dala.gpu.ink_command import Cap, Filter, encode_fill_polygon
 from dala.gpu.ink_fields import CAPS, FILTERS
 from dala.gpu.opcodes import FIXED, Op
@@ -148,7 +148,12 @@ def encode_draw_sprites(
     ]  # fmt: skip
     record = np.zeros(count, layout)
     assert record.itemsize == FIXED[Op.DRAW_SPRITE].size
-    record["op"], record["at"], record["anchor"], record["id"] = Op.DRAW_SPRITE, places, anchor, numbers
+    record["op"], record["at"], record["anchor"], record["id"] = (
+        Op.DRAW_SPRITE,
+        places,
+        anchor,
+        numbers,
+    )
     cos, sin = np.cos(angle) * size, np.sin(angle) * size
     for i, axis in enumerate((cos, sin, -sin, cos)):
         record["axes"][:, i] = axis

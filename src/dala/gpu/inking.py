@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
-from dala.gpu import ink_command, ink_many
 from dala.colors import Color
+from dala.gpu import ink_command, ink_many
 from dala.gpu.ink_command import Blend, Cap, Filter, Join, Rule
 from dala.gpu.paint import Paint
 from dala.gpu.path import Path
@@ -55,7 +55,14 @@ class Inking:
         """
         self._record(
             ink_command.encode_stroke_path(
-                path, paint, width, join, cap, dash, dash_offset=dash_offset, miter_limit=miter_limit
+                path,
+                paint,
+                width,
+                join,
+                cap,
+                dash,
+                dash_offset=dash_offset,
+                miter_limit=miter_limit,
             )
         )
 
@@ -120,7 +127,7 @@ class Inking:
         >>> with gpu.create_surface(9, 9) as surface:
         ...     surface.stroke_ellipse(4.5, 4.5, 3, 3, "red", 2)
         ...     surface.read_pixels(4, 0, 1, 3)[..., 3].ravel().tolist()
-        [124, 254, 131]
+        [125, 255, 133]
         """
         self._record(ink_command.encode_stroke_ellipse(cx, cy, rx, ry, paint, width, rotation))
 
@@ -289,7 +296,7 @@ class Inking:
         >>> with gpu.create_surface(4, 2) as surface:
         ...     surface.fill_ellipses([[2, 1, 2, 1]], "red")
         ...     surface.read_pixels(0, 0, 4, 1)[0, :, 3].tolist()
-        [156, 244, 244, 156]
+        [157, 244, 244, 157]
         """
         self._record(ink_many.encode_fill_ellipses(ellipses, colors, rotation))
 
@@ -300,7 +307,7 @@ class Inking:
         >>> with gpu.create_surface(9, 9) as surface:
         ...     surface.stroke_circles([[4.5, 4.5, 3]], "red", 2)
         ...     surface.read_pixels(4, 0, 1, 3)[..., 3].ravel().tolist()
-        [124, 254, 131]
+        [125, 255, 133]
         """
         self._record(ink_many.encode_stroke_circles(circles, colors, width))
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from dala.errors import ArgumentError, ParameterError, suggest
 from dala.colors import Color, rgba
+from dala.errors import ArgumentError, ParameterError, suggest
 from dala.gpu.ink_fields import EXTENDS, FILTERS, KINDS, PAINT, SPREADS
 from dala.gpu.opcodes import MAX_STOPS
 
@@ -43,7 +43,7 @@ def _stop_bytes(stops: Stops, who: str) -> tuple[int, bytes]:
     pairs = []
     for i, stop in enumerate(stops):
         if isinstance(stop, tuple) and len(stop) == 2:
-            pairs.append((float(stop[0]), rgba(stop[1])))  # type: ignore[arg-type]
+            pairs.append((float(stop[0]), rgba(stop[1])))
         else:
             pairs.append((i / max(len(stops) - 1, 1), rgba(stop)))
     offsets = [offset for offset, _ in pairs]
@@ -67,9 +67,9 @@ class LinearGradient:
 
     >>> from dala import gpu
     >>> with gpu.create_surface(3, 1) as surface:
-    ...     surface.fill_path(gpu.Path().rect(0, 0, 3, 1), gpu.LinearGradient(0, 0, 3, 0, ["black", "white"]))
+    ...     surface.fill_path("M0 0 H3 V1 H0 Z", gpu.LinearGradient(0, 0, 3, 0, ["black", "white"]))
     ...     surface.read_pixels(0, 0, 3, 1)[0, :, 0].tolist()
-    [42, 128, 213]
+    [43, 128, 212]
     """
 
     x0: float

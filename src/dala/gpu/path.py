@@ -11,6 +11,7 @@ import numpy as np
 from dala.errors import ArgumentError, ParameterError, ShapeError
 from dala.gpu.ink_fields import path_bytes
 from dala.gpu.opcodes import MAX_POINTS
+from dala.gpu.svg_path import read_svg
 
 _MOVE, _LINE, _QUAD, _CUBIC, _CLOSE = range(5)
 
@@ -32,8 +33,6 @@ class Path:
         self._points = array("d")
         self._start = (0.0, 0.0)
         if svg is not None:
-            from dala.gpu.svg_path import read_svg  # a path in SVG uses paths
-
             read_svg(self, svg)
 
     @classmethod
@@ -85,9 +84,7 @@ class Path:
         """
         return self._go(_QUAD, "quad_to", cx, cy, x, y)
 
-    def cubic_to(
-        self, c1x: float, c1y: float, c2x: float, c2y: float, x: float, y: float
-    ) -> Path:
+    def cubic_to(self, c1x: float, c1y: float, c2x: float, c2y: float, x: float, y: float) -> Path:
         """A cubic curve with two control points.
 
         >>> from dala import gpu
@@ -134,12 +131,17 @@ class Path:
             cy + x * math.sin(turned) + y * math.cos(turned),
         )
         (self.line_to if self._open else self.move_to)(*first)
-        return self._go_round(cx, cy, radius, ry, start, end, rotation)
+        return self.go_round(cx, cy, radius, ry, start, end, rotation)
 
-    def _go_round(
+    def go_round(
         self, cx: float, cy: float, rx: float, ry: float, start: float, end: float, rotation: float
     ) -> Path:
-        """The curves of an arc that begins where the path is; an eighth of a turn each at the most."""
+        """The curves of an ellipse's arc that begins where the path is, in degrees.
+
+        >>> from dala import gpu
+        >>> len(gpu.Path().move_to(10, 0).go_round(0, 0, 10, 10, 0, 90, 0))
+        3
+        """
         turned = math.radians(rotation)
         cos, sin = math.cos(turned), math.sin(turned)
 
@@ -153,7 +155,12 @@ class Path:
         bow = 4 / 3 * math.tan(step / 4)
         for i in range(pieces):
             angle = math.radians(start) + i * step
-            c, s, c1, s1 = math.cos(angle), math.sin(angle), math.cos(angle + step), math.sin(angle + step)
+            c, s, c1, s1 = (
+                math.cos(angle),
+                math.sin(angle),
+                math.cos(angle + step),
+                math.sin(angle + step),
+            )
             a, b = place(c - bow * s, s + bow * c), place(c1 + bow * s1, s1 - bow * c1)
             self.cubic_to(*a, *b, *place(c1, s1))
         return self
@@ -168,7 +175,7 @@ class Path:
         self._check((cx, cy, rx, ry, rotation), "ellipse")
         turned = math.radians(rotation)
         self.move_to(cx + rx * math.cos(turned), cy + rx * math.sin(turned))
-        return self._go_round(cx, cy, rx, ry, 0.0, 360.0, rotation).close()
+        return self.go_round(cx, cy, rx, ry, 0.0, 360.0, rotation).close()
 
     def rect(self, x: float, y: float, w: float, h: float, radius: float = 0.0) -> Path:
         """A rectangle, with round corners or not, as a part of its own.

@@ -4,20 +4,45 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from dala.errors import ParameterError
 
-if TYPE_CHECKING:
-    from dala.gpu.path import Path
-
 MAX_TEXT = 1 << 25  # characters
-_TOKEN = re.compile(r"\s*,?\s*(?:([MmZzLlHhVvCcSsQqTtAa])|([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?))")
+_TOKEN = re.compile(
+    r"\s*,?\s*(?:([MmZzLlHhVvCcSsQqTtAa])|([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?))"
+)
 _FLAG = re.compile(r"\s*,?\s*([01])")
 _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
 
 
-def read_svg(path: Path, text: str) -> None:
+class Pen(Protocol):
+    """What a text is drawn with: a path."""
+
+    @property
+    def current(self) -> tuple[float, float]: ...
+    def move_to(self, x: float, y: float, /) -> object: ...
+    def line_to(self, x: float, y: float, /) -> object: ...
+    def quad_to(self, cx: float, cy: float, x: float, y: float, /) -> object: ...
+    def cubic_to(
+        self, ax: float, ay: float, bx: float, by: float, x: float, y: float, /
+    ) -> object: ...
+    def close(self) -> object: ...
+    def go_round(
+        self,
+        cx: float,
+        cy: float,
+        rx: float,
+        ry: float,
+        start: float,
+        end: float,
+        rotation: float,
+        /,
+    ) -> object: ...
+    def __len__(self) -> int: ...
+
+
+def read_svg(path: Pen, text: str) -> None:
     """Add what a text says to a path; ParameterError says where it is wrong."""
     if not isinstance(text, str):
         raise ParameterError(f"Path: expected SVG path text, got {type(text).__name__}")
@@ -27,7 +52,7 @@ def read_svg(path: Path, text: str) -> None:
 
 
 class _Reader:
-    def __init__(self, path: Path, text: str) -> None:
+    def __init__(self, path: Pen, text: str) -> None:
         self.path = path
         self.text = text
         self.at = 0
@@ -132,4 +157,4 @@ class _Reader:
             last += 360
         elif not sweep and last > first:
             last -= 360
-        self.path._go_round(center_x, center_y, rx, ry, first, last, turned)
+        self.path.go_round(center_x, center_y, rx, ry, first, last, turned)

@@ -3,9 +3,10 @@
 The rasteriser is written in plain Python: functions whose parameters, variables and results are
 64-bit integers or floats, with ``if``, ``while``, ``for … in range``, calls and arithmetic. A parameter or
 result is what its annotation says; a variable is what is assigned to it first; where both kinds meet, the
-integer becomes a float, as in Python, and ``int(x)`` cuts a float off. Here they become machine code: ``compile_functions`` follows the calls from the given functions and writes each as one LLVM
-function. Memory is reached through words (words.py), which have a Python meaning and an LLVM
-spelling, so the same source also runs as Python, very slowly, on the same memory.
+integer becomes a float, as in Python, and ``int(x)`` cuts a float off. Here they become machine code:
+``compile_functions`` follows the calls from the given functions and writes each as one LLVM function.
+Memory is reached through words (words.py), which have a Python meaning and an LLVM spelling, so the same
+source also runs as Python, very slowly, on the same memory.
 
 Every variable is a slot on the stack; LLVM's own passes turn slots into registers. What is outside
 the language is refused when it is compiled, with the line.
@@ -23,6 +24,8 @@ from dataclasses import dataclass
 from types import FunctionType
 
 from dala.errors import KernelSyntaxError
+
+_INT, _FLOAT = "i64", "double"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,6 @@ class FloatWord(Word):
         return self.meaning(*arguments)
 
     result = property(lambda self: _FLOAT)
-
-
-_INT, _FLOAT = "i64", "double"
 
 
 class Value(str):
@@ -274,9 +274,10 @@ class _Function:
             case ast.BinOp(left=left, op=op, right=right):
                 return self.compute(node, op, left, right)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                value = self.value(operand)
-                negated = f"fneg double {value}" if value.kind == _FLOAT else f"sub i64 0, {value}"
-                return self.op(negated, value.kind)
+                a = self.value(operand)
+                return self.op(
+                    f"fneg double {a}" if a.kind == _FLOAT else f"sub i64 0, {a}", a.kind
+                )
             case ast.IfExp(test=test, body=yes, orelse=no):
                 return self.choose(test, yes, no)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):

@@ -24,8 +24,8 @@ WORK, COMMANDS, UPPER, LOWER = (
     216,
     224,
 )  # what is foreseen: picoseconds, how many, which rows
-# Ink (raster/ink) is compiled when it is first drawn: until then these addresses are 0, and only the part of
-# the state up to here is copied for a band.
+# Ink (raster/ink) is compiled when it is first drawn: until then these addresses are 0, and only the first
+# part of the state is copied for a band.
 COPIED = 232  # bytes of the state that are in use
 FORESEE_INK, DRAW_INK = 240, 248  # addresses of functions of (state, opcode, fields)
 PLAIN_BYTES = 256  # of the state, without ink
@@ -36,7 +36,10 @@ NEED, NEED_BYTES = 288, 296  # why Python is called, and for how much memory
 CIRCLE = 304  # cosines and sines of a whole turn
 CELLS, CELL_COUNT, EDGES = 312, 320, 328  # scratch of a thread: sums of areas, edges of one shape
 MATRIX = 336  # six floats: x' = a·x + c·y + e, y' = b·x + d·y + f
-TRANSFORMS, LOST_TRANSFORMS = 384, 392  # how many are pushed; and pushed beyond what there is room for
+TRANSFORMS, LOST_TRANSFORMS = (
+    384,
+    392,
+)  # how many are pushed; and pushed beyond what there is room for
 LAYERS, LOST_LAYERS, LAYER_TABLE, LAYER_ROOM = 400, 408, 416, 424
 BASE = 432  # the frame, while a layer is painted
 SEEN_TRANSFORMS, SEEN_LAYERS = 440, 448  # the same within a batch that is surveyed

@@ -58,8 +58,8 @@ _DRAWING = (*_SHAPES, Op.DRAW_ROUND_RECT, Op.FILL_ROUND_RECT, Op.BLIT, Op.IMAGE_
 DRAWS = sum(1 << op for op in _DRAWING)
 PLAIN = DRAWS | 1 << Op.CLEAR | 1 << Op.SET_CLIP | 1 << Op.RESET_CLIP  # done without Python
 
-# What check reports, as offsets of words: which of the 24 opcodes there are, and how many presents; and where
-# it finds the function that checks ink, or 0
+# What check reports, as offsets of words: which of the 24 opcodes there are, and how many presents; and
+# where it finds the function that checks ink, or 0
 SEEN, PRESENTS, CHECK_INK = 0, 8, 16
 REPORT_BYTES = 24
 MALFORMED, INK_UNKNOWN = -1, -2

@@ -53,9 +53,7 @@ def fill_edges(
             skip, count = max(load64(s + LEFT) - left, 0), min(right, load64(s + RIGHT)) - left
             to = load64(s + BACK) + (top * load64(s + WIDTH) + left) * 4
             step, border = load64(s + WIDTH) * 4, load64(s + BORDER)
-            sweep_color(
-                to, step, skip, count, rows, border, pixel, load64(s + CELLS), stride, rule
-            )
+            sweep_color(to, step, skip, count, rows, border, pixel, load64(s + CELLS), stride, rule)
         else:
             span = load64(s + CELLS) - SPAN_BYTES
             store64(span + SPAN_KIND, kind)
@@ -82,9 +80,7 @@ def paint_cells(
     call_at(load64(s + PAINT_INK), s, span, record)
 
 
-def add_edges(
-    s: int, edges: int, end: int, left: int, top: int, bottom: int, stride: int
-) -> None:
+def add_edges(s: int, edges: int, end: int, left: int, top: int, bottom: int, stride: int) -> None:
     """Edges into the cells of rows top … bottom − 1, as far as they are there."""
     first, last, aside, cells = top << 9, bottom << 9, left << 9, load64(s + CELLS)
     while edges < end:

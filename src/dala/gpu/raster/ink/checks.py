@@ -30,13 +30,13 @@ def check_ink(op: int, p: int, left: int) -> int:
         if left < 4:
             return -1
         size = load_u32(p)
-        if size > left - 4 or not body_fits(op, p + 4, size):
+        if size > left - 4:  # before anything is loaded: "or" computes both sides
             return -1
-        return size + 4
+        return size + 4 if body_fits(op, p + 4, size) else -1
     size = fixed_size(op)
-    if size < 0 or size > left or not fixed_fits(op, p):
+    if size < 0 or size > left:
         return -1
-    return size
+    return size if fixed_fits(op, p) else -1
 
 
 def fixed_size(op: int) -> int:
@@ -82,7 +82,9 @@ def body_fits(op: int, p: int, size: int) -> int:
     end = p + size
     if op == Op.FILL_POLYGON:
         points = size - 5
-        return points >= 0 and points & 7 == 0 and points <= MAX_POINTS * 8 and polygon_fits(p, points)
+        if points < 0 or points & 7 != 0 or points > MAX_POINTS * 8:
+            return 0
+        return load8(p) < 2 and finite(p + 5, points >> 2)
     if op == Op.PUSH_LAYER:
         return layer_fits(p, end)
     if op == Op.FILL_PATH:
@@ -94,11 +96,8 @@ def body_fits(op: int, p: int, size: int) -> int:
     dashes = load8(p + DASHES_AT) | load8(p + DASHES_AT + 1) << 8
     if dashes > MAX_DASH or dashes & 1 or end - p < DASH_AT + dashes * 4 or not style_fits(p):
         return 0
-    return dashes_fit(p + DASH_AT, dashes) and path_fits(paint_end(p + DASH_AT + dashes * 4, end), end)
-
-
-def polygon_fits(p: int, points: int) -> int:
-    return load8(p) < 2 and finite(p + 5, points >> 2)
+    paint = p + DASH_AT + dashes * 4
+    return dashes_fit(p + DASH_AT, dashes) and path_fits(paint_end(paint, end), end)
 
 
 def layer_fits(p: int, end: int) -> int:
@@ -109,7 +108,9 @@ def layer_fits(p: int, end: int) -> int:
         return 0
     if load8(p + LAYER_MODE) > LAST_MODE or clip > 1 or load8(p + LAYER_RULE) > 1:
         return 0
-    return path_fits(p + LAYER_PATH, end) if clip else p + LAYER_PATH == end
+    if clip:
+        return path_fits(p + LAYER_PATH, end)
+    return p + LAYER_PATH == end
 
 
 def style_fits(p: int) -> int:
@@ -136,8 +137,10 @@ def paint_end(p: int, end: int) -> int:
     after = p + PAINT_BYTES + stops * 8
     if kind > PATTERN or stops > MAX_STOPS or after > end or not finite(p + NUMBERS_AT, 6):
         return end + 1
-    if kind == 0 or kind == PATTERN:
-        return after if stops == 0 and spread < 8 and (kind != 0 or spread == 0) else end + 1
+    if kind == 0:
+        return after if stops == 0 and spread == 0 else end + 1
+    if kind == PATTERN:
+        return after if stops == 0 and spread < 8 else end + 1
     return after if stops > 0 and spread < 3 and stops_rise(p + PAINT_BYTES, stops) else end + 1
 
 

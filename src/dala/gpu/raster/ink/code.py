@@ -16,7 +16,7 @@ from dala.once import once
 
 
 def _compile(*functions: Any) -> Module:
-    return Module(compile_functions([cast(FunctionType, f) for f in functions]), optimise=True)
+    return Module(compile_functions([cast("FunctionType", f) for f in functions]), optimise=True)
 
 
 @once

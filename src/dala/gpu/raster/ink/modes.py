@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from dala.gpu.raster.words import load8, load_u32, magnitude, store32
 
-OVER, MULTIPLY, SCREEN, OVERLAY, DARKEN, LIGHTEN, ADD, DIFFERENCE, EXCLUSION, HARD_LIGHT, ERASE = range(11)
+OVER, MULTIPLY, SCREEN, OVERLAY, DARKEN, LIGHTEN, ADD, DIFFERENCE, EXCLUSION, HARD_LIGHT, ERASE = (
+    range(11)
+)
 LAST_MODE = ERASE
 REPLACE_MODE = 11
 

@@ -89,7 +89,11 @@ def paint_ink(s: int, span: int, record: int) -> int:
         tint = load_u32(paint + PICTURE_TINT)
     elif kind != COLOR and kind != MASK:
         there = invert(s, place)
-    skip, count, cover = load64(span + SPAN_SKIP), load64(span + SPAN_COUNT), load64(span + SPAN_COVER)
+    skip, count, cover = (
+        load64(span + SPAN_SKIP),
+        load64(span + SPAN_COUNT),
+        load64(span + SPAN_COVER),
+    )
     x, y = load64(span + SPAN_X) + skip, load64(span + SPAN_Y)
     for row in range(y, y + load64(span + SPAN_ROWS)):
         if kind == MASK:
@@ -117,7 +121,7 @@ def pixel_row(s: int, span: int, place: int, record: int, x: int, y: int, count:
     kind, paint, to = load64(span + SPAN_KIND), load64(span + SPAN_PAINT), load64(s + SCRATCH)
     if kind == COLOR:
         fill_row(to, count, load64(span + SPAN_PIXEL), to + count * 4)
-    elif kind == PATTERN or kind == PICTURE:
+    elif kind == PATTERN or kind == PICTURE:  # noqa: SIM109
         back, cx, cy = place + SAMPLE_BACK, x + 0.5, y + 0.5
         du, dv = load_f64(back), load_f64(back + 8)
         u = du * cx + load_f64(back + 16) * cy + load_f64(back + 32) - 0.5

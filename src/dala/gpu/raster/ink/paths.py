@@ -53,7 +53,9 @@ MAX_DASHES = 1 << 18
 SIZE, COUNT, REC_LEFT, REC_TOP, REC_RIGHT, REC_BOTTOM, REC_SHADES = range(0, 56, 8)
 HEAD_BYTES = 64
 # why Python is called
-NEED_CODE, NEED_ROOM, NEED_FEWER_DASHES, NEED_PICTURE, NEED_LAYER, NEED_PUSH, NEED_PAINTS = range(1, 8)
+NEED_CODE, NEED_ROOM, NEED_FEWER_DASHES, NEED_PICTURE, NEED_LAYER, NEED_PUSH, NEED_PAINTS = range(
+    1, 8
+)
 NEED_VERSION, NEED_TRANSFORM = 8, 9
 
 # a stroke's fields
@@ -107,9 +109,7 @@ def bend(s: int, x: float, y: float) -> float:
     return square_root(a * a + b * b)
 
 
-def curve(
-    s: int, head: int, out: int, x0: float, y0: float, p: int, degree: int, most: int
-) -> int:
+def curve(s: int, head: int, out: int, x0: float, y0: float, p: int, degree: int, most: int) -> int:
     """A curve of two or three more points, without its first one."""
     x1, y1, x2, y2 = load_f32(p), load_f32(p + 4), load_f32(p + 8), load_f32(p + 12)
     x3, y3 = x2, y2

@@ -2,8 +2,8 @@
 
 Functions of the rasteriser's language (language.py). A sprite's or image's fields: where its anchor goes, a
 matrix from its pixels to the user's coordinates, the anchor as a part of its size, its id, a tint, whether
-the nearest pixel is taken (1) and whether the matrix is for the whole picture instead (2), and which part of
-it is drawn (all, if that has no width).
+the nearest pixel is taken (1) and whether the matrix is for the whole picture instead (2), and which part
+of it is drawn (all, if that has no width).
 """
 
 from __future__ import annotations
@@ -38,7 +38,15 @@ from dala.gpu.raster.pictures import find_picture
 from dala.gpu.raster.words import load8, load64, load_f32, load_f64, load_u32, store64
 
 AT_X, AT_Y, AXIS_X, AXIS_Y, ANCHOR_X, ANCHOR_Y = 0, 4, 8, 16, 24, 28
-PICTURE_ID, PICTURE_TINT, PICTURE_NEAREST, CROP_X, CROP_Y, CROP_W, CROP_H = 32, 40, 44, 45, 49, 53, 57
+PICTURE_ID, PICTURE_TINT, PICTURE_NEAREST, CROP_X, CROP_Y, CROP_W, CROP_H = (
+    32,
+    40,
+    44,
+    45,
+    49,
+    53,
+    57,
+)
 # a picture as it is sampled, in scratch memory: where, its size, the way back from the surface, and how
 SAMPLE_PIXELS, SAMPLE_STRIDE, SAMPLE_W, SAMPLE_H, SAMPLE_BACK = 0, 8, 16, 24, 32
 SAMPLE_SPREAD, SAMPLE_NEAREST = 80, 88
@@ -93,10 +101,19 @@ def draw_ink_picture(s: int, picture: int, p: int) -> None:
     wide, high = w * per_pixel(p, w), h * per_pixel(p, h)
     left, top = -load_f32(p + ANCHOR_X) * wide, -load_f32(p + ANCHOR_Y) * high
     right, bottom = left + wide, top + high
-    x0, y0, x1, y1 = user_x(p, left, top), user_y(p, left, top), user_x(p, right, top), user_y(p, right, top)
-    x2, y2, x3, y3 = user_x(p, right, bottom), user_y(p, right, bottom), user_x(p, left, bottom), user_y(p, left, bottom)  # fmt: skip
+    x0, y0, x1, y1 = (
+        user_x(p, left, top),
+        user_y(p, left, top),
+        user_x(p, right, top),
+        user_y(p, right, top),
+    )
+    x2, y2 = user_x(p, right, bottom), user_y(p, right, bottom)
+    x3, y3 = user_x(p, left, bottom), user_y(p, left, bottom)
     a, b, c, d = to_y(s, x0, y0), to_y(s, x1, y1), to_y(s, x2, y2), to_y(s, x3, y3)
-    if min(min(a, b), min(c, d)) >= load64(s + BOTTOM) * 1.0 or max(max(a, b), max(c, d)) <= load64(s + TOP) * 1.0:
+    if (
+        min(min(a, b), min(c, d)) >= load64(s + BOTTOM) * 1.0
+        or max(max(a, b), max(c, d)) <= load64(s + TOP) * 1.0
+    ):
         return
     edges = load64(s + EDGES)
     end = emit_user(s, edges, x0, y0, x1, y1)
@@ -114,7 +131,10 @@ def place_picture(s: int, p: int, place: int, picture: int) -> int:
     """How a sprite or an image is sampled; 0 if it has no area."""
     w, h = crop_width(picture, p), crop_height(picture, p)
     stride = load64(picture + STRIDE)
-    store64(place + SAMPLE_PIXELS, load64(picture + PIXELS) + crop_top(picture, p) * stride + crop_left(picture, p) * 4)
+    store64(
+        place + SAMPLE_PIXELS,
+        load64(picture + PIXELS) + crop_top(picture, p) * stride + crop_left(picture, p) * 4,
+    )
     store64(place + SAMPLE_STRIDE, stride)
     store64(place + SAMPLE_W, w)
     store64(place + SAMPLE_H, h)
@@ -144,11 +164,10 @@ def place_pattern(s: int, paint: int, place: int) -> int:
     )  # fmt: skip
 
 
-def way_back(
-    s: int, place: int, a: float, b: float, c: float, d: float, e: float, f: float
-) -> int:
+def way_back(s: int, place: int, a: float, b: float, c: float, d: float, e: float, f: float) -> int:
     """The inverse of a matrix to the user's coordinates and on to the surface."""
-    ma, mb, mc, md = load_f64(s + MATRIX), load_f64(s + MATRIX + 8), load_f64(s + MATRIX + 16), load_f64(s + MATRIX + 24)  # fmt: skip
+    ma, mb = load_f64(s + MATRIX), load_f64(s + MATRIX + 8)
+    mc, md = load_f64(s + MATRIX + 16), load_f64(s + MATRIX + 24)
     return invert_to(
         place + SAMPLE_BACK, ma * a + mc * b, mb * a + md * b, ma * c + mc * d, mb * c + md * d,
         ma * e + mc * f + load_f64(s + MATRIX + 32), mb * e + md * f + load_f64(s + MATRIX + 40),

@@ -94,7 +94,8 @@ define internal {V} @fetch(ptr %base, <{L} x i64> %row, {V} %x, <{L} x i1> %ther
   %bytes = shl <{L} x i64> %wide, splat (i64 2)
   %at = add <{L} x i64> %row, %bytes
   %p = getelementptr i8, ptr %base, <{L} x i64> %at
-  %v = call {V} @llvm.masked.gather.v{L}i32.v{L}p0(<{L} x ptr> %p, i32 4, <{L} x i1> %there, {V} zeroinitializer)
+  %v = call {V} @llvm.masked.gather.v{L}i32.v{L}p0(
+    <{L} x ptr> %p, i32 4, <{L} x i1> %there, {V} zeroinitializer)
   ret {V} %v
 }}
 
@@ -347,9 +348,7 @@ def _share(a: int, b: int) -> int:
     return (a * b + 127) // 255
 
 
-def _blend_covered(
-    to: int, count: int, _border: int, pixels: int, cover: int, tint: int
-) -> int:
+def _blend_covered(to: int, count: int, _border: int, pixels: int, cover: int, tint: int) -> int:
     row = (ctypes.c_uint32 * count).from_address(to)
     for i in range(count):
         p = load_u32(pixels + i * 4)

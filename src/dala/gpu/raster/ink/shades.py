@@ -73,7 +73,8 @@ def mix_stops(a: int, b: int, share: float) -> int:
 
 def invert(s: int, to: int) -> int:
     """The matrix from the surface back to the user's coordinates, six floats; 0 if there is none."""
-    a, b, c, d = load_f64(s + MATRIX), load_f64(s + MATRIX + 8), load_f64(s + MATRIX + 16), load_f64(s + MATRIX + 24)  # fmt: skip
+    a, b = load_f64(s + MATRIX), load_f64(s + MATRIX + 8)
+    c, d = load_f64(s + MATRIX + 16), load_f64(s + MATRIX + 24)
     e, f = load_f64(s + MATRIX + 32), load_f64(s + MATRIX + 40)
     return invert_to(to, a, b, c, d, e, f)
 
@@ -136,7 +137,9 @@ def turn_of(x: float, y: float) -> float:
         return 0.0
     q = min(ax, ay) / most
     z = q * q
-    a = 0.99997726 + z * (-0.33262347 + z * (0.19354346 + z * (-0.11643287 + z * (0.05265332 - z * 0.01172120))))
+    a = 0.99997726 + z * (
+        -0.33262347 + z * (0.19354346 + z * (-0.11643287 + z * (0.05265332 - z * 0.01172120)))
+    )
     angle = q * a / TURN
     if ay > ax:
         angle = 0.25 - angle

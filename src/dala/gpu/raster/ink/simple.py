@@ -12,7 +12,6 @@ from dala.gpu.raster.ink.edges import (
     EDGE_BYTES,
     bottommost,
     emit,
-    emit_user,
     leftmost,
     rightmost,
     to_unit,
@@ -75,7 +74,9 @@ def stroke_line(s: int, p: int) -> None:
     half = load_f32(p + 16) * 0.5
     a, b = to_y(s, x0, y0), to_y(s, x1, y1)
     # a cap reaches half · √2 at most; the matrix makes that longer
-    reach = half * 1.5 * (magnitude(load_f64(s + MATRIX + 8)) + magnitude(load_f64(s + MATRIX + 24)))
+    reach = (
+        half * 1.5 * (magnitude(load_f64(s + MATRIX + 8)) + magnitude(load_f64(s + MATRIX + 24)))
+    )
     if min(a, b) - reach >= load64(s + BOTTOM) * 1.0 or max(a, b) + reach <= load64(s + TOP) * 1.0:
         return
     store_f64(s + HALF_WIDTH, half)
@@ -106,7 +107,8 @@ def add_ellipse(
 ) -> int:
     """The edges of an ellipse, or the other way round; none if it is outside the clip."""
     x, y = to_x(s, cx, cy), to_y(s, cx, cy)
-    a, b, c, d = load_f64(s + MATRIX), load_f64(s + MATRIX + 8), load_f64(s + MATRIX + 16), load_f64(s + MATRIX + 24)  # fmt: skip
+    a, b = load_f64(s + MATRIX), load_f64(s + MATRIX + 8)
+    c, d = load_f64(s + MATRIX + 16), load_f64(s + MATRIX + 24)
     ux, uy, vx, vy = a * ax + c * ay, b * ax + d * ay, a * bx + c * by, b * bx + d * by
     wide, high = square_root(ux * ux + vx * vx), square_root(uy * uy + vy * vy)
     if y + high <= load64(s + TOP) * 1.0 or y - high >= load64(s + BOTTOM) * 1.0:
@@ -122,7 +124,11 @@ def add_ellipse(
     step = (TURN >> (j + 4)) * 16
     room = (wide + high) * (factor - 1.0) + 1.0
     inside = x - wide >= room and y - high >= room
-    if inside and x + wide + room < load64(s + WIDTH) * 1.0 and y + high + room < load64(s + HEIGHT) * 1.0:
+    if (
+        inside
+        and x + wide + room < load64(s + WIDTH) * 1.0
+        and y + high + room < load64(s + HEIGHT) * 1.0
+    ):
         return add_inside(out, table, step, x, y, ux, uy, vx, vy)
     last_x, last_y, at = x + ux, y + uy, table + step
     for _ in range(16 << j):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dala.gpu.raster.ink.edges import emit_user
 from dala.gpu.raster.layout import ARC_COS, ARC_SIN, HALF_WIDTH, MATRIX
-from dala.gpu.raster.words import load64, load_f64, magnitude, square_root, store_f64
+from dala.gpu.raster.words import load_f64, magnitude, square_root, store_f64
 
 BUTT, ROUND, SQUARE = 0, 1, 2
 MITER, ROUND_JOIN, BEVEL = 0, 1, 2
@@ -173,7 +173,12 @@ def dash_points(
         left = load_f64(dashes + number * 8)
     left -= offset
     end = points + count * 16
-    x, y, first_x, first_y = load_f64(points), load_f64(points + 8), load_f64(points), load_f64(points + 8)
+    x, y, first_x, first_y = (
+        load_f64(points),
+        load_f64(points + 8),
+        load_f64(points),
+        load_f64(points + 8),
+    )
     at, drawn = points + 16, 0
     if number & 1 == 0:
         drawn = add_point(room, 0, x, y)

@@ -5,8 +5,8 @@
     evenodd  c = how far the area is from the nearest even number of turns
     cover    (c · 255 + 2¹⁸) div 2¹⁹, 0 … 255
 
-A colour of alpha a is blended (rows.py) with alpha (a · cover + 127) div 255. Pixels before ``skip`` and from
-``count`` on are left alone.
+A colour of alpha a is blended (rows.py) with alpha (a · cover + 127) div 255. Pixels before ``skip`` and
+from ``count`` on are left alone.
 """
 
 from __future__ import annotations
@@ -87,7 +87,6 @@ vector:
   %empty = icmp eq i32 %some, 0
   br i1 %empty, label %next, label %sum
 sum:
-  %flat = icmp eq i32 %any, 0
   store {V} zeroinitializer, ptr %cp, align 4
   %area = call {V} @sum_up({V} %a, i32 %carry)
   %last = extractelement {V} %area, i64 {last_lane}
@@ -129,7 +128,8 @@ mix_masked:
   call void @llvm.masked.store.v{L}i32.p0({V} %newm, ptr %p, i32 4, <{L} x i1> %inside)
   br label %next
 next:
-  %carry.next = phi i32 [ 0, %vector ], [ %last, %fill ], [ %last, %mix ], [ %last, %mix_whole ], [ %last, %mix_masked ]
+  %carry.next = phi i32 [ 0, %vector ], [ %last, %fill ], [ %last, %mix ],
+    [ %last, %mix_whole ], [ %last, %mix_masked ]
   %cell.next = add i64 %cell, {B}
   %at.next = add i64 %at, {B}
   %index.next = add {V} %index, splat (i32 {L})

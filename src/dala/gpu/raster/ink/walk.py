@@ -1,14 +1,14 @@
 """Commands of ink: foreseen, and drawn.
 
-Functions of the rasteriser's language (language.py); the first part of ink, which is compiled when one of its
-commands is first drawn. The walks over all commands (forecast.py, protocol.py) call ``foresee_ink`` and
+Functions of the rasteriser's language (language.py); the first part of ink, which is compiled when one of
+its commands is first drawn. The walks over all commands (forecast.py, protocol.py) call ``foresee_ink`` and
 ``draw_ink`` by their addresses.
 """
 
 from __future__ import annotations
 
 from dala.gpu.opcodes import Op
-from dala.gpu.raster.forecast import BLENDED, BLENDED_ROW, SAMPLED, count, count_surface
+from dala.gpu.raster.forecast import BLENDED, BLENDED_ROW, REFRESHED, SAMPLED, count, count_surface
 from dala.gpu.raster.ink.cells import COLOR
 from dala.gpu.raster.ink.edges import SPLIT_BYTES, emit_user, to_x, to_y
 from dala.gpu.raster.ink.layers import (
@@ -103,9 +103,15 @@ SMALL_BODY = 1 << 16  # bytes of a command that cannot fail for want of memory
 
 def foresee_ink(s: int, op: int, p: int) -> int:
     """What a command will need, made or asked for; 0 if Python is needed first."""
-    if load64(s + STALE):
+    if not foresee_command(s, op, p):
+        return 0
+    if load64(s + STALE):  # what was presented last is copied first
         store64(s + STALE, 0)
-        count_surface(s, BLENDED)
+        count_surface(s, REFRESHED)
+    return 1
+
+
+def foresee_command(s: int, op: int, p: int) -> int:
     if load64(s + PAINT_INK) == 0 and needs_paints(s, op, p):
         return ask(s, NEED_PAINTS)
     if op == Op.FILL_ELLIPSE or op == Op.STROKE_LINE or op == Op.STROKE_CIRCLE:
@@ -150,7 +156,7 @@ def path_of(paint: int) -> int:
 
 def foresee_path(s: int, paint: int, path: int, style: int, stroked: int) -> int:
     kind = load8(paint)
-    if kind == PATTERN:
+    if kind == PATTERN:  # noqa: SIM102  ("and" computes both)
         if find_picture(load64(s + IMAGES), load64(s + IMAGE_COUNT), load64(paint + ID_AT)) == 0:
             return ask(s, NEED_PICTURE)
     start = load64(s + ARENA_AT)
@@ -238,7 +244,16 @@ def foresee_picture(s: int, op: int, p: int) -> int:
     wide = reach * (magnitude(load_f64(s + MATRIX)) + magnitude(load_f64(s + MATRIX + 16)))
     high = reach * (magnitude(load_f64(s + MATRIX + 8)) + magnitude(load_f64(s + MATRIX + 24)))
     left, top = pixel(x - wide), pixel(y - high)
-    count(s, left, top, pixel(x + wide) + 1 - left, pixel(y + high) + 1 - top, EDGE_ROW, 0, SAMPLED >> 3)
+    count(
+        s,
+        left,
+        top,
+        pixel(x + wide) + 1 - left,
+        pixel(y + high) + 1 - top,
+        EDGE_ROW,
+        0,
+        SAMPLED >> 3,
+    )
     return 1
 
 
@@ -269,7 +284,7 @@ def foresee_stack(s: int, op: int, p: int) -> int:
 
 
 def foresee_layer(s: int, p: int) -> int:
-    if load8(p + LAYER_CLIP):
+    if load8(p + LAYER_CLIP):  # noqa: SIM102  ("and" computes both)
         if not place_fill(s, p + LAYER_PATH):
             return 0
     open_layer(s, p)
@@ -293,8 +308,10 @@ def survey_ink(s: int, op: int, p: int) -> int:
         return 0
     if op == Op.DRAW_SPRITE or op == Op.DRAW_PICTURE:
         return ink_picture(s, op, p) != 0
-    if op == Op.FILL_PATH or op == Op.FILL_POLYGON:
-        return load_u32(p) <= SMALL_BODY and (op == Op.FILL_POLYGON or survey_paint(s, p + 5))
+    if op == Op.FILL_POLYGON:
+        return load_u32(p) <= SMALL_BODY
+    if op == Op.FILL_PATH:
+        return load_u32(p) <= SMALL_BODY and survey_paint(s, p + 5)
     if op == Op.STROKE_PATH:
         plain = load8(p + 4 + DASHES_AT) == 0 and load_u32(p) <= SMALL_BODY >> 4
         return plain and survey_paint(s, paint_of_stroke(p + 4))
@@ -328,7 +345,8 @@ def survey_stack(s: int, op: int, p: int) -> int:
 def tame(s: int, p: int) -> int:
     """Whether a transform, and the one it is multiplied with, are of an everyday size: rotations, moves by
     less than a million, scales by less than two; 64 of those stay below the limit."""
-    most = max(max(magnitude(load_f32(p)), magnitude(load_f32(p + 4))), max(magnitude(load_f32(p + 8)), magnitude(load_f32(p + 12))))  # fmt: skip
+    most = max(magnitude(load_f32(p)), magnitude(load_f32(p + 4)))
+    most = max(most, max(magnitude(load_f32(p + 8)), magnitude(load_f32(p + 12))))
     moves = max(magnitude(load_f32(p + 16)), magnitude(load_f32(p + 20)))
     now = max(magnitude(load_f64(s + MATRIX)), magnitude(load_f64(s + MATRIX + 8)))
     now = max(now, max(magnitude(load_f64(s + MATRIX + 16)), magnitude(load_f64(s + MATRIX + 24))))
