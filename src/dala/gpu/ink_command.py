@@ -115,13 +115,13 @@ def encode_fill_polygon(points: object, paint: Paint, rule: Rule = "nonzero") ->
     """
     if not is_color(paint):
         return encode_fill_path(Path.polyline(points, closed=True), paint, rule)
-    table = np.asarray(points, "<f4")
+    table = np.asarray(points, np.float64)
     if table.ndim != 2 or table.shape[1] != 2:
         raise ShapeError(f"fill_polygon: expected points (N, 2), got {table.shape}")
-    if not np.isfinite(table).all() or len(table) > MAX_POINTS:
+    if not (np.abs(table) < 3e38).all() or len(table) > MAX_POINTS:
         raise ParameterError(f"fill_polygon: expected up to {MAX_POINTS} finite points")
     number = one_of(rule, RULES, "rule")
-    return _sized(Op.FILL_POLYGON, bytes([number]) + rgba(paint) + table.tobytes())
+    return _sized(Op.FILL_POLYGON, bytes([number]) + rgba(paint) + table.astype("<f4").tobytes())
 
 
 def encode_stroke_line(

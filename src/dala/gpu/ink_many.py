@@ -97,7 +97,7 @@ def encode_fill_polygons(polygons: object, colors: object) -> bytes:
         rgba = np.broadcast_to(rgba_array(colors, len(polygons)), (len(polygons), 4))
         parts = zip(polygons, rgba.tolist(), strict=True)
         return b"".join(encode_fill_polygon(points, tuple(color)) for points, color in parts)
-    table = np.asarray(polygons, np.float32)
+    table = np.asarray(polygons, np.float64)
     if table.size == 0:
         return b""
     if table.ndim != 3 or table.shape[2] != 2:
@@ -165,7 +165,7 @@ def encode_draw_sprites(
 
 def _floats(values: object, columns: int, who: str) -> Array:
     try:
-        table = np.asarray(values, np.float32)
+        table = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
         raise ShapeError(f"{who}: expected an array (N, {columns}): {error}") from error
     if table.size == 0:
@@ -173,11 +173,11 @@ def _floats(values: object, columns: int, who: str) -> Array:
     if table.ndim != 2 or table.shape[1] != columns:
         raise ShapeError(f"{who}: expected an array (N, {columns}), got {table.shape}")
     _check_finite(table, who)
-    return table
+    return table.astype(np.float32)
 
 
 def _check_finite(table: Array, who: str) -> None:
-    if not np.isfinite(table).all():
+    if not (np.abs(table) < 3e38).all():
         raise ParameterError(f"{who}: expected finite numbers; some are not")
 
 

@@ -46,8 +46,11 @@ class Path:
         table = np.asarray(points, np.float64)
         if table.ndim != 2 or table.shape[1:] != (2,) or not len(table):
             raise ShapeError(f"polyline: expected points (N, 2), got {table.shape}")
+        if len(table) > MAX_POINTS:
+            raise ParameterError(f"polyline: {len(table)} points; {MAX_POINTS} at the most")
+        if not (np.abs(table) < 3e38).all():
+            raise ParameterError("polyline: coordinates are finite numbers; some are not")
         path = cls()
-        path._check(table.ravel().tolist(), "polyline")
         path._verbs += bytes([_MOVE]) + bytes([_LINE]) * (len(table) - 1)
         path._points.extend(table.ravel().tolist())
         path._start = (float(table[0, 0]), float(table[0, 1]))

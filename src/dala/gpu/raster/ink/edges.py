@@ -1,8 +1,8 @@
 """Edges: what a shape's outline is before it is painted, clipped to the surface, in 1/512 pixel.
 
 Functions of the rasteriser's language (language.py). An edge is four 32-bit numbers, x0 y0 x1 y1. What lies
-above or below the surface is dropped; what lies left of it is moved to its left border, where it still
-counts for everything on its right; what lies right of it is dropped.
+above or below the surface is dropped; what lies left of it or right of it is moved to its border, where it
+still counts for everything on its right, and for how far the shape reaches.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def emit_across(s: int, out: int, x0: float, y0: float, x1: float, y1: float) ->
     if x0 >= 0.0 and x1 >= 0.0 and x0 <= wide and x1 <= wide:
         return put(s, out, x0, y0, x1, y1)
     if min(x0, x1) >= wide:
-        return out
+        return put(s, out, wide, y0, wide, y1)
     if max(x0, x1) <= 0.0:
         return put(s, out, 0.0, y0, 0.0, y1)
     steep = (y1 - y0) / (x1 - x0)
@@ -67,13 +67,17 @@ def emit_across(s: int, out: int, x0: float, y0: float, x1: float, y1: float) ->
         out = put(s, out, 0.0, y0, 0.0, middle)
         x0, y0 = 0.0, middle
     elif x0 > wide:
-        x0, y0 = wide, y0 + (wide - x0) * steep
+        middle = y0 + (wide - x0) * steep
+        out = put(s, out, wide, y0, wide, middle)
+        x0, y0 = wide, middle
     if x1 < 0.0:
         middle = y1 - x1 * steep
         out = put(s, out, 0.0, middle, 0.0, y1)
         x1, y1 = 0.0, middle
     elif x1 > wide:
-        x1, y1 = wide, y1 + (wide - x1) * steep
+        middle = y1 + (wide - x1) * steep
+        out = put(s, out, wide, middle, wide, y1)
+        x1, y1 = wide, middle
     return put(s, out, x0, y0, x1, y1)
 
 
