@@ -161,8 +161,10 @@ class GpuExecutable(QueuedExecutable):
     def _memory_of(
         self, slots: Sequence[Storage | None]
     ) -> Iterator[tuple[FindMemory, tuple[int, ...]]]:
-        """Where everything lies in one run, and by what that is recognised. Temporaries are given back at its end: whoever gets them comes
-        later in the queue."""
+        """Where everything lies in one run, and by what that is recognised.
+
+        Temporaries are given back at its end: whoever gets them comes later in the queue.
+        """
         pool = self.device.pool
         temps: list[Memory] = []
 
