@@ -9,6 +9,7 @@
     live.py       a source → filters → a window         sheet.py      frames side by side, as one picture
     sources.py    where live pictures come from         overlay.py    text on pictures
     clip.py       the clip of the demo                  bars.py       progress
+    models.py     which models there are                detect.py     what a model sees
     help.py       help in 80 columns                    mistakes.py   what commands raise
 
 Exit codes: 0 done; 1 something failed; 2 the command line is wrong; 130 interrupted (Ctrl-C).

@@ -26,6 +26,13 @@ FILTER_EXAMPLES = """Values follow a flag as name=value; a bare number is its fi
   dala filter 'photos/*.jpg' 'small/{name}.webp' --resize width=1280
 """
 
+MODELS_EXAMPLES = """Weights are found in the folders of DALA_MODELS and in a cache, by their sha256.
+
+  dala models
+  dala models import ~/Downloads/*.onnx
+  dala models fetch selfie --from https://example.org/models
+"""
+
 DEMO_FILTERS = "--blur 2 --sharpen 1 --contrast 0.2 --white-balance 8000 --vignette 0.4"
 
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON, for scripts.")]
@@ -137,6 +144,53 @@ def live(
     steps = chain_of(chosen_flags(context)).steps
     use(device)
     run_live(source, read_size(size), steps, frames=frames, stills=stills, device=device)
+
+
+@app.command(cls=Command)
+def detect(
+    source: Annotated[str, typer.Argument(metavar="IN", help="A picture or a video.")],
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="dala models lists them; or an ONNX file.")
+    ] = "yolo_v5",
+    device: DeviceName = "auto",
+    score: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, metavar="N", help="How sure it must be; the model's own."),
+    ] = None,
+    track: Annotated[
+        bool, typer.Option("--track", help="Of videos: number things from frame to frame.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """What a model sees: things, faces, people, classes."""
+    from dala import ml, use
+    from dala.cli.detect import run_detect
+
+    use(device)
+    with ml.load_model(model) as loaded:
+        run_detect(Path(source), loaded, score=score, track=track, as_json=json)
+
+
+@app.command(cls=Command, epilog=MODELS_EXAMPLES)
+def models(
+    action: Annotated[
+        str,
+        typer.Argument(metavar="[ACTION]", help="list, verify, import or fetch."),
+    ] = "list",
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[WHAT...]", help="Models by name; of import, files."),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option("--from", metavar="URL", help="Of fetch: the folder of the files."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Models by name: their licences, and whether their weights are here."""
+    from dala.cli.models import run_models
+
+    return run_models(action, what or [], address, as_json=json)
 
 
 @app.command(cls=Command)

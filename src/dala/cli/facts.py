@@ -13,6 +13,7 @@ EXTRAS = {  # what `pip install 'dala-gpu[…]'` brings
     "webgpu": ("wgpu",),
     "window": ("wgpu", "rendercanvas", "glfw"),
     "video": ("av",),
+    "ml": ("onnxruntime",),
     "cli": ("typer", "rich", "pillow"),
 }
 
