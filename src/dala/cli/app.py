@@ -24,6 +24,7 @@ FILTER_EXAMPLES = """Values follow a flag as name=value; a bare number is its fi
   dala filter in.jpg out.jpg --blur radius=3 --sharpen 0.5
   dala filter clip.mp4 graded.mp4 --look noir --strength 0.8
   dala filter 'photos/*.jpg' 'small/{name}.webp' --resize width=1280
+  dala filter talk.mp4 out.mp4 --background-blur radius=20 --people
 """
 
 MODELS_EXAMPLES = """Weights are found in the folders of DALA_MODELS and in a cache, by their sha256.
@@ -36,6 +37,9 @@ MODELS_EXAMPLES = """Weights are found in the folders of DALA_MODELS and in a ca
 DEMO_FILTERS = "--blur 2 --sharpen 1 --contrast 0.2 --white-balance 8000 --vignette 0.4"
 
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON, for scripts.")]
+People = Annotated[
+    bool, typer.Option("--people", help="Masks that are not given: people, by a model.")
+]
 DeviceName = Annotated[
     str,
     typer.Option(
@@ -83,6 +87,7 @@ def filter_(
     strength: Annotated[
         float, typer.Option(help="Mix the result with the original: 0 is the original.")
     ] = 1.0,
+    people: People = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite/--no-overwrite", help="Replace files that exist.")
     ] = False,
@@ -114,8 +119,8 @@ def filter_(
     refuse_bare_filters(paths)
     if len(paths) < 2:
         raise UsageMistake(f"{paths[0]} shall become what? dala filter IN... OUT")
-    chain = chain_of(chosen_flags(context), strength)
     use(device)
+    chain = chain_of(chosen_flags(context), strength, people)
     settings = Settings(overwrite, quiet, json, quality, codec, crf, conceal)
     return filter_files(paths[:-1], paths[-1], chain, settings)
 
@@ -141,8 +146,8 @@ def live(
     from dala.cli.live import run_live
     from dala.cli.names import read_size
 
-    steps = chain_of(chosen_flags(context)).steps
     use(device)
+    steps = chain_of(chosen_flags(context), people=True).steps  # a camera looks at people
     run_live(source, read_size(size), steps, frames=frames, stills=stills, device=device)
 
 

@@ -6,7 +6,8 @@
     program.py      a chain made ready         looks.py     chains with a name (lookfile.py: their files)
     step.py         one filter of a chain      further.py   the further images it reads
     pictures.py     NumPy, PIL, bytes, …       pil.py       PIL images; packing.py: RGB ↔ RGBA
-    backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
+    masks.py        masks that models make     shipped/     looks that come with dala
+    backgrounds.py, planar.py, generate.py
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 

@@ -54,7 +54,8 @@ class Step:
                 fixed.append((value.type, value.kind))
             else:
                 fixed.append(value is None)
-        return (*fixed, *[(name, image.type, image.is_rgb) for name, image in self.images.items()])
+        images = [(n, i.type, i.is_rgb, i.model) for n, i in self.images.items()]
+        return (*fixed, *images)
 
     def values_at(self, width: int, height: int) -> Mapping[str, ParamValue]:
         """The values on a picture of that size: a ``resize`` or ``crop`` gets the size it left open."""

@@ -13,7 +13,7 @@ import ctypes
 import functools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -30,6 +30,7 @@ from dala.kernels.geometry import any_size
 from dala.language import vocabulary
 from dala.language.kernel import make_kernel
 from dala.language.values import Image, Vec
+from dala.media.masks import Begin, LiveMasks
 from dala.media.program import new_buffer
 from dala.video.color import Color
 from dala.video.pictures import Kind, even, frame_shape
@@ -37,6 +38,8 @@ from dala.video.pictures import Kind, even, frame_shape
 Array = npt.NDArray[np.uint8]
 Tensor = Buffer | Scratch
 Middle = Callable[[Pipeline, Sequence[Tensor], Tensor], None]  # from RGBA pictures to one
+# of an engine and what begins a pipeline with the first picture: the masks that models make of it
+Live = Callable[[Engine, Begin], LiveMasks]
 Job = TypeVar("Job")
 UNDER_WAY = 3  # on a GPU: one is uploaded, one computed, one downloaded
 
@@ -97,6 +100,7 @@ class FramePass:
         sources: Sequence[Format],
         target: Format,
         middle: Middle | None = None,
+        live: Live | None = None,
     ) -> None:
         self.engine = engine
         self.target = target
@@ -104,11 +108,10 @@ class FramePass:
         self._pipeline = Pipeline(engine)
         self._inputs = [self._allocate(source.type) for source in sources]
         self._output = self._allocate(target.type)
-        pictures = [
-            self._decoded(source, frame)
-            for source, frame in zip(sources, self._inputs, strict=True)
-        ]
+        frames = list(zip(sources, self._inputs, strict=True))
+        pictures = [_decoded(self._pipeline, source, frame) for source, frame in frames]
         self._finish(pictures, middle)
+        self._masks = live and live(engine, lambda p: _decoded(p, *frames[0]))
         self._pool = _Pool(target.type, self._allocate if self.on_host else None)
         self._spare = [([self._allocate(s.type) for s in sources], self._allocate(target.type))
                        for _ in range(0 if self.on_host else UNDER_WAY)]  # fmt: skip
@@ -146,7 +149,7 @@ class FramePass:
         inputs = {own: self._enter(p, own) for own, p in zip(self._inputs, pictures, strict=True)}
         output, frame = self._pool.take()
         assert output is not None
-        self._pipeline.run(buffers={**inputs, self._output: output})
+        self._pipeline.run(buffers={**inputs, self._output: output, **self._made_of(inputs)})
         return frame
 
     def _enter(self, picture: Picture, own: Buffer) -> Buffer:
@@ -182,28 +185,18 @@ class FramePass:
         for picture, buffer in zip(pictures, inputs, strict=True):
             device.fill(buffer.storage(), picture.fill)
         stand_ins = dict(zip(self._inputs, inputs, strict=True))
-        self._pipeline.enqueue(buffers={**stand_ins, self._output: output})
+        masks = self._made_of(stand_ins)
+        self._pipeline.enqueue(buffers={**stand_ins, self._output: output, **masks})
         return device.fetch_later(output.storage())
+
+    def _made_of(self, inputs: Mapping[Buffer, Buffer]) -> Mapping[Buffer, Buffer]:
+        """What a model makes of a frame, for the filters that read it."""
+        return (
+            self._masks.stand_ins({self._inputs[0]: inputs[self._inputs[0]]}) if self._masks else {}
+        )
 
     def _allocate(self, type_: ArrayType) -> Buffer:
         return new_buffer(self.engine, type_)
-
-    def _add(self, kernel: object, source: Tensor, target: Tensor, **params: object) -> Tensor:
-        spec = {"kernel": kernel, "inputs": [source], "output": target, "params": params}
-        self._pipeline.add(spec)
-        return target
-
-    def _decoded(self, source: Format, frame: Buffer) -> Tensor:
-        """The source as an RGBA picture of its very size."""
-        if source.kind == "rgba":
-            return frame
-        size = even(source.height), even(source.width)
-        picture = self._add(
-            "yuv420p_to_rgba", frame, rgba_scratch(*size), **source.color.kernel_params
-        )
-        if size == (source.height, source.width):
-            return picture
-        return self._add("crop", picture, rgba_scratch(source.height, source.width))
 
     def _finish(self, pictures: Sequence[Tensor], middle: Middle | None) -> None:
         target = self.target
@@ -214,8 +207,9 @@ class FramePass:
         picture = self._compose(pictures, middle, rgba_scratch(*size))
         whole = even(target.height), even(target.width)
         if whole != size:
-            picture = self._add(EXTEND, picture, rgba_scratch(*whole))
-        self._add("rgba_to_yuv420p", picture, self._output, **target.color.kernel_params)
+            picture = _add(self._pipeline, EXTEND, picture, rgba_scratch(*whole))
+        color = target.color.kernel_params
+        _add(self._pipeline, "rgba_to_yuv420p", picture, self._output, **color)
 
     def _compose(self, pictures: Sequence[Tensor], middle: Middle | None, output: Tensor) -> Tensor:
         if middle is not None:
@@ -226,6 +220,25 @@ class FramePass:
             copy = {"op": "copy_buffer", "inputs": [pictures[0]], "output": output}
             self._pipeline.add(copy)
         return output
+
+
+def _add(
+    pipeline: Pipeline, kernel: object, source: Tensor, target: Tensor, **params: object
+) -> Tensor:
+    pipeline.add({"kernel": kernel, "inputs": [source], "output": target, "params": params})
+    return target
+
+
+def _decoded(pipeline: Pipeline, source: Format, frame: Buffer) -> Tensor:
+    """The source as an RGBA picture of its very size."""
+    if source.kind == "rgba":
+        return frame
+    size = even(source.height), even(source.width)
+    color = source.color.kernel_params
+    picture = _add(pipeline, "yuv420p_to_rgba", frame, rgba_scratch(*size), **color)
+    if size == (source.height, source.width):
+        return picture
+    return _add(pipeline, "crop", picture, rgba_scratch(source.height, source.width))
 
 
 def _fetched(job: Job, content: Callable[[], Array] | None) -> tuple[Job, Array | None]:

@@ -12,14 +12,17 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, get_args
 
+from dala.compute.buffers import Buffer
+from dala.compute.engine import Engine
 from dala.compute.pipelines import Pipeline
 from dala.errors import ParameterError
 from dala.media.chain import Chain, Filters
+from dala.media.masks import Begin, LiveMasks
 from dala.media.program import engine_of
 from dala.media.stages import ON_BLACK
 from dala.video.codecs import choose_encoder
 from dala.video.color import Matrix, Range, check_color
-from dala.video.device import Format, FramePass, Middle, PassThrough, Tensor, rgba_scratch
+from dala.video.device import Format, FramePass, PassThrough, Tensor, rgba_scratch
 from dala.video.encoder import Encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import Input, Keep, check_target
@@ -82,7 +85,9 @@ def transcode(
         target = Format("yuv420p", width, height, source.color)
         frames: FramePass | PassThrough = PassThrough(engine_of(device), target)
         if len(chain) or target != source.format:
-            frames = FramePass(engine_of(device), [source.format], target, filter_stage(chain))
+            stage = filter_stage(chain)
+            live = None if stage is None else stage.masks
+            frames = FramePass(engine_of(device), [source.format], target, stage, live)
         frames.compile()
         encoder = Encoder(
             dst,
@@ -99,20 +104,28 @@ def transcode(
         source.close()
 
 
-def filter_stage(chain: Chain) -> Middle | None:
+class FilterStage:
     """What a chain does to a picture; what became transparent is seen on black."""
-    if not len(chain):
-        return None
 
-    def add(pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
-        if not chain.writes_alpha:
-            chain.add_to(pipeline, pictures[0], output)
-            return
-        filtered = rgba_scratch(*output.shape[:2])
-        chain.add_to(pipeline, pictures[0], filtered)
-        pipeline.add({"kernel": ON_BLACK, "inputs": [filtered], "output": output})
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+        self._images: list[Buffer] = []
 
-    return add
+    def __call__(self, pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
+        chain = self._chain
+        filtered = rgba_scratch(*output.shape[:2]) if chain.writes_alpha else output
+        self._images = chain.add_to(pipeline, pictures[0], filtered).images
+        if filtered is not output:
+            pipeline.add({"kernel": ON_BLACK, "inputs": [filtered], "output": output})
+
+    def masks(self, engine: Engine, begin: Begin) -> LiveMasks:
+        """Those that models make for its filters, once it was added to a pipeline."""
+        return LiveMasks(engine, self._chain, self._images, begin)
+
+
+def filter_stage(chain: Chain) -> FilterStage | None:
+    """The stage between decoding and encoding, if there is anything to do."""
+    return FilterStage(chain) if len(chain) else None
 
 
 def _moments(source: Input) -> Iterator[Moment]:
