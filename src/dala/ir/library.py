@@ -41,7 +41,11 @@ class OwnBody(ABC):
 
     @abstractmethod
     def emit(
-        self, device: object, reads: Sequence[Any], writes: Sequence[Any], new_temp: Callable[..., Any]
+        self,
+        device: object,
+        reads: Sequence[Any],
+        writes: Sequence[Any],
+        new_temp: Callable[..., Any],
     ) -> list[Any]:
         """As steps of a device that has its own."""
 

@@ -50,7 +50,10 @@ def _explain_whole(number: int, work: WholePass, device: str) -> list[str]:
     source = " and ".join("×".join(map(str, a.type.shape)) for a in work.reads)
     if isinstance(work.work, OwnCall):
         lines = work.work.body.explain(device).splitlines()
-        return [f"pass {number + 1}: {work.labels[0]} of {source}", *(f"    {line}" for line in lines)]
+        return [
+            f"pass {number + 1}: {work.labels[0]} of {source}",
+            *(f"    {line}" for line in lines),
+        ]
     return [f"pass {number + 1}: {work.labels[0]} of {source}, whole"]
 
 

@@ -4,6 +4,7 @@ drop_unread     what nobody reads
 find_silu       x · sigmoid(x) as one step
 fuse_steps      element-wise steps become the epilogue of the layer before them
 fold_weights    factors and offsets per channel become weights and biases
+drop_padding    zeros behind the channels of what is added
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import numpy as np
 from dala.ml.layers.program import Array, Layer, Program, Step
 from dala.ml.layers.table import LAYERS
 
+IN_EPILOGUE = "element by element, so in the epilogue"
+IN_WEIGHTS = "by a constant for each channel, so in the weights"
+MOST_INPUTS = 4  # of a layer: with weights, bias and output no GPU has too few bindings for it
 COMMUTATIVE = ("add", "mul", "max", "min")
 CONVOLUTIONS = ("pointwise", "depthwise", "conv", "transposed")
 
@@ -48,7 +52,7 @@ def find_silu(program: Program) -> None:
                 same = program.values[x].shape == program.values[layer.output].shape
                 if same and [s.op for s in made.epilogue] == ["sigmoid"]:
                     layer.inputs, layer.epilogue = (x,), (Step("silu"),)
-                    layer.notes = (*layer.notes, "x · sigmoid(x) is one step")
+                    layer.notes = (*layer.notes, ("sigmoid, mul", "x · sigmoid(x) is one step"))
                     break
     drop_unread(program)
 
@@ -70,6 +74,8 @@ def fuse_steps(program: Program) -> None:
             if before is None or not LAYERS[before.kind].fuses or readers[before.output] != 1:
                 continue
             if program.values[before.output].shape != program.values[layer.output].shape:
+                continue
+            if len(before.inputs) + len(layer.inputs) - 1 > MOST_INPUTS:
                 continue
             joined = _join(before, layer, main)
             gone.add(before)
@@ -95,14 +101,13 @@ def _join(before: Layer, layer: Layer, main: int) -> Layer:
     for step in layer.epilogue:
         operands = tuple(moved[0 if main == 1 else k] for k in step.operands)
         steps.append(step._replace(operands=operands))
-    words = ", ".join(s.op for s in steps)
-    note = f"{words}: element by element, so in the epilogue"
+    notes = tuple((step.op, IN_EPILOGUE) for step in layer.epilogue)
     return replace(
         before,
         inputs=(*before.inputs, *(layer.inputs[k] for k in others)),
         output=layer.output,
         epilogue=(*before.epilogue, *steps),
-        notes=(*before.notes, note, *layer.notes),
+        notes=(*before.notes, *notes, *(n for n in layer.notes if n[1] != IN_EPILOGUE)),
     )
 
 
@@ -127,7 +132,7 @@ def _fold_one(program: Program, layer: Layer) -> bool:
                 bias = bias + vector if step.op == "add" else bias - vector
             layer.weights = (weight.astype(weight.dtype), bias.astype(layer.weights[1].dtype))
             layer.epilogue = layer.epilogue[:number] + layer.epilogue[number + 1 :]
-            layer.notes = (*layer.notes, f"{step.op} by a constant per channel: in the weights")
+            layer.notes = (*layer.notes, (step.op, IN_WEIGHTS))
             return True
         if step.op != "add":  # offsets may change places with each other, nothing else may
             return False
@@ -147,4 +152,41 @@ def _per_channel(program: Program, layer: Layer, step: Step) -> Array | None:
     return np.broadcast_to(array.reshape(-1), (channels,))
 
 
-PASSES = (drop_unread, find_silu, fuse_steps, fold_weights)
+def drop_padding(program: Program) -> None:
+    """Zeros behind the channels of what is added are not made: a sum takes what is there."""
+    readers = Counter(i for layer in program.layers for i in layer.inputs)
+    readers.update(program.outputs)
+    maker = {layer.output: layer for layer in program.layers}
+    for layer in program.layers:
+        for step in layer.epilogue:
+            if step.op != "add" or len(step.operands) != 1:
+                continue
+            number = step.operands[0]
+            before = maker.get(layer.inputs[number])
+            source = None if before is None else _without_padding(program, before)
+            if source is None or readers[layer.inputs[number]] != 1:
+                continue
+            layer.inputs = (*layer.inputs[:number], source, *layer.inputs[number + 1 :])
+            layer.notes = (*layer.notes, ("pad", "zeros behind the channels need not be added"))
+    drop_unread(program)
+
+
+def _without_padding(program: Program, layer: Layer) -> int | None:
+    """What a layer only puts zeros behind, along the channels."""
+    source, made = (program.values[v].shape for v in (layer.inputs[0], layer.output))
+    if len(source) != len(made) or source[:-1] != made[:-1] or not 1 < source[-1] < made[-1]:
+        return None
+    last, few = len(made) - 1, source[-1]
+    if layer.kind == "concat" and layer.options["axis"] == last:
+        rest = [program.constants.get(v) for v in layer.inputs[1:]]
+        return layer.inputs[0] if all(a is not None and not a.any() for a in rest) else None
+    if layer.kind != "take" or layer.options["fill"] != 0 or set(layer.options["tables"]) != {last}:
+        return None
+    table = layer.options["tables"][last]
+    kept = layer.options["axes"] == tuple(range(last + 1)) and np.array_equal(
+        table[:few], np.arange(few)
+    )
+    return layer.inputs[0] if kept and (table[few:] == -1).all() else None
+
+
+PASSES = (drop_unread, find_silu, fuse_steps, fold_weights, drop_padding)

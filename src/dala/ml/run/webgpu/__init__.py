@@ -9,6 +9,6 @@ products.py   pointwise, matmul                      windows.py    convolutions,
 moves.py      map, take, concat                      whole.py      reductions, softmax, argmax
 
 Values are dense, channels last. An invocation computes four channels of one pixel (of four pixels in a
-product); where the channels are no multiple of four the last ones are read and written one by one. Sizes are
-uniforms, so layers of one kind share a pipeline.
+product); where the channels are no multiple of four the last ones are read and written one by one. Sizes
+are uniforms, so layers of one kind share a pipeline.
 """

@@ -1,6 +1,6 @@
 """Arrays as shaders see them: rows of channels, read and written four at a time.
 
-A form is how elements are stored: f32, s32, bytes, or f16 in pairs (unpacked to f32: every GPU can do that).
+A form is how elements are stored: f32, s32, bytes, or f16 in pairs (unpacked to f32 on every GPU).
 Where the channels are a multiple of four, a row is made of whole quads; else the last quad of a row is read
 and written element by element.
 """
@@ -55,7 +55,9 @@ def form_of(dtype: np.dtype[Any], *, outside: bool) -> str:
 class Access:
     """WGSL for one array of a shader, seen as rows of ``channels`` elements."""
 
-    def __init__(self, number: int, stored: Stored, channels: int, channels_name: str, written: bool) -> None:
+    def __init__(
+        self, number: int, stored: Stored, channels: int, channels_name: str, written: bool
+    ) -> None:
         self.number = number
         self.stored = stored
         self.written = written
@@ -96,7 +98,9 @@ class Access:
 
     def functions(self) -> str:
         """The functions that were asked for."""
-        return "".join({"read": self._read, "one": self._one, "write": self._write}[k]() for k in self.used)
+        return "".join(
+            {"read": self._read, "one": self._one, "write": self._write}[k]() for k in self.used
+        )
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -104,7 +108,11 @@ class Access:
         """One element as a float, by its place."""
         a, form = self.name, self.stored.form
         if form == "u8":
-            word = f"atomicLoad(&{a}[({index}) >> 2u])" if self.written and not self.whole else f"{a}[({index}) >> 2u]"
+            word = (
+                f"atomicLoad(&{a}[({index}) >> 2u])"
+                if self.written and not self.whole
+                else f"{a}[({index}) >> 2u]"
+            )
             return f"f32(({word} >> ((({index}) & 3u) * 8u)) & 255u)"
         if form == "f16":
             pair = f"{a}[({index}) >> 2u][(({index}) >> 1u) & 1u]"
@@ -120,9 +128,12 @@ class Access:
         if self.whole:
             at = f"{self.name}[row * (({self.size} + 3u) / 4u) + quad]"
             if self.stored.form == "u8":
-                body = f"let w = {at}; return vec4<f32>(vec4<u32>(w, w >> 8u, w >> 16u, w >> 24u) & vec4<u32>(255u));"
+                bytes_ = "vec4<u32>(w, w >> 8u, w >> 16u, w >> 24u) & vec4<u32>(255u)"
+                body = f"let w = {at}; return vec4<f32>({bytes_});"
             elif self.stored.form == "f16":
-                body = f"let w = {at}; return vec4<f32>(unpack2x16float(w.x), unpack2x16float(w.y));"
+                body = (
+                    f"let w = {at}; return vec4<f32>(unpack2x16float(w.x), unpack2x16float(w.y));"
+                )
             else:
                 body = f"return vec4<f32>({at});"
             return f"{head}    {body}\n}}\n"

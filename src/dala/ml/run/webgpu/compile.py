@@ -59,7 +59,9 @@ class Compiler:
             return self.hold(self.program.constants[value], False)
         root = self.placing.roots[value]
         if root in self.program.constants:
-            return self.hold(self.program.constants[root].reshape(self.program.values[value].shape), False)
+            return self.hold(
+                self.program.constants[root].reshape(self.program.values[value].shape), False
+            )
         return Stored(self.places[root], self.placing.forms[root], self.program.values[value].shape)
 
     def _emit(self, layer: Layer) -> list[Shader]:
@@ -86,7 +88,13 @@ class Compiler:
         return [self._window(shader, layer, inputs[0], made, finish)]
 
     def _finish(
-        self, shader: LayerShader, layer: Layer, inputs: Sequence[Stored], made: Sequence[int], *, flat: bool
+        self,
+        shader: LayerShader,
+        layer: Layer,
+        inputs: Sequence[Stored],
+        made: Sequence[int],
+        *,
+        flat: bool,
     ) -> str:
         """A function of row, quad and a sum: the epilogue, and the result stored."""
         types = [self.program.values[v].dtype for v in layer.inputs]
@@ -116,7 +124,9 @@ class Compiler:
         held_bias = self.hold(_padded(bias[None], made[-1]), False)
         if layer.kind == "depthwise":
             held = self.hold(_padded(weight[:, :, 0].reshape(-1, made[-1]), made[-1]), True)
-            return windows.emit_depthwise(shader, source, held, held_bias, options, made, window, finish)
+            return windows.emit_depthwise(
+                shader, source, held, held_bias, options, made, window, finish
+            )
         matrix = _dense(weight, options["groups"])
         quads = -(-source.shape[-1] // 4)
         wide = np.zeros((*window, quads * 4, matrix.shape[3]), matrix.dtype)
@@ -124,12 +134,19 @@ class Compiler:
         held = self.hold(_padded(wide.reshape(-1, made[-1]), made[-1]), True)
         if layer.kind == "pointwise":
             rows = math.prod(made[:-1])
-            return products.emit_product(shader, source, held, held_bias, rows, -(-made[-1] // 4), finish)
+            return products.emit_product(
+                shader, source, held, held_bias, rows, -(-made[-1] // 4), finish
+            )
         emit = windows.emit_conv if layer.kind == "conv" else windows.emit_transposed
         return emit(shader, source, held, held_bias, options, made, window, finish)
 
     def _matmul(
-        self, shader: LayerShader, layer: Layer, inputs: Sequence[Stored], made: tuple[int, ...], finish: str
+        self,
+        shader: LayerShader,
+        layer: Layer,
+        inputs: Sequence[Stored],
+        made: tuple[int, ...],
+        finish: str,
     ) -> Shader:
         a, b = inputs[:2]
         if math.prod(b.shape[:-2]) == 1 and math.prod(made[:-2]) == math.prod(a.shape[:-2]):
@@ -141,10 +158,14 @@ class Compiler:
                 weight = self.hold(_padded(wide, columns), True)
                 bias = self.hold(np.zeros((1, -(-columns // 4) * 4), np.float32), False)
                 rows = math.prod(made[:-1])
-                return products.emit_product(shader, a, weight, bias, rows, -(-columns // 4), finish)
+                return products.emit_product(
+                    shader, a, weight, bias, rows, -(-columns // 4), finish
+                )
             return products.emit_matmul(shader, a, b, made, False, finish)
         if a.shape[:-2] != b.shape[:-2]:
-            raise ModelError(f"{layer.label}: products of {a.shape} and {b.shape} are not supported on a GPU")
+            raise ModelError(
+                f"{layer.label}: products of {a.shape} and {b.shape} are not supported on a GPU"
+            )
         return products.emit_matmul(shader, a, b, made, True, finish)
 
     def _reduce(self, shader: LayerShader, layer: Layer, source: Stored, finish: str) -> Shader:

@@ -33,7 +33,10 @@ ERF = """fn erf(x: f32) -> f32 {
     return sign(x) * (1.0 - s * exp(-a * a));
 }
 """
-SIGMOID = "fn sigmoid(v: vec4<f32>) -> vec4<f32> { return 1.0 / (1.0 + exp(clamp(-v, vec4<f32>(-80.0), vec4<f32>(80.0)))); }\n"
+SIGMOID = """fn sigmoid(v: vec4<f32>) -> vec4<f32> {
+    return 1.0 / (1.0 + exp(clamp(-v, vec4<f32>(-80.0), vec4<f32>(80.0))));
+}
+"""
 PLAIN = {
     "relu": f"max(v, {ZERO})", "sigmoid": "sigmoid(v)", "silu": "v * sigmoid(v)",
     "tanh": "tanh(clamp(v, vec4<f32>(-10.0), vec4<f32>(10.0)))", "exp": "exp(v)", "log": "log(v)",
@@ -76,7 +79,10 @@ def operand(shader: LayerShader, stored: Stored, shape: Sequence[int], *, flat: 
     row = _row(shader, array, given, shape)
     if given[-1] == shape[-1]:
         return array.read(row, "quad")
-    return f"vec4<f32>({array.one(row)})"
+    if given[-1] == 1:
+        return f"vec4<f32>({array.one(row)})"
+    quads = f"(({array.size} + 3u) / 4u)"  # zeros behind its own channels
+    return f"select({ZERO}, {array.read(row, f'min(quad, {quads} - 1u)')}, quad < {quads})"
 
 
 def _row(shader: LayerShader, array: Access, given: Sequence[int], shape: Sequence[int]) -> str:
@@ -89,7 +95,9 @@ def _row(shader: LayerShader, array: Access, given: Sequence[int], shape: Sequen
             continue
         inner, stride = math.prod(leading[axis + 1 :]), math.prod(given[axis + 1 : -1])
         key = f"a{array.number}.{axis}"
-        names = [shader.number(f"{key}{k}", v) for k, v in (("i", inner), ("n", length), ("s", stride))]
+        names = [
+            shader.number(f"{key}{k}", v) for k, v in (("i", inner), ("n", length), ("s", stride))
+        ]
         terms.append(f"((row / {names[0]}) % {names[1]}) * {names[2]}")
     return " + ".join(terms) or "0u"
 

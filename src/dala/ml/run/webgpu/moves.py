@@ -15,10 +15,7 @@ from dala.ml.run.webgpu.shader import LayerShader
 def emit_map(shader: LayerShader, read: str, rows: int, quads: int, finish: str) -> Shader:
     """An invocation per four channels; ``read`` is the running value there."""
     q = shader.number("quads", quads)
-    body = (
-        f"    let quad = at % {q};\n    let row = at / {q};\n"
-        f"    {finish}(row, quad, {read});\n"
-    )
+    body = f"    let quad = at % {q};\n    let row = at / {q};\n    {finish}(row, quad, {read});\n"
     return shader.finish(body, rows * quads)
 
 
@@ -28,7 +25,11 @@ def emit_copy(
     """Runs of ``run`` elements, to ``start`` of every ``whole`` of the target."""
     a = shader.array(source, source.count)
     out = shader.array(target, target.count if _in_quads(run, whole, start) else 1, written=True)
-    r, w, s = shader.number("run", run), shader.number("whole", whole), shader.number("start", start)
+    r, w, s = (
+        shader.number("run", run),
+        shader.number("whole", whole),
+        shader.number("start", start),
+    )
     if _in_quads(run, whole, start):
         body = (
             f"    let part = {r} / 4u;\n    let to = (at / part) * ({w} / 4u) + {s} / 4u + at % part;\n"
@@ -36,7 +37,9 @@ def emit_copy(
         )
         return shader.finish(body, source.count // 4)
     element = f"vec4<f32>({a.one('at')})"
-    body = f"    let to = (at / {r}) * {w} + {s} + at % {r};\n    {out.write('to', '0u', element)}\n"
+    body = (
+        f"    let to = (at / {r}) * {w} + {s} + at % {r};\n    {out.write('to', '0u', element)}\n"
+    )
     return shader.finish(body, source.count)
 
 

@@ -13,7 +13,17 @@ from dala.ml.layers.program import Layer, Program
 from dala.ml.run.webgpu.access import form_of, stored_type
 
 # Kinds that write rows in whole quads, and so can write f16
-WRITES_QUADS = ("pointwise", "depthwise", "conv", "transposed", "pool", "resize", "map", "matmul", "reduce")
+WRITES_QUADS = (
+    "pointwise",
+    "depthwise",
+    "conv",
+    "transposed",
+    "pool",
+    "resize",
+    "map",
+    "matmul",
+    "reduce",
+)
 
 
 @dataclass(slots=True)
@@ -25,7 +35,9 @@ class Placing:
     registers: dict[int, int] = field(default_factory=dict)  # root → register
     sizes: list[int] = field(default_factory=list)  # of registers, in bytes
     targets: dict[int, int] = field(default_factory=dict)  # root → the output it is
-    copied: list[tuple[int, int]] = field(default_factory=list)  # value → output that must be copied
+    copied: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # value → output that must be copied
 
 
 def real_layers(program: Program) -> list[Layer]:
@@ -90,9 +102,10 @@ def _assign_registers(program: Program, placing: Placing, layers: Sequence[Layer
             placing.registers[root] = _best(free, placing.sizes, size)
         for value in set(layer.inputs) | {layer.output}:
             done = placing.roots[value]
-            if done in placing.registers and last.get(done, number) == number:
-                if placing.registers[done] not in free:
-                    free.append(placing.registers[done])
+            register = placing.registers.get(done)
+            over = last.get(done, number) == number
+            if register is not None and over and register not in free:
+                free.append(register)
 
 
 def _best(free: list[int], sizes: list[int], size: int) -> int:

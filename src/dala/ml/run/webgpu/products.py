@@ -10,7 +10,7 @@ from dala.backends.webgpu.shader import Shader
 from dala.ml.run.webgpu.access import Stored
 from dala.ml.run.webgpu.shader import THREADS, LayerShader
 
-ENOUGH = 16_384  # invocations that keep a large GPU busy
+ENOUGH = 32_768  # invocations that keep a large GPU busy
 MOST_PARTS = 16
 
 
@@ -23,49 +23,54 @@ def choose_parts(rows: int, quads: int, sums: int, pixels: int) -> int:
 
 
 def emit_product(
-    shader: LayerShader, source: Stored, weight: Stored, bias: Stored, rows: int, quads: int, finish: str
+    shader: LayerShader,
+    source: Stored,
+    weight: Stored,
+    bias: Stored,
+    rows: int,
+    quads: int,
+    finish: str,
 ) -> Shader:
     """``finish`` is the name of the function that takes row, quad and the sum."""
-    channels = source.shape[-1]
     x, w, b = shader.array(source), shader.array(weight), shader.array(bias)
-    sums = -(-channels // 4)
+    sums = -(-source.shape[-1] // 4)
     pixels = 4 if rows >= 256 else 1
     parts = choose_parts(rows, quads, sums, pixels)
-    each = THREADS // parts
-    q, k, n = shader.number("quads", quads), shader.number("sums", sums), shader.number("rows", rows)
-    threads = -(-rows // pixels) * quads
+    each, threads = THREADS // parts, -(-rows // pixels) * quads
+    q, n = shader.number("quads", quads), shader.number("rows", rows)
+    k, total = shader.number("sums", sums), shader.number("threads", threads)
     start, step = ("0u", "1u") if parts == 1 else (f"lane / {each}u", f"{parts}u")
-    place = "at" if parts == 1 else f"min(group_number * {each}u + lane % {each}u, {threads_name(shader, threads)} - 1u)"
-    reads = "".join(
-        f"        let x{i} = {x.read(f'min(first + {i}u, {n} - 1u)', 'c')};\n" for i in range(pixels)
-    )
-    weights = "".join(f"        let w{j} = {w.read(f'c * 4u + {j}u', 'quad')};\n" for j in range(4))
-    adds = "".join(
-        f"        v{i} += x{i}.x * w0 + x{i}.y * w1 + x{i}.z * w2 + x{i}.w * w3;\n" for i in range(pixels)
-    )
-    body = (
-        f"    let work = {place};\n"
-        f"    let quad = work % {q};\n    let first = (work / {q}) * {pixels}u;\n"
-        + "".join(f"    var v{i} = vec4<f32>(0.0);\n" for i in range(pixels))
-        + f"    for (var c = {start}; c < {k}; c += {step}) {{\n{weights}{reads}{adds}    }}\n"
-    )
-    if parts > 1:
-        shader.shared = f"var<workgroup> part: array<vec4<f32>, {pixels * THREADS}>;\n"
-        body += "".join(f"    part[{i * THREADS}u + lane] = v{i};\n" for i in range(pixels))
-        body += "    workgroupBarrier();\n"
-        body += f"    if (lane >= {each}u || group_number * {each}u + lane >= {threads_name(shader, threads)}) {{ return; }}\n"
-        body += f"    for (var s = 1u; s < {parts}u; s += 1u) {{\n"
-        body += "".join(f"        v{i} += part[{i * THREADS}u + s * {each}u + lane];\n" for i in range(pixels))
-        body += "    }\n"
-    body += f"    let offset = {b.read('0u', 'quad')};\n"
+    work = "at" if parts == 1 else f"min(group_number * {each}u + lane % {each}u, {total} - 1u)"
+    lines = [
+        f"let work = {work};",
+        f"let quad = work % {q};",
+        f"let first = (work / {q}) * {pixels}u;",
+    ]
+    lines += [f"var v{i} = vec4<f32>(0.0);" for i in range(pixels)]
+    lines.append(f"for (var c = {start}; c < {k}; c += {step}) {{")
+    lines += [f"    let w{j} = {w.read(f'c * 4u + {j}u', 'quad')};" for j in range(4)]
     for i in range(pixels):
-        body += f"    if (first + {i}u < {n}) {{ {finish}(first + {i}u, quad, v{i} + offset); }}\n"
-    return shader.finish(body, threads, per_group=each)
+        lines.append(f"    let x{i} = {x.read(f'min(first + {i}u, {n} - 1u)', 'c')};")
+        lines.append(f"    v{i} += x{i}.x * w0 + x{i}.y * w1 + x{i}.z * w2 + x{i}.w * w3;")
+    lines.append("}")
+    if parts > 1:
+        lines += _add_parts(shader, pixels, parts, total)
+    lines.append(f"let offset = {b.read('0u', 'quad')};")
+    for i in range(pixels):
+        lines.append(f"if (first + {i}u < {n}) {{ {finish}(first + {i}u, quad, v{i} + offset); }}")
+    return shader.finish("".join(f"    {line}\n" for line in lines), threads, per_group=each)
 
 
-def threads_name(shader: LayerShader, threads: int) -> str:
-    """How many invocations have work."""
-    return shader.number("threads", threads)
+def _add_parts(shader: LayerShader, pixels: int, parts: int, total: str) -> list[str]:
+    """What the invocations of a sum have found, added by the first of them."""
+    each = THREADS // parts
+    shader.shared = f"var<workgroup> part: array<vec4<f32>, {pixels * THREADS}>;\n"
+    lines = [f"part[{i * THREADS}u + lane] = v{i};" for i in range(pixels)]
+    lines.append("workgroupBarrier();")
+    lines.append(f"if (lane >= {each}u || group_number * {each}u + lane >= {total}) {{ return; }}")
+    lines.append(f"for (var s = 1u; s < {parts}u; s += 1u) {{")
+    lines += [f"    v{i} += part[{i * THREADS}u + s * {each}u + lane];" for i in range(pixels)]
+    return [*lines, "}"]
 
 
 def emit_matmul(
@@ -78,7 +83,11 @@ def emit_matmul(
     total = 1
     for n in shape[:-1]:
         total *= n
-    q, k, r = shader.number("quads", quads), shader.number("length", length), shader.number("rows", rows)
+    q, k, r = (
+        shader.number("quads", quads),
+        shader.number("length", length),
+        shader.number("rows", rows),
+    )
     matrix = f"(row / {r}) * {k}" if batched else "0u"
     body = (
         f"    let quad = at % {q};\n    let row = at / {q};\n    var v = vec4<f32>(0.0);\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
@@ -24,6 +25,7 @@ from dala.ml.onnx.graph import Model
 from dala.ml.run.base import Runner
 from dala.ml.run.listing import explain_program
 from dala.ml.run.programs import KEPT, Programs
+from dala.ml.run.stage import Request, other_device, stage_program
 from dala.ml.run.webgpu.access import Stored, form_of, stored_type
 from dala.ml.run.webgpu.compile import Compiler
 from dala.ml.run.webgpu.placing import Placing, place_values
@@ -87,6 +89,11 @@ class GpuRunner(Runner):
         compile_together(self.device, body.shaders_anywhere())
         return body
 
+    def stage(self, request: Request) -> tuple[OwnBody, ArrayType | None]:
+        body = GpuBody(self, stage_program(self._programs.find(request.shapes), request))
+        compile_together(self.device, body.shaders_anywhere())
+        return body, body.output_types[0]
+
     def _executable(self, body: GpuBody) -> GpuExecutable:
         key = tuple(t.shape for t in body.input_types)
         return self._executables.get(key, lambda: self._compile(body))
@@ -95,12 +102,18 @@ class GpuRunner(Runner):
         reads = [PassArray(Place("slot", k), t) for k, t in enumerate(body.input_types)]
         first = len(reads)
         writes = [PassArray(Place("slot", first + k), t) for k, t in enumerate(body.output_types)]
-        work = WholePass(OwnCall("network", self.name, (), body), (self.name,), tuple(reads), tuple(writes))
+        work = WholePass(
+            OwnCall("network", self.name, (), body), (self.name,), tuple(reads), tuple(writes)
+        )
         return self.device.compile(Plan((work,), (), ("",), (), 1))
 
     def hold(self, array: Array, half: bool) -> Stored:
         """An array that stays on the GPU: once, however many layers and programs use it."""
-        form = "f16" if half and self.half and array.dtype.kind == "f" else form_of(array.dtype, outside=False)
+        form = (
+            "f16"
+            if half and self.half and array.dtype.kind == "f"
+            else form_of(array.dtype, outside=False)
+        )
         array = np.ascontiguousarray(array, np.float32 if form in ("f32", "f16") else np.int32)
         stored = array.astype(np.float16).view(np.uint32).reshape(-1) if form == "f16" else array
         key = hashlib.blake2b(stored.tobytes(), digest_size=16).hexdigest() + f"{form}{array.shape}"
@@ -130,17 +143,24 @@ class GpuBody(OwnBody):
         """The shaders, wherever their arrays will be."""
         nowhere = Place("slot", 0)
         many = [nowhere] * len(self.placing.sizes)
-        inputs, outputs = ([nowhere] * len(types) for types in (self.input_types, self.output_types))
-        return Compiler(self.program, self.placing, inputs, outputs, many, self.runner.hold).shaders()
+        inputs, outputs = (
+            [nowhere] * len(types) for types in (self.input_types, self.output_types)
+        )
+        return Compiler(
+            self.program, self.placing, inputs, outputs, many, self.runner.hold
+        ).shaders()
 
-    def emit(self, device: object, reads: Sequence[Place], writes: Sequence[Place], new_temp: NewTemp) -> list[Step]:
-        assert device is self.runner.device
+    def emit(
+        self, device: object, reads: Sequence[Place], writes: Sequence[Place], new_temp: NewTemp
+    ) -> list[Step]:
+        if device is not self.runner.device:
+            raise other_device(self.runner.name, self.runner.device.name)
         registers = [new_temp(ArrayType((-(-size // 4),), U32)) for size in self.placing.sizes]
         compiler = Compiler(self.program, self.placing, reads, writes, registers, self.runner.hold)
         return [Dispatch(self.runner.device, s) for s in compiler.shaders()]
 
     def compute(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
-        raise AssertionError("a GPU's program runs on the GPU")
+        raise other_device(self.runner.name, self.runner.device.name)
 
     def explain(self, device: str) -> str:
         held = sum(a.nbytes for layer in self.program.layers for a in layer.weights) / 2**20
@@ -173,10 +193,9 @@ def compile_together(device: WebGpuDevice, shaders: Sequence[Shader]) -> None:
             done.put(error)
 
     for shader in unique:
-        if not _compilers().put(lambda shader=shader: compile_one(shader)):
+        if not _compilers().put(functools.partial(compile_one, shader)):
             compile_one(shader)
     errors = [done.get() for _ in unique]
     for error in errors:
         if error is not None:
             raise error
-

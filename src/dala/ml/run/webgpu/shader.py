@@ -23,7 +23,9 @@ class LayerShader:
         self.shared = ""
         self._functions: list[str] = []
 
-    def array(self, stored: Stored, channels: int | None = None, *, written: bool = False) -> Access:
+    def array(
+        self, stored: Stored, channels: int | None = None, *, written: bool = False
+    ) -> Access:
         """Bind an array, seen as rows of so many channels (as its shape says, if None)."""
         width = (stored.shape[-1] if stored.shape else 1) if channels is None else channels
         number = len(self.arrays)
@@ -56,9 +58,12 @@ class LayerShader:
         )
         total = self.number("threads", threads)
         if per_group == THREADS:
-            head += f"    let at = group_number * {THREADS}u + lane;\n    if (at >= {total}) {{ return; }}\n"
+            head += f"    let at = group_number * {THREADS}u + lane;\n"
+            head += f"    if (at >= {total}) {{ return; }}\n"
         main = head + body + "}\n"
-        declared = "".join(a.declare() for a in self.arrays) + self.uniforms.declare(len(self.arrays))
+        declared = "".join(a.declare() for a in self.arrays) + self.uniforms.declare(
+            len(self.arrays)
+        )
         functions = "".join(a.functions() for a in self.arrays)
         text = f"{declared}{self.shared}{''.join(self.helpers)}{functions}{''.join(self._functions)}{main}"
         bindings = tuple(Binding(a.stored.place, a.written) for a in self.arrays)

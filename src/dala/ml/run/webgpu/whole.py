@@ -7,7 +7,13 @@ from dala.ml.run.webgpu.access import Stored
 from dala.ml.run.webgpu.shader import THREADS, LayerShader
 
 Lines = tuple[int, int, int]
-JOIN = {"mean": "{a} + {b}", "sum": "{a} + {b}", "max": "max({a}, {b})", "min": "min({a}, {b})", "prod": "{a} * {b}"}
+JOIN = {
+    "mean": "{a} + {b}",
+    "sum": "{a} + {b}",
+    "max": "max({a}, {b})",
+    "min": "min({a}, {b})",
+    "prod": "{a} * {b}",
+}
 START = {"mean": "0.0", "sum": "0.0", "max": "-3.4e38", "min": "3.4e38", "prod": "1.0"}
 
 
@@ -27,16 +33,21 @@ def emit_reduce(
     outer, length, inner = lines
     a = shader.array(source, channels)
     quads = -(-channels // 4)
-    q, n, m = (shader.number(k, v) for k, v in (("quads", quads), ("length", length), ("inner", inner)))
+    q, n, m = (
+        shader.number(k, v) for k, v in (("quads", quads), ("length", length), ("inner", inner))
+    )
     shader.shared = f"var<workgroup> part: array<vec4<f32>, {THREADS}>;\n"
-    joined = JOIN[mode].format(a="v", b=a.read(f"((row / {m}) * {n} + k) * {m} + row % {m}", "quad"))
+    joined = JOIN[mode].format(
+        a="v", b=a.read(f"((row / {m}) * {n} + k) * {m} + row % {m}", "quad")
+    )
     mean = f"    if (lane == 0u) {{ part[0] = part[0] / f32({n}); }}\n" if mode == "mean" else ""
+    total = shader.number("threads", outer * inner * quads)
     body = (
         f"    let quad = group_number % {q};\n    let row = group_number / {q};\n"
-        f"    var v = vec4<f32>({START[mode]});\n    if (group_number < {shader.number('threads', outer * inner * quads)}) {{\n"
+        f"    var v = vec4<f32>({START[mode]});\n    if (group_number < {total}) {{\n"
         f"        for (var k = lane; k < {n}; k += {THREADS}u) {{ v = {joined}; }}\n    }}\n"
         f"    part[lane] = v;\n{_tree(JOIN[mode])}{mean}"
-        f"    if (lane == 0u && group_number < {shader.number('threads', 0)}) {{ {finish}(row, quad, part[0]); }}\n"
+        f"    if (lane == 0u && group_number < {total}) {{ {finish}(row, quad, part[0]); }}\n"
     )
     return shader.finish(body, outer * inner * quads, per_group=1)
 

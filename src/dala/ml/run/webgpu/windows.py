@@ -16,7 +16,11 @@ def _frame(shader: LayerShader, source: Sequence[int], made: Sequence[int]) -> t
     """Where the invocation is, and how many there are."""
     _, height, width, channels = made
     quads = -(-channels // 4)
-    q, h, w = shader.number("quads", quads), shader.number("height", height), shader.number("width", width)
+    q, h, w = (
+        shader.number("quads", quads),
+        shader.number("height", height),
+        shader.number("width", width),
+    )
     shader.number("rows", source[1])
     shader.number("columns", source[2])
     text = (
@@ -77,9 +81,7 @@ def emit_conv(
 def _sum(shader: LayerShader, a: Any, w: Any, source: Stored) -> str:
     """All channels of one tap."""
     sums = shader.number("sums", -(-source.shape[-1] // 4))
-    products = " + ".join(
-        f"s.{c} * {w.read(f'at_ + {k}u', 'quad')}" for k, c in enumerate("xyzw")
-    )
+    products = " + ".join(f"s.{c} * {w.read(f'at_ + {k}u', 'quad')}" for k, c in enumerate("xyzw"))
     return (
         f"            for (var c = 0u; c < {sums}; c += 1u) {{\n"
         f"                let s = {a.read('from_', 'c')};\n"
@@ -104,9 +106,11 @@ def emit_transposed(
         f"        if (py < 0i || py % {s['sy']} != 0i || py / {s['sy']} >= i32({rows})) {{ continue; }}\n"
         f"        for (var j = 0i; j < {window[1]}i; j += 1i) {{\n"
         f"            let px = x + {s['left']} - j * {s['dx']};\n"
-        f"            if (px < 0i || px % {s['sx']} != 0i || px / {s['sx']} >= i32({columns})) {{ continue; }}\n"
-        f"            let from_ = (picture * {rows} + u32(py / {s['sy']})) * {columns} + u32(px / {s['sx']});\n"
-        f"            let tap = u32(i * {window[1]}i + j);\n{_sum(shader, a, w, source)}        }}\n    }}\n"
+        f"            let sx = px / {s['sx']};\n"
+        f"            if (px < 0i || px % {s['sx']} != 0i || sx >= i32({columns})) {{ continue; }}\n"
+        f"            let from_ = (picture * {rows} + u32(py / {s['sy']})) * {columns} + u32(sx);\n"
+        f"            let tap = u32(i * {window[1]}i + j);\n"
+        f"{_sum(shader, a, w, source)}        }}\n    }}\n"
         f"    {finish}(row, quad, v);\n"
     )
     return shader.finish(body, threads)
@@ -119,7 +123,11 @@ def emit_pool(
     frame, threads = _frame(shader, source.shape, made)
     window, largest = options["window"], options["mode"] == "max"
     read = a.read("from_", "quad")
-    inner = f"            v = max(v, {read});\n" if largest else f"            v += {read};\n            count += 1.0;\n"
+    inner = (
+        f"            v = max(v, {read});\n"
+        if largest
+        else f"            v += {read};\n            count += 1.0;\n"
+    )
     start = "-3.4e38" if largest else "0.0"
     body = f"{frame}    var v = vec4<f32>({start});\n    var count = 0.0;\n"
     body += _taps(shader, window, _sizes(shader, options), inner)
@@ -141,7 +149,8 @@ def emit_resize(
         return a.read(f"(picture * {rows} + u32({row})) * {columns} + u32({column})", "quad")
 
     body = (
-        f"{frame}    let r = {rows_of.read('u32(y)', '0u')};\n    let c = {columns_of.read('u32(x)', '0u')};\n"
+        f"{frame}    let r = {rows_of.read('u32(y)', '0u')};\n"
+        f"    let c = {columns_of.read('u32(x)', '0u')};\n"
         f"    let above = mix({at('r.x', 'c.x')}, {at('r.x', 'c.y')}, c.z);\n"
         f"    let below = mix({at('r.y', 'c.x')}, {at('r.y', 'c.y')}, c.z);\n"
         f"    {finish}(row, quad, mix(above, below, r.z));\n"
