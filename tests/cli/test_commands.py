@@ -70,6 +70,8 @@ Pictures, videos and cameras through fused filters, on the GPU or the CPU.
 Commands
   filter   Filter pictures and videos; a video keeps its sound and timing.
   live     A camera through filters into a window; keys turn filters on.
+  detect   What a model sees: things, faces, people, classes.
+  models   Models by name: their licences, and whether their weights are here.
   looks    The looks that come with dala, or one with its filters.
   kernels  All kernels, or one with its parameters, ranges and defaults.
   bench    Speed of this machine, beside OpenCV; or of the filters you give.

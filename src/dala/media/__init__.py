@@ -12,6 +12,7 @@
     losses.py       what an output cannot hold picture_formats.py   files that are read
     timed.py        filters that change from frame to frame
     annotate/       boxes, masks, … drawn on pictures
+    masks.py        masks that models make
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 

@@ -103,7 +103,7 @@ def apply_chain(
         chain = measured(chain, picture, device)
     output = new_buffer(engine, output_type(chain, picture.layout))
     source = upload_to(picture, engine)
-    Program(engine, chain, picture.layout, source, output).pipeline.run()
+    Program(engine, chain, picture.layout, source, output).run()
     if isinstance(picture.pixels, Buffer):
         return output  # type: ignore[return-value]
     return picture.give_back(read_result(output))  # type: ignore[return-value]

@@ -880,6 +880,29 @@ def saturation(
 ) -> Raw: ...
 
 @overload
+def segmentation(
+    image: Image, model: object, *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Image:
+    """What a model (or a mask) says is in front, cut out: transparent where the mask is black.
+
+    The result has an alpha channel even if the picture came without.
+
+    Raw bytes are followed by their width and height, or have them in width and height.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> photo = np.full((1, 2, 3), 100, np.uint8)
+    >>> media.segmentation(photo, np.array([[0, 255]], np.uint8))[0, :, 3].tolist()
+    [0, 255]
+    """
+@overload
+def segmentation(
+    data: Raw, image_width: int, image_height: int, /, model: object, *,
+    channels: Channels | None = None, device: str | None = None
+) -> Raw: ...
+
+@overload
 def sepia(
     image: Image, intensity: float = 0.8, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
