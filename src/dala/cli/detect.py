@@ -11,7 +11,7 @@ from dala import ml
 from dala.cli.filtering import kind_of
 from dala.cli.mistakes import Failed
 from dala.cli.names import check_source
-from dala.cli.photo import load_photo
+from dala.media.files import open_photo
 from dala.cli.screen import say, say_json
 from dala.ml import Result
 from dala.ml.model import Model
@@ -66,8 +66,8 @@ def _look(model: Model, options: dict[str, object], tracker: ml.Tracker | None) 
 
 
 def _in_picture(source: Path, look: Any) -> Iterator[Seen]:
-    photo = load_photo(source)
-    yield Seen(None, photo.size, look(photo.frames[0]))
+    photo = open_photo(source)
+    yield Seen(None, (photo.width, photo.height), look(photo.pixels))
 
 
 def _in_video(source: Path, look: Any) -> Iterator[Seen]:
