@@ -26,6 +26,7 @@
     ├── VideoError            (RuntimeError)  a video cannot be read or written
     │   ├── VideoFileError    (OSError)       the system refuses: no such file, no permission, disk full
     │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
+    ├── FleetError            (RuntimeError)  a job for several workers cannot be done, or not here
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
 
@@ -189,6 +190,10 @@ class DamagedVideoError(VideoError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return functools.partial(DamagedVideoError, frames=self.frames), self.args
+
+
+class FleetError(DalaError, RuntimeError):
+    """A job for several workers cannot be done. What is finished of it stays, and is not done again."""
 
 
 class OutOfMemoryError(DalaError, MemoryError):
