@@ -63,7 +63,7 @@ def cut(scanned: Scan, seconds: float) -> list[Segment]:
         return [Segment(0, None, None, len(scanned.times), Fraction(0))]
     times = [t for t in scanned.times if t is not None]
     clean = _clean_keys(times, scanned.keys)
-    least = Fraction(seconds) / scanned.time_base
+    least = Fraction(str(seconds)) / scanned.time_base  # 0.4 is two fifths
     cuts: list[int] = []
     last = min(times)
     for key in clean:

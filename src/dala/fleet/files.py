@@ -62,7 +62,8 @@ def map(  # noqa: A001  # the API's own name
     targets = plan_targets(paths, folder, names)
     asked: Record = {
         "kind": "map",
-        "chain": repr(chain),
+        "chain": looks.lines_of(chain, Path(os.sep)),
+        "strength": chain.strength,
         "encoding": asdict(with_words(encoding, words)),
         "on_damage": on_damage,
         "device": device,
@@ -70,7 +71,8 @@ def map(  # noqa: A001  # the API's own name
         "versions": {"dala": __version__},
     }
     placement = place(workers, len(targets), threads)
-    with Journal(folder, asked, len(targets)) as journal:
+    given = {"paths": list(targets), "threads": placement.threads, "engine": engine}
+    with Journal(folder, asked, len(targets), given) as journal:
         look = looks.save(journal.folder / LOOK, chain.at(1.0))
         tasks = [_task(s, t, look, chain, asked) for s, t in targets.items()]
         journal.forget([t.key for t in tasks if not _is_done(t, journal.finished.get(t.key))])

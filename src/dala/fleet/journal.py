@@ -38,7 +38,7 @@ class Status:
     total: int
     finished: int
     frames: int
-    asked: Mapping[str, Any]
+    asked: Mapping[str, Any]  # with what it was asked for
 
     @property
     def is_complete(self) -> bool:
@@ -49,10 +49,13 @@ class Status:
 class Journal:
     """The journal of one job, open for one driver at a time; a context manager."""
 
-    def __init__(self, output: Path, asked: Record, tasks: int) -> None:
+    def __init__(
+        self, output: Path, asked: Record, tasks: int, given: Record | None = None
+    ) -> None:
+        """``asked`` is what the result depends on, ``given`` what else is needed to ask again."""
         self.folder = folder_of(output)
         self.finished: dict[str, Record] = {}
-        self._head: Record = {"job": asked, "output": str(output), "tasks": tasks}
+        self._head: Record = {"job": asked, "given": given or {}, "tasks": tasks}
         self._head["fingerprint"] = fingerprint(asked)
         self._file = self._lock()
         try:
@@ -145,7 +148,7 @@ def status(output: str | os.PathLike[str]) -> Status:
         total=int(head["tasks"]),
         finished=len(done),
         frames=sum(int(line.get("frames", 0)) for line in done.values()),
-        asked=head["job"],
+        asked={**head["job"], **head["given"]},
     )
 
 

@@ -78,7 +78,8 @@ def transcode(
         "kind": "transcode",
         "source": source,
         "content": hash_file(source),
-        "chain": repr(chain),
+        "chain": looks.lines_of(chain, Path(os.sep)),
+        "strength": chain.strength,
         "encoding": _with_threads(chosen, placement),
         "audio": audio,
         "on_damage": on_damage,
@@ -86,7 +87,8 @@ def transcode(
         "segments": [str(s.begin) for s in segments],
         "versions": {"dala": __version__, "av": load_av().__version__},
     }
-    with Journal(target, asked, len(segments)) as journal:
+    given = {"segment_s": segment_s, "threads": placement.threads, "engine": engine}
+    with Journal(target, asked, len(segments), given) as journal:
         look = looks.save(journal.folder / LOOK, chain.at(1.0))
         tasks = [_task(s, journal.folder, look, chain, asked) for s in segments]
         runner = find_engine(engine, placement, address, device)
