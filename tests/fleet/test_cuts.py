@@ -42,20 +42,13 @@ def test_open_groups_of_pictures_are_not_cut(tmp_path: Path) -> None:
         tmp_path / "a.mp4", 60, g="15", bf="3", **{"x264-params": "open-gop=1:scenecut=0:b-adapt=0"}
     )
     scanned = scan(clip)
-    assert sum(scanned.keys) > 1, "there is nothing to be careful about"
-    earlier = [
-        min(t for t in scanned.times[n:] if t is not None) < (scanned.times[n] or 0)
-        for n, key in enumerate(scanned.keys)
-        if key
-    ]
-    assert any(earlier), "the encoder made no open group"
+    times = [t for t in scanned.times if t is not None]
     begins = {s.begin for s in cut(scanned, 0.1)}
-    for n, key in enumerate(scanned.keys):
-        time = scanned.times[n]
-        assert time is not None
-        open_group = min(t for t in scanned.times[n:] if t is not None) < time
-        if key and open_group:
-            assert time * scanned.time_base not in begins
+    keys = [n for n, key in enumerate(scanned.keys) if key]
+    of_open_groups = [n for n in keys if min(times[n:]) < times[n]]
+    assert of_open_groups, "the encoder made no open group: nothing is tested"
+    for n in of_open_groups:
+        assert (times[n] - min(times)) * scanned.time_base not in begins
 
 
 def test_packets_without_times_are_one_segment() -> None:

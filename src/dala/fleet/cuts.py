@@ -18,13 +18,13 @@ from dala.video.source import Source, place_of
 
 @dataclass(frozen=True)
 class Segment:
-    """Frames from ``begin`` on and before ``end``, in seconds of the file's own clock."""
+    """Frames from ``begin`` on and before ``end``, in seconds since the first frame."""
 
     number: int
     begin: Fraction | None  # None: from the first frame on
     end: Fraction | None  # None: to the last one
     frames: int  # packets of them, which tells how much work it is
-    shown: Fraction  # when its first frame is
+    shown: Fraction  # its first frame is then, by the file's own clock
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,9 @@ def _segment(
     time_base: Fraction, times: Sequence[int], number: int, begin: int | None, end: int | None
 ) -> Segment:
     within = [t for t in times if (begin is None or t >= begin) and (end is None or t < end)]
-    ends = [None if time is None else time * time_base for time in (begin, end)]
-    return Segment(number, *ends, len(within), min(within) * time_base)
+    first = min(times)
+    begins, ends = (None if t is None else (t - first) * time_base for t in (begin, end))
+    return Segment(number, begins, ends, len(within), min(within) * time_base)
 
 
 def _clean_keys(times: Sequence[int], keys: Sequence[bool]) -> list[int]:

@@ -77,12 +77,14 @@ class _Pictures:
             with load_av().open(f"file:{part.path}") as container:
                 stream = container.streams.video[0]
                 self._check(part, stream)
-                shift = part.begin / self.time_base
+                shift: int | None = None
                 for packet in container.demux(stream):
                     if not packet.size:
                         continue
-                    packet.pts = round(packet.pts + shift)
-                    packet.dts = round(packet.dts + shift)
+                    if shift is None:  # a part begins with its first picture, and counts from it
+                        shift = round(part.begin / self.time_base) - packet.pts
+                    packet.pts += shift
+                    packet.dts += shift
                     if last is not None and packet.dts <= last:
                         packet.dts = last + 1
                     last = packet.dts

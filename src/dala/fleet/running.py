@@ -54,25 +54,26 @@ class Failure:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a job is."""
+    """How far a job is; ``frames`` are those of a video, or the files of ``map``."""
 
-    finished: int
+    finished: int  # tasks
     total: int
     failed: int
     frames: int
     total_frames: int
+    begun_with: int  # frames that an earlier run had done
     lost: int  # workers that had to be replaced
     elapsed: float
 
     @property
     def fps(self) -> float:
-        """Frames (of ``map``: files and frames) per second so far."""
-        return self.frames / self.elapsed if self.elapsed else 0.0
+        """Frames per second so far."""
+        return (self.frames - self.begun_with) / self.elapsed if self.elapsed else 0.0
 
     @property
     def seconds_left(self) -> float | None:
         """If it goes on like this."""
-        return (self.total_frames - self.frames) / self.fps if self.frames else None
+        return (self.total_frames - self.frames) / self.fps if self.fps else None
 
 
 @dataclass(frozen=True)
@@ -154,20 +155,27 @@ class _State:
     def __init__(self, tasks: Sequence[Task], journal: Journal) -> None:
         self.tasks = {task.key: task for task in tasks}
         self.journal = journal
-        self.resumed = len(journal.finished)
+        self.resumed = sum(task.key in journal.finished for task in tasks)
+        self._finished = self.resumed
         self.failures: list[Failure] = []
         self.lost = 0
         self.done_here = 0
         self.started = time.perf_counter()
+        self._total = sum(task.frames for task in tasks)
+        self._begun_with = sum(task.frames for task in tasks if task.key in journal.finished)
+        self._done = self._begun_with
         self._under_way: dict[str, int] = {}  # frames so far
 
     def take(self, event: Event) -> None:
+        weight = self.tasks[event.key].frames
         if event.kind == "advanced":
-            self._under_way[event.key] = event.frames
+            self._under_way[event.key] = min(event.frames, weight)
             return
         self._under_way.pop(event.key, None)
         if event.kind == "finished":
             self.journal.note(event.key, event.record)
+            self._finished += 1
+            self._done += weight
             self.done_here += int(event.record.get("frames", 1))
         elif event.kind == "failed":
             self.failures.append(Failure(event.key, event.reason))
@@ -175,13 +183,13 @@ class _State:
             self.lost += 1
 
     def progress(self) -> Progress:
-        done = sum(int(r.get("frames", 1)) for r in self.journal.finished.values())
         return Progress(
-            finished=len(self.journal.finished),
+            finished=self._finished,
             total=len(self.tasks),
             failed=len(self.failures),
-            frames=done + sum(self._under_way.values()),
-            total_frames=sum(t.frames for t in self.tasks.values()),
+            frames=self._done + sum(self._under_way.values()),
+            total_frames=self._total,
+            begun_with=self._begun_with,
             lost=self.lost,
             elapsed=time.perf_counter() - self.started,
         )

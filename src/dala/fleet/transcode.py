@@ -81,6 +81,7 @@ def transcode(
         "chain": looks.lines_of(chain, Path(os.sep)),
         "strength": chain.strength,
         "encoding": _with_threads(chosen, placement),
+        "part_suffix": ".mov" if settings.encoder.startswith("prores") else ".mp4",  # exact times
         "audio": audio,
         "on_damage": on_damage,
         "device": device,
@@ -117,7 +118,7 @@ def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Recor
     key = f"part-{segment.number:05}"
     facts: Record = {name: asked[name] for name in ("source", "encoding", "on_damage", "device")}
     facts |= {
-        "part": str(folder / f"{key}.mp4"),
+        "part": str(folder / f"{key}{asked['part_suffix']}"),
         "begin": None if segment.begin is None else str(segment.begin),
         "end": None if segment.end is None else str(segment.end),
         "look": str(look),
