@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -61,5 +62,5 @@ def test_every_frame_is_in_one_segment(seconds: float) -> None:
     keys = [True, False, False, False, True, False, False, False, True, True]
     segments = cut(Scan(Fraction(1, 25), times, keys), seconds)
     assert sum(s.frames for s in segments) == len(times)
-    for before, after in zip(segments, segments[1:], strict=False):
+    for before, after in pairwise(segments):
         assert before.end == after.begin

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, complete_looks
+from dala.cli.fleet import fleet
 from dala.cli.help import Command, Group
 from dala.cli.mistakes import UsageMistake
 
@@ -38,6 +39,8 @@ DeviceName = Annotated[
         autocompletion=lambda: ["auto", "cpu", "webgpu", "reference"],
     ),
 ]
+
+app.add_typer(fleet)
 
 
 @app.callback(invoke_without_command=True)

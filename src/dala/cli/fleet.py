@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,18 +17,29 @@ from dala.cli.mistakes import FAILED, UsageMistake
 
 if TYPE_CHECKING:
     from dala.fleet import Progress, Report
+    from dala.fleet.running import EngineName
 
-fleet = typer.Typer(name="fleet", cls=Group, help="Long videos and many files, by all cores or a Ray cluster.")
+fleet = typer.Typer(
+    name="fleet", cls=Group, help="Long videos and many files, by all cores or a Ray cluster."
+)
 
 WorkerCount = Annotated[
-    int | None, typer.Option("--workers", min=1, metavar="N", help="Processes; one per core if not given.")
+    int | None,
+    typer.Option("--workers", min=1, metavar="N", help="Processes; one per core if not given."),
 ]
 Address = Annotated[
-    str | None, typer.Option(metavar="HOST:PORT", help="Of a Ray cluster; this machine if not given.")
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="Of a Ray cluster; this machine if not given."),
 ]
-Strength = Annotated[float, typer.Option(help="Mix the result with the original: 0 is the original.")]
-Codec = Annotated[str | None, typer.Option(metavar="NAME", help="Of videos: h264, hevc, vp9, av1, prores.")]
-Crf = Annotated[float | None, typer.Option(min=0, max=63, metavar="N", help="Lower is better and larger.")]
+Strength = Annotated[
+    float, typer.Option(help="Mix the result with the original: 0 is the original.")
+]
+Codec = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of videos: h264, hevc, vp9, av1, prores.")
+]
+Crf = Annotated[
+    float | None, typer.Option(min=0, max=63, metavar="N", help="Lower is better and larger.")
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON line for every step, for scripts.")]
 
 
@@ -35,10 +47,14 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON line for every step
 def transcode(
     context: typer.Context,
     source: Annotated[str, typer.Argument(metavar="IN", help="A video.", show_default=False)],
-    target: Annotated[str, typer.Argument(metavar="OUT", help="The file to make.", show_default=False)],
+    target: Annotated[
+        str, typer.Argument(metavar="OUT", help="The file to make.", show_default=False)
+    ],
     workers: WorkerCount = None,
     address: Address = None,
-    segment: Annotated[float, typer.Option(metavar="SECONDS", help="Length of a part, at least.")] = 10.0,
+    segment: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Length of a part, at least.")
+    ] = 10.0,
     strength: Strength = 1.0,
     codec: Codec = None,
     crf: Crf = None,
@@ -50,8 +66,8 @@ def transcode(
     chain = chain_of(chosen_flags(context), strength)
     with _Shown(as_json=json) as shown:
         report = jobs.transcode(
-            source, target, chain, workers=workers or "auto", engine=_engine(address), address=_join(address),
-            segment_s=segment, codec=codec, crf=crf, progress=shown.advance,
+            source, target, chain, workers=workers or "auto", engine=_engine(address),
+            address=_join(address), segment_s=segment, codec=codec, crf=crf, progress=shown.advance,
         )  # fmt: skip
     return shown.end(report, target)
 
@@ -60,11 +76,16 @@ def transcode(
 def map_(
     context: typer.Context,
     paths: Annotated[
-        list[str], typer.Argument(metavar="IN... FOLDER", help="Pictures and videos, then a folder.", show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="IN... FOLDER", help="Pictures and videos, then a folder.", show_default=False
+        ),
     ],
     workers: WorkerCount = None,
     address: Address = None,
-    names: Annotated[str, typer.Option(metavar="PATTERN", help="How results are called.")] = "{name}{ext}",
+    names: Annotated[
+        str, typer.Option(metavar="PATTERN", help="How results are called.")
+    ] = "{name}{ext}",
     strength: Strength = 1.0,
     codec: Codec = None,
     crf: Crf = None,
@@ -87,7 +108,12 @@ def map_(
 
 @fleet.command(cls=Command)
 def resume(
-    target: Annotated[str, typer.Argument(metavar="OUT", help="The file or folder that was to be made.", show_default=False)],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUT", help="The file or folder that was to be made.", show_default=False
+        ),
+    ],
     workers: WorkerCount = None,
     address: Address = None,
     json: Json = False,
@@ -96,13 +122,20 @@ def resume(
     from dala import fleet as jobs
 
     with _Shown(as_json=json) as shown:
-        report = jobs.resume(target, workers=workers or "auto", address=_join(address), progress=shown.advance)
+        report = jobs.resume(
+            target, workers=workers or "auto", address=_join(address), progress=shown.advance
+        )
     return shown.end(report, target)
 
 
 @fleet.command(cls=Command)
 def status(
-    target: Annotated[str, typer.Argument(metavar="OUT", help="The file or folder that is to be made.", show_default=False)],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUT", help="The file or folder that is to be made.", show_default=False
+        ),
+    ],
     json: Json = False,
 ) -> None:
     """How far a job is."""
@@ -118,7 +151,7 @@ def status(
     say(f"{found.output}: {found.finished} of {found.total} {of}, {found.frames} frames")
 
 
-def _engine(address: str | None) -> str:
+def _engine(address: str | None) -> EngineName:
     return "local" if address is None else "ray"
 
 
@@ -140,7 +173,11 @@ class _Shown:
         from rich.progress import Progress as Bar
 
         console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[facts]}"))
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[facts]}"),
+        )
         self._progress = Bar(*columns, console=console, transient=True)
         self._task = self._progress.add_task("", total=None, facts="")
         if console.is_terminal and not self._as_json:
@@ -172,7 +209,7 @@ class _Shown:
         if self._as_json:
             _line({"output": str(Path(target)), "tasks": report.tasks, "resumed": report.resumed,
                    "frames": report.frames, "seconds": round(report.seconds, 3),
-                   "failures": [{"name": f.name, "reason": f.reason} for f in report.failures]})  # fmt: skip
+                   "failures": [asdict(failure) for failure in report.failures]})  # fmt: skip
         else:
             done = report.tasks - len(report.failures)
             say(f"{target}  {done} of {report.tasks} tasks, {report.frames} frames, {report.fps:.0f} fps, "
@@ -187,4 +224,6 @@ def _line(what: dict[str, object]) -> None:
 
 def _clock(seconds: float) -> str:
     minutes, rest = divmod(int(seconds + 0.5), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
+    return (
+        f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
+    )

@@ -16,10 +16,20 @@ Frames stay where they are decoded: what travels are paths and small records.
 from __future__ import annotations
 
 from dala.errors import FleetError
-from dala.fleet.files import map  # noqa: A004  # the API's own name
+from dala.fleet.files import map  # the API's own name
 from dala.fleet.journal import Status, status
 from dala.fleet.resume import resume
 from dala.fleet.running import Failure, Progress, Report
 from dala.fleet.transcode import transcode
 
-__all__ = ["Failure", "FleetError", "Progress", "Report", "Status", "map", "resume", "status", "transcode"]
+__all__ = [
+    "Failure",
+    "FleetError",
+    "Progress",
+    "Report",
+    "Status",
+    "map",
+    "resume",
+    "status",
+    "transcode",
+]

@@ -91,4 +91,8 @@ def _clean_keys(times: Sequence[int], keys: Sequence[bool]) -> list[int]:
     Pictures that are (the leading ones of an open group) need the group before, too.
     """
     earliest_from = list(accumulate(reversed(times), min))[::-1]
-    return [t for t, key, earliest in zip(times, keys, earliest_from, strict=True) if key and earliest == t]
+    return [
+        t
+        for t, key, earliest in zip(times, keys, earliest_from, strict=True)
+        if key and earliest == t
+    ]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PathLike = str | os.PathLike[str]
 
 
-def map(  # noqa: A001  # the API's own name
+def map(  # the API's own name
     paths: Sequence[PathLike],
     out_dir: PathLike,
     filters: Filters = (),
@@ -43,9 +43,9 @@ def map(  # noqa: A001  # the API's own name
 ) -> Report:
     """Pictures and videos through filters into a folder, several at once.
 
-    ``names`` says how the results are called (``{name}``, ``{ext}``): another ending is another format. A file
-    that cannot be done is one entry of the report's ``failures``, and the others go on. Called again after an
-    interruption it does what is left; a file that has changed since, or other filters, are done anew.
+    ``names`` says how the results are called (``{name}``, ``{ext}``): another ending is another format. A
+    file that cannot be done is one entry of the report's ``failures``, and the others go on. Called again
+    after an interruption it does what is left; with other filters, or a file that has changed, it begins anew.
 
     >>> import numpy as np
     >>> from dala import fleet, media

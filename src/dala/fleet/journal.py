@@ -140,7 +140,9 @@ def status(output: str | os.PathLike[str]) -> Status:
         ) from error
     lines = list(read_lines(raw))
     if not lines or "job" not in lines[0]:
-        raise FleetError(f"{path}: its journal has no beginning; the job begins anew when asked for")
+        raise FleetError(
+            f"{path}: its journal has no beginning; the job begins anew when asked for"
+        )
     head, done = lines[0], {str(line["finished"]): line for line in lines[1:] if "finished" in line}
     return Status(
         output=str(path),

@@ -6,6 +6,7 @@ Python's own part of the work runs side by side.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -40,7 +41,10 @@ class LocalPool:
         count = min(self.placement.workers, len(tasks))
         threads = [
             threading.Thread(
-                target=_serve, args=(desk, self.placement.threads), name=f"dala-fleet-{n}", daemon=True
+                target=_serve,
+                args=(desk, self.placement.threads),
+                name=f"dala-fleet-{n}",
+                daemon=True,
             )
             for n in range(count)
         ]
@@ -147,7 +151,7 @@ class _Worker:
     """A process that does tasks."""
 
     def __init__(self, threads: int) -> None:
-        self._errors: Any = tempfile.TemporaryFile()  # closed by ``end``
+        self._errors: Any = tempfile.TemporaryFile()  # noqa: SIM115  # closed by ``end``
         source = str(Path(dala.__file__).parents[1])
         paths = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
         try:
@@ -188,10 +192,8 @@ class _Worker:
         """The process has ended, and is accounted for."""
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
-                try:
+                with contextlib.suppress(OSError):  # what was in it goes nowhere
                     pipe.close()
-                except OSError:  # what was in it goes nowhere
-                    pass
         try:
             self.process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:

@@ -24,7 +24,9 @@ class Placement:
 
 def place(workers: Workers, tasks: int, threads: int | None = None) -> Placement:
     """As many workers as there are cores, tasks and memory for, or as many as were asked for."""
-    if workers != "auto" and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+    if workers != "auto" and (
+        isinstance(workers, bool) or not isinstance(workers, int) or workers < 1
+    ):
         raise ParameterError(f"workers is 'auto' or a whole number from 1 on, got {workers!r}")
     if threads is not None and (isinstance(threads, bool) or threads < 1):
         raise ParameterError(f"threads is a whole number from 1 on, got {threads!r}")

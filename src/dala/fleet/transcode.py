@@ -51,8 +51,9 @@ def transcode(
     It is cut at key frames, about every ``segment_s`` seconds and always at the same places; each part is
     decoded, filtered and encoded by one worker; then the parts are joined, with sound, subtitles, chapters
     and metadata of the source. Frames and their times are those of ``video.transcode``. Finished parts
-    stand in a folder beside ``dst`` until the file is complete: called again after a crash, a full disk or Ctrl-C, it
-    goes on where it was. ``engine="ray"`` runs on a Ray cluster (``address``), which must see the same paths.
+    stand in a folder beside ``dst`` until the file is complete: called again after a crash, a full disk or
+    Ctrl-C, it goes on where it was. ``engine="ray"`` runs on a Ray cluster (``address``), whose machines must
+    see the same paths.
 
     >>> import numpy as np
     >>> from dala import fleet, video
@@ -71,7 +72,9 @@ def transcode(
     check_target(target, [place_of(source)])
     chain = Chain.of(filters)
     chosen = with_words(encoding, words)
-    settings = choose_encoder(str(target), chosen)  # what cannot be encoded is said before anything runs
+    settings = choose_encoder(
+        str(target), chosen
+    )  # what cannot be encoded is said before anything runs
     segments = cut(scan(source), segment_s)
     placement = place(workers, len(segments), threads)
     asked: Record = {

@@ -1,7 +1,7 @@
 """A worker of the local pool: ``python -m dala.fleet.worker``.
 
-One JSON line on stdin is a task, JSON lines on stdout tell what becomes of it. Told to end (SIGTERM), it hands its task
-back and leaves nothing half-written; when whoever started it is gone, it ends too.
+One JSON line on stdin is a task, JSON lines on stdout tell what becomes of it. Told to end (SIGTERM), it
+hands its task back and leaves nothing half-written; when whoever started it is gone, it ends too.
 """
 
 from __future__ import annotations
