@@ -45,7 +45,7 @@ def map(  # the API's own name
 
     ``names`` says how the results are called (``{name}``, ``{ext}``): another ending is another format. A
     file that cannot be done is one entry of the report's ``failures``, and the others go on. Called again
-    after an interruption it does what is left; with other filters, or a file that has changed, it begins anew.
+    after an interruption it does what is left; other filters, or a file that has changed, are done anew.
 
     >>> import numpy as np
     >>> from dala import fleet, media

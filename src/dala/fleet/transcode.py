@@ -52,7 +52,7 @@ def transcode(
     decoded, filtered and encoded by one worker; then the parts are joined, with sound, subtitles, chapters
     and metadata of the source. Frames and their times are those of ``video.transcode``. Finished parts
     stand in a folder beside ``dst`` until the file is complete: called again after a crash, a full disk or
-    Ctrl-C, it goes on where it was. ``engine="ray"`` runs on a Ray cluster (``address``), whose machines must
+    Ctrl-C, it goes on where it was. ``engine="ray"`` runs on a Ray cluster (``address``); its machines must
     see the same paths.
 
     >>> import numpy as np
