@@ -21,12 +21,17 @@
     ├── SurfaceError          (RuntimeError)  a surface cannot do what a command asks for
     │   ├── PictureNotFoundError (LookupError) no sprite or image has that number
     │   └── SurfaceDestroyedError             a surface was used after destroy()
+    ├── FontError             (ValueError)    a font cannot be read
+    │   └── FontNotFoundError (LookupError)   no font of that name; suggests the nearest
     ├── MediaError            (ValueError)    a picture's file cannot be read
     │   └── LookError                         a look's file is wrong or missing; names the line
     ├── VideoError            (RuntimeError)  a video cannot be read or written
     │   ├── VideoFileError    (OSError)       the system refuses: no such file, no permission, disk full
     │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
     ├── FleetError            (RuntimeError)  a job for several workers cannot be done, or not here
+    ├── ModelError            (ValueError)    a model cannot be read or run; says what and where
+    │   ├── ModelNotFoundError (LookupError)  no model of that name, or its weights are not here
+    │   └── UnknownOperatorError              it has operators that dala has not; names all of them
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
 
@@ -140,6 +145,14 @@ class SurfaceDestroyedError(SurfaceError):
     """A surface was used after it was destroyed."""
 
 
+class FontError(DalaError, ValueError):
+    """A font cannot be read."""
+
+
+class FontNotFoundError(FontError, LookupError):
+    """No font has that name, or there is no such file."""
+
+
 class MediaError(DalaError, ValueError):
     """A picture's file cannot be read."""
 
@@ -194,6 +207,39 @@ class DamagedVideoError(VideoError):
 
 class FleetError(DalaError, RuntimeError):
     """A job for several workers cannot be done. What is finished of it stays, and is not done again."""
+
+
+class ModelError(DalaError, ValueError):
+    """A model's file is damaged, or it cannot be run on what it was given.
+
+    >>> import dala
+    >>> from dala.ml.network import open_network
+    >>> try:
+    ...     open_network("missing.onnx")
+    ... except dala.errors.ModelError as error:
+    ...     print(error)
+    missing.onnx: No such file or directory
+    """
+
+
+class ModelNotFoundError(ModelError, LookupError):
+    """No model has that name, or its weights are nowhere to be found. The message says where it looked."""
+
+
+class UnknownOperatorError(ModelError):
+    """A model has operators that are not in the table. ``operators`` names all of them.
+
+    >>> from dala.errors import UnknownOperatorError
+    >>> UnknownOperatorError("no Einsum here", operators=("Einsum",)).operators
+    ('Einsum',)
+    """
+
+    def __init__(self, message: str, *, operators: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.operators = operators
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return functools.partial(UnknownOperatorError, operators=self.operators), self.args
 
 
 class OutOfMemoryError(DalaError, MemoryError):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-HEAVY = ("llvmlite", "wgpu", "PIL", "rendercanvas", "glfw", "av")
+HEAVY = ("llvmlite", "wgpu", "PIL", "rendercanvas", "glfw", "av", "onnxruntime")
 
 IMPORT = """
     import json, sys

@@ -23,8 +23,10 @@ app = typer.Typer(
 FILTER_EXAMPLES = """Values follow a flag as name=value; a bare number is its first parameter.
 
   dala filter in.jpg out.jpg --blur radius=3 --sharpen 0.5
+  dala filter in.jpg out.jpg --rotate 90 --crop 16:9 --resize 1920x1080 --fit cover
+  dala filter in.jpg out.jpg --overlay logo.png --at top-left --scale 0.2 --opacity 0.8
   dala filter clip.mp4 graded.mp4 --look noir --strength 0.8
-  dala filter 'photos/*.jpg' 'small/{name}.webp' --resize width=1280
+  dala filter 'photos/*.jpg' 'small/{name}.webp' --resize 50%
 """
 
 DEMO_FILTERS = "--blur 2 --sharpen 1 --contrast 0.2 --white-balance 8000 --vignette 0.4"
@@ -71,7 +73,7 @@ def filter_(
         typer.Argument(
             metavar="IN... OUT",
             show_default=False,
-            help="Pictures, videos or globs in quotes; then a file, a folder (out/), or a pattern of "
+            help="Pictures, videos, folders or globs in quotes; then a file, a folder (out/), or a pattern of "
             "{name}, {ext}, {folder} and {n}.",
         ),
     ],
@@ -81,6 +83,10 @@ def filter_(
     ] = 1.0,
     overwrite: Annotated[
         bool, typer.Option("--overwrite/--no-overwrite", help="Replace files that exist.")
+    ] = False,
+    skip_existing: Annotated[
+        bool,
+        typer.Option("--skip-existing", help="Go on where a run was stopped: what is there stays."),
     ] = False,
     quality: Annotated[
         int, typer.Option(min=1, max=100, help="Of JPEG, WebP and AVIF pictures.")
@@ -108,11 +114,13 @@ def filter_(
     from dala.cli.flags import chain_of, refuse_bare_filters
 
     refuse_bare_filters(paths)
+    if overwrite and skip_existing:
+        raise UsageMistake("--overwrite replaces what --skip-existing keeps; give one of them")
     if len(paths) < 2:
         raise UsageMistake(f"{paths[0]} shall become what? dala filter IN... OUT")
     chain = chain_of(chosen_flags(context), strength)
     use(device)
-    settings = Settings(overwrite, quiet, json, quality, codec, crf, conceal)
+    settings = Settings(overwrite, quiet, json, quality, codec, crf, conceal, skip_existing)
     return filter_files(paths[:-1], paths[-1], chain, settings)
 
 

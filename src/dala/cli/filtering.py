@@ -1,4 +1,4 @@
-"""``dala filter``: pictures and videos, one after the other; a failed one does not stop the rest.
+"""``dala filter``: pictures on all cores, videos one after the other; a failed one does not stop the rest.
 
 Every result is written under another name beside its place and moved there when it is complete.
 """
@@ -9,6 +9,7 @@ import contextlib
 import os
 import secrets
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,8 +19,9 @@ from rich.text import Text
 
 import dala
 from dala.cli.bars import Bars
+from dala.cli.batch import Crew, Room, count_cores, usual_room
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
-from dala.cli.names import Job, check_source, plan_jobs
+from dala.cli.names import Job, check_source, plan_jobs, what_it_is
 from dala.cli.screen import complain, complaint, say_json
 from dala.errors import DalaError, DamagedVideoError
 
@@ -43,6 +45,7 @@ class Settings:
     codec: str | None = None  # of videos; by the ending if None
     crf: float | None = None
     conceal: bool = False  # damage in a video
+    skip_existing: bool = False  # results that are there already are left alone
 
 
 @dataclass
@@ -57,17 +60,16 @@ class Outcome:
     frames: int = 0
     seconds: float = 0.0
     error: str | None = None
+    skipped: bool = False  # it was there already
 
 
 def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Settings) -> int:
     """Filter every input; the exit code."""
-    jobs = plan_jobs(inputs, output)
+    jobs = plan_jobs(inputs, output, is_media=lambda path: bool(kind_of_name(path)))
     shown = not (settings.quiet or settings.as_json)
     outcomes: list[Outcome] = []
     with Bars(len(jobs), shown=shown) as bars:
-        for job in jobs:
-            bars.begin(job.source.name)
-            outcome = _attempt(job, chain, settings, bars)
+        for outcome in _outcomes(jobs, chain, settings, bars):
             outcomes.append(outcome)
             if outcome.error is not None:
                 bars.finish(None, complaint("dala filter", outcome.error))
@@ -87,11 +89,42 @@ def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Set
     return FAILED if failed else 0
 
 
-def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars) -> Outcome:
+def _outcomes(
+    jobs: Sequence[Job], chain: Chain, settings: Settings, bars: Bars
+) -> Iterator[Outcome]:
+    """What becomes of each job, in their order. Threads do the pictures; videos, which use all cores by
+    themselves and can be interrupted, are done here."""
+    workers = count_cores()
+    room = usual_room(workers)
+
+    def attempt(job: Job) -> Outcome:
+        try:
+            return _attempt(job, chain, settings, bars, room)
+        except Exception as error:
+            if len(jobs) == 1:
+                raise  # a defect of dala: its traceback is what one needs
+            told = f"{job.source}: {type(error).__name__}: {error}; by itself it shows where"
+            return Outcome(str(job.source), str(job.target), error=told)
+
+    pictures = [job for job in jobs if kind_of_name(job.source) == "picture"]
+    if len(pictures) < 2:
+        for job in jobs:
+            bars.begin(job.source.name)
+            yield attempt(job)
+        return
+    numbers = {job: number for number, job in enumerate(pictures)}
+    with Crew(pictures, attempt, workers) as crew:
+        for job in jobs:
+            bars.begin(job.source.name)
+            number = numbers.get(job)
+            yield attempt(job) if number is None else crew.result(number)
+
+
+def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room) -> Outcome:
     outcome = Outcome(str(job.source), str(job.target))
     started = time.perf_counter()
     try:
-        _filter_one(job, chain, settings, bars, outcome)
+        _filter_one(job, chain, settings, bars, room, outcome)
     except (DalaError, Failed, UsageMistake) as error:
         outcome.error = _about(job, str(error))
     except OSError as error:
@@ -106,7 +139,9 @@ def _about(job: Job, message: str) -> str:
     return message if any(n in message for n in names) else f"{job.source}: {message}"
 
 
-def _filter_one(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
+def _filter_one(
+    job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room, outcome: Outcome
+) -> None:
     check_source(job.source)
     if job.make_folder:
         job.target.parent.mkdir(parents=True, exist_ok=True)
@@ -114,13 +149,21 @@ def _filter_one(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome:
         raise Failed(f"no folder {str(job.target.parent)!r} for {job.target.name}")
     if job.target.is_dir():
         raise Failed(f"{job.target} is a folder")
+    if job.target.exists() and settings.skip_existing:
+        outcome.skipped = True
+        return
     if job.target.exists() and not settings.overwrite:
         raise Failed(f"{job.target} exists; --overwrite replaces it")
-    outcome.kind = kind_of(job.source) or kind_of_name(job.target) or "video"
+    outcome.kind = kind_of(job.source)
+    if not outcome.kind:
+        if what := what_it_is(job.source):
+            raise Failed(f"{job.source} is {what}, neither a picture nor a video")
+        outcome.kind = kind_of_name(job.target) or "video"
     if kind_of_name(job.target) not in (outcome.kind, ""):
         raise Failed(f"{job.source} is a {outcome.kind}, and cannot become {job.target.suffix}")
     if outcome.kind == "picture":
-        _filter_picture(job, chain, settings, outcome)
+        with room.taking(count_pixels(job.source)):
+            _filter_picture(job, chain, settings, outcome)
     else:
         _filter_video(job, chain, settings, bars, outcome)
 
@@ -186,6 +229,19 @@ def kind_of(source: Path) -> str:
         return ""
 
 
+def count_pixels(source: Path) -> int:
+    """How many pixels a picture has, by its head; 0 if that cannot be read: decoding will say why."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(source) as opened:
+                return opened.width * opened.height
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return 0
+
+
 def kind_of_name(path: Path) -> str:
     """``picture``, ``video``, or nothing if the ending is unknown."""
     from dala.cli.photo import picture_endings
@@ -196,6 +252,8 @@ def kind_of_name(path: Path) -> str:
 
 def _line(outcome: Outcome) -> Text:
     """``a.jpg → b.jpg  1920×1080  14 ms``."""
+    if outcome.skipped:
+        return Text.assemble(outcome.input, (" → ", "dim"), outcome.output, ("  is there", "dim"))
     if outcome.kind == "video":
         fps = outcome.frames / outcome.seconds if outcome.seconds else 0
         plural = "frame" if outcome.frames == 1 else "frames"

@@ -7,9 +7,10 @@
     raster/       spans, compiled           display.py    windows, notebooks, files
     frame.py      one picture               picture_file.py   PNG, JPEG, WebP
     window.py     a window                  quad.py       a frame onto it
+    glfw_window.py    GLFW's own            undisturbed.py    where no signal and no closing comes
     shaders.py    compute shaders           computing.py  their calls; wgsl.py measures a stranger's text
     check.py      foreign bytes             limits.py     why a number is refused
-    colors.py     colours                   pixels.py     pixels as users have them
+    pixels.py     pixels as users have them
     clipped.py    what begins outside       report.py     errors sixty times a second
 
     call → encode → record ─ queue → render thread → raster → back frame ─ present → front frame → window

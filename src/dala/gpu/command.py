@@ -24,9 +24,9 @@ from typing import Any, TypeAlias
 
 import numpy.typing as npt
 
+from dala.colors import Color, rgba
 from dala.errors import ArgumentError, ParameterError
 from dala.gpu.clipped import clip_rect, clip_round_rect
-from dala.gpu.colors import Color, rgba
 from dala.gpu.decode import Command, count_commands, decode
 from dala.gpu.limits import check_size, refusal
 from dala.gpu.many import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from dala.colors import Color
 from dala.gpu import command
-from dala.gpu.colors import Color
 from dala.gpu.pixels import Pixels
 
 

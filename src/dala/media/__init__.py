@@ -6,6 +6,7 @@
     program.py      a chain made ready         looks.py     chains with a name (lookfile.py: their files)
     step.py         one filter of a chain      further.py   the further images it reads
     pictures.py     NumPy, PIL, bytes, …       pil.py       PIL images; packing.py: RGB ↔ RGBA
+    overlays.py     a logo on a picture        automatic.py filters that look at the picture first
     backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels

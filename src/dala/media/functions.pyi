@@ -12,13 +12,72 @@ Image = TypeVar("Image")
 Raw = TypeVar("Raw", bytes, bytearray, memoryview)
 
 __all__ = [
-    "background_blur", "background_replace", "beauty", "blend", "blur", "brightness", "chroma_key",
-    "contrast", "crop", "denoise", "edge_detect", "exposure", "flip", "gamma", "generate_gradient",
-    "generate_noise", "glow", "grain", "grayscale", "hdr", "hue", "invert", "lut", "median",
-    "nv12_to_rgba", "pixelate", "posterize", "resize", "rgba_to_nv12", "rgba_to_yuv420p", "rotate",
-    "saturation", "sepia", "sharpen", "split_tone", "test_pattern", "threshold", "tone", "vibrance",
-    "vignette", "warp_affine", "warp_perspective", "white_balance", "yuv420p_to_rgba",
+    "auto_levels", "auto_white_balance", "background_blur", "background_replace", "beauty", "blend",
+    "blur", "brightness", "chroma_key", "contrast", "crop", "denoise", "edge_detect", "exposure",
+    "flip", "gamma", "generate_gradient", "generate_noise", "glow", "grain", "grayscale", "hdr",
+    "hue", "invert", "lut", "median", "nv12_to_rgba", "overlay", "pixelate", "posterize", "resize",
+    "rgba_to_nv12", "rgba_to_yuv420p", "rotate", "saturation", "sepia", "sharpen", "split_tone",
+    "test_pattern", "threshold", "tone", "vibrance", "vignette", "warp_affine", "warp_perspective",
+    "white_balance", "yuv420p_to_rgba",
 ]
+
+@overload
+def auto_levels(
+    image: Image, strength: float = 1.0, clip: float = 0.002, black: npt.ArrayLike | None = None,
+    white: npt.ArrayLike | None = None, *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Image:
+    """The whole range of tones: the darkest becomes black, the lightest white; colours keep their hue.
+
+        strength: a number in 0..1. 0 changes nothing.
+        clip: a number in 0..0.2. The part of all pixels that may become black, and white.
+        black: 3 numbers, each a number in -1..2. What becomes black; measured if not given.
+        white: 3 numbers, each a number in -1..3. What becomes white; measured if not given.
+
+    Raw bytes are followed by their width and height, or have them in width and height.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> photo = np.linspace(50, 150, 64, dtype=np.uint8).reshape(8, 8)
+    >>> stretched = media.auto_levels(photo)
+    >>> int(stretched.min()), int(stretched.max())
+    (0, 255)
+    """
+@overload
+def auto_levels(
+    data: Raw, image_width: int, image_height: int, /, strength: float = 1.0, clip: float = 0.002,
+    black: npt.ArrayLike | None = None, white: npt.ArrayLike | None = None, *,
+    channels: Channels | None = None, device: str | None = None
+) -> Raw: ...
+
+@overload
+def auto_white_balance(
+    image: Image, strength: float = 1.0, clip: float = 0.01, black: npt.ArrayLike | None = None,
+    white: npt.ArrayLike | None = None, *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Image:
+    """Without a cast: what ought to be grey becomes grey; the brightness stays.
+
+        strength: a number in 0..1. 0 changes nothing.
+        clip: a number in 0..0.2. The part of all pixels that is too light to be looked at.
+        black: 3 numbers, each a number in -1..2. What becomes black; 0,0,0 if not given.
+        white: 3 numbers, each a number in -1..3. What becomes white; measured if not given.
+
+    Raw bytes are followed by their width and height, or have them in width and height.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> photo = np.full((4, 4, 3), (120, 100, 80), np.uint8)
+    >>> photo[0, 0] = (60, 50, 40)
+    >>> media.auto_white_balance(photo)[0].tolist()
+    [[51, 51, 51], [102, 102, 102], [102, 102, 102], [102, 102, 102]]
+    """
+@overload
+def auto_white_balance(
+    data: Raw, image_width: int, image_height: int, /, strength: float = 1.0, clip: float = 0.01,
+    black: npt.ArrayLike | None = None, white: npt.ArrayLike | None = None, *,
+    channels: Channels | None = None, device: str | None = None
+) -> Raw: ...
 
 @overload
 def background_blur(
@@ -220,8 +279,10 @@ def contrast(
 
 @overload
 def crop(
-    image: Image, x: int = 0, y: int = 0, width: int | None = None, height: int | None = None, *,
-    image_size: tuple[int, int] | None = None, channels: Channels | None = None,
+    image: Image, x: int = 0, y: int = 0, width: int | None = None, height: int | None = None,
+    ratio: float | None = None,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] | None = None,
+    *, image_size: tuple[int, int] | None = None, channels: Channels | None = None,
     device: str | None = None
 ) -> Image:
     """The rectangle that begins at (x, y); a part that lies beyond the border repeats the edge.
@@ -230,6 +291,8 @@ def crop(
         y: a whole number in 0..65535. The first row.
         width: a whole number in 1..65536. Columns; the output's if not given.
         height: a whole number in 1..65536. Rows; the output's if not given.
+        ratio: a number in 0.001..1000. Width by height (1.778 is 16:9): as much as there is of it.
+        at: one of 'top-left', 'top', 'top-right', 'left', 'center', 'right', 'bottom-left', 'bottom', 'bottom-right'. From where x and y count; of a ratio, the center.
 
     Raw bytes are followed by their width and height, or have them in image_size.
 
@@ -241,8 +304,9 @@ def crop(
 @overload
 def crop(
     data: Raw, image_width: int, image_height: int, /, x: int = 0, y: int = 0,
-    width: int | None = None, height: int | None = None, *, channels: Channels | None = None,
-    device: str | None = None
+    width: int | None = None, height: int | None = None, ratio: float | None = None,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] | None = None,
+    *, channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
@@ -595,6 +659,37 @@ def nv12_to_rgba(
 ) -> Raw: ...
 
 @overload
+def overlay(
+    image: Image, top: object,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] = "bottom-right",
+    scale: float = 0.2, opacity: float = 1.0, margin: float = 0.03, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Image:
+    """A logo or watermark in a corner of the picture, in proportion to it.
+
+        at: one of 'top-left', 'top', 'top-right', 'left', 'center', 'right', 'bottom-left', 'bottom', 'bottom-right'. Which corner or side.
+        scale: a number in 0.001..1. Its width, as a part of the picture's width.
+        opacity: a number in 0..1. 0 is invisible.
+        margin: a number in 0..0.5. Room to the border, as a part of the picture's shorter side.
+
+    Raw bytes are followed by their width and height, or have them in width and height.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> photo = np.full((10, 20, 3), 100, np.uint8)
+    >>> marked = media.overlay(photo, np.full((2, 4), 200, np.uint8), "top-left", 0.1, margin=0)
+    >>> marked[0, :3, 0].tolist()
+    [200, 200, 100]
+    """
+@overload
+def overlay(
+    data: Raw, image_width: int, image_height: int, /, top: object,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] = "bottom-right",
+    scale: float = 0.2, opacity: float = 1.0, margin: float = 0.03, *,
+    channels: Channels | None = None, device: str | None = None
+) -> Raw: ...
+
+@overload
 def pixelate(
     image: Image, size: int = 8, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
@@ -643,15 +738,19 @@ def posterize(
 @overload
 def resize(
     image: Image, width: int | None = None, height: int | None = None,
-    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear", *,
-    image_size: tuple[int, int] | None = None, channels: Channels | None = None,
-    device: str | None = None
+    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
+    fit: Literal["stretch", "contain", "cover"] = "stretch", scale: float | None = None,
+    long_edge: int | None = None, *, image_size: tuple[int, int] | None = None,
+    channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """The image in another size; pixel centres keep their place.
 
         width: a whole number in 1..65536. Columns of the output.
         height: a whole number in 1..65536. Rows of the output.
         interpolation: one of 'nearest', 'bilinear', 'bicubic', 'area', 'lanczos'. How to mix pixels; area is best for shrinking.
+        fit: one of 'stretch', 'contain', 'cover'. Other proportions: stretch them, fit inside (contain), or fill and cut (cover).
+        scale: a number in 0.0001..100. The size by a factor: 0.5 is half of each side.
+        long_edge: a whole number in 1..65536. Pixels of the longer side; the other follows.
 
     Raw bytes are followed by their width and height, or have them in image_size.
 
@@ -664,8 +763,9 @@ def resize(
 def resize(
     data: Raw, image_width: int, image_height: int, /, width: int | None = None,
     height: int | None = None,
-    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear", *,
-    channels: Channels | None = None, device: str | None = None
+    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
+    fit: Literal["stretch", "contain", "cover"] = "stretch", scale: float | None = None,
+    long_edge: int | None = None, *, channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
@@ -725,7 +825,10 @@ def rotate(
     image: Image, degrees: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The image turned about its centre, which comes to lie on the output's centre; bilinear.
+    """The image turned about its centre; by 90°, 180° or 270° without any loss, and in full.
+
+    A photo that is turned by a right angle swaps its sides. By any other angle it keeps its size, and
+    the corners are cut; bilinear.
 
         degrees: a number in -36000..36000. Counter-clockwise.
 
@@ -733,9 +836,9 @@ def rotate(
 
     >>> import numpy as np
     >>> from dala import media
-    >>> photo = np.array([[0, 0, 0], [0, 0, 255], [0, 0, 0]], np.uint8)
-    >>> media.rotate(photo, 90)[:2].tolist()
-    [[0, 255, 0], [0, 0, 0]]
+    >>> photo = np.array([[1, 2, 3], [4, 5, 6]], np.uint8)
+    >>> media.rotate(photo, 90).tolist()
+    [[3, 6], [2, 5], [1, 4]]
     """
 @overload
 def rotate(

@@ -12,6 +12,7 @@ latest.py    the newest frame          timeline.py    several inputs on one time
 canvas.py    pictures on a larger one  production.py  from open inputs to a finished file
 encoding.py  how a file is encoded     codecs.py      which encoder that is
 sound.py     what comes along          progress.py    how far it is
+first_frame.py   what filters see before they begin
 
 file ─ demux ─ decode ─ queue ─ one fused pass on the device ─ queue ─ encode ─ mux ─ file
           └──────── sound and subtitles, packet by packet, as they are ────────┘

@@ -22,6 +22,7 @@ from dala.video.color import Matrix, Range, check_color
 from dala.video.device import Format, FramePass, Middle, PassThrough, Tensor, rgba_scratch
 from dala.video.encoder import Encoder
 from dala.video.encoding import Encoding, Words, with_words
+from dala.video.first_frame import look_at_first_frame
 from dala.video.inputs import Input, Keep, check_target
 from dala.video.production import Moment, Report, produce_file
 from dala.video.progress import OnProgress
@@ -74,6 +75,7 @@ def transcode(
     chain = Chain.of(filters)
     check_target(dst, [place_of(src)])
     settings = choose_encoder(os.fspath(dst), with_words(encoding, words))
+    chain = look_at_first_frame(chain, src, device)
     source = Input(
         src, audio=audio, subtitles=subtitles, on_damage=on_damage, matrix=matrix, range=range
     )

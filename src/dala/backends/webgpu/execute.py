@@ -25,6 +25,7 @@ from dala.backends.webgpu.record import BoundDispatch, PublicRecorder, Recorder
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
+from dala.plan.explain import Launched
 from dala.plan.fuse import Place
 from dala.plan.planner import Plan
 
@@ -96,7 +97,12 @@ class GpuExecutable(QueuedExecutable):
     """The steps of a plan."""
 
     def __init__(
-        self, device: OpenGpu, plan: Plan, steps: Sequence[Step], temps: Sequence[ArrayType]
+        self,
+        device: OpenGpu,
+        plan: Plan,
+        steps: Sequence[Step],
+        temps: Sequence[ArrayType],
+        launched: Sequence[Launched],
     ) -> None:
         self.device = device
         self.plan = plan
@@ -104,6 +110,7 @@ class GpuExecutable(QueuedExecutable):
         self.groups = _groups(steps)
         self.passes = sum(isinstance(g, list) for g in self.groups)  # compute passes
         self.temps = list(temps)
+        self.launched = list(launched)
         self.label = " → ".join(label for p in plan.passes for label in p.labels)
 
     def launch(
