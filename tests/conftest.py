@@ -69,9 +69,21 @@ def pytest_terminal_summary(
     left = files_in_root() - config.stash[_files]
     if left:
         terminalreporter.write_line(f"tests have left files in {ROOT}: {', '.join(sorted(left))}")
+    unseen = [
+        r for r in terminalreporter.stats.get("skipped", ()) if "DALA_MODELS" in str(r.longrepr)
+    ]
+    if unseen:
+        terminalreporter.write_line(
+            f"{len(unseen)} cases with real models were SKIPPED: no DALA_MODELS"
+        )
     adapters = find_adapters()
     ran = f"ran on {adapters[0]}" if adapters else f"were SKIPPED: {why_none()}"
     terminalreporter.write_line(f"webgpu cases {ran}")
+    skipped = [r for r in terminalreporter.stats.get("skipped", ()) if "test_real_models" in r.nodeid]
+    if skipped:
+        terminalreporter.write_line(
+            f"{len(skipped)} cases of real models were SKIPPED: DALA_MODELS names no folder of weights"
+        )
     if REQUIRED and _skipped:
         listed = ", ".join(_skipped[:5])
         terminalreporter.write_line(f"{len(_skipped)} of them skipped without leave: {listed}")

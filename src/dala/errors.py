@@ -23,8 +23,9 @@
     │   └── SurfaceDestroyedError             a surface was used after destroy()
     ├── FontError             (ValueError)    a font cannot be read
     │   └── FontNotFoundError (LookupError)   no font of that name; suggests the nearest
-    ├── MediaError            (ValueError)    a picture's file cannot be read
-    │   └── LookError                         a look's file is wrong or missing; names the line
+    ├── MediaError            (ValueError)    a picture's file cannot be read or written
+    │   ├── LookError                         a look's file is wrong or missing; names the line
+    │   └── LossError                         asked to be strict: an output does not hold all of its input
     ├── VideoError            (RuntimeError)  a video cannot be read or written
     │   ├── VideoFileError    (OSError)       the system refuses: no such file, no permission, disk full
     │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
@@ -35,7 +36,8 @@
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
 
-Each message says what was expected, what came, and how to fix it.
+Each message says what was expected, what came, and how to fix it. Where nobody asked to be strict,
+LossWarning (UserWarning) says what LossError would.
 """
 
 from __future__ import annotations
@@ -154,11 +156,19 @@ class FontNotFoundError(FontError, LookupError):
 
 
 class MediaError(DalaError, ValueError):
-    """A picture's file cannot be read."""
+    """A picture's file cannot be read or written."""
 
 
 class LookError(MediaError):
     """A look's file is missing or wrong. The message names the line."""
+
+
+class LossError(MediaError):
+    """An output does not hold all of its input, and that was not allowed (``strict``)."""
+
+
+class LossWarning(UserWarning):
+    """An output does not hold all of its input: 16 bits in a JPEG, say."""
 
 
 class VideoError(DalaError, RuntimeError):

@@ -11,6 +11,8 @@
     clip.py       the clip of the demo                  bars.py       progress
     help.py       help in 80 columns                    mistakes.py   what commands raise
     words.py      sizes as photographers write them     batch.py      pictures on all cores
+    videos.py     a video → filters → a file            films.py      pictures as videos, pipes
+    video_flags.py  the options of videos               joining.py    videos one after the other
 
 Exit codes: 0 done; 1 something failed; 2 the command line is wrong; 130 interrupted (Ctrl-C).
 Nothing heavy is imported before a command needs it: ``dala --help`` loads no NumPy.

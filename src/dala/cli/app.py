@@ -11,6 +11,21 @@ from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, comple
 from dala.cli.fleet import fleet
 from dala.cli.help import Command, Group
 from dala.cli.mistakes import UsageMistake
+from dala.cli.video_flags import (
+    Bitrate,
+    Codec,
+    Conceal,
+    Crf,
+    Fps,
+    From,
+    Gif,
+    PixelFormat,
+    Preset,
+    Sound,
+    Speed,
+    Strict,
+    To,
+)
 
 app = typer.Typer(
     name="dala",
@@ -73,8 +88,8 @@ def filter_(
         typer.Argument(
             metavar="IN... OUT",
             show_default=False,
-            help="Pictures, videos, folders or globs in quotes; then a file, a folder (out/), or a pattern of "
-            "{name}, {ext}, {folder} and {n}.",
+            help="Pictures, videos, folders or globs in quotes; then a file, a folder (out/), or a "
+            "pattern of {name}, {ext}, {folder} and {n}.",
         ),
     ],
     device: DeviceName = "auto",
@@ -91,20 +106,19 @@ def filter_(
     quality: Annotated[
         int, typer.Option(min=1, max=100, help="Of JPEG, WebP and AVIF pictures.")
     ] = 92,
-    codec: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Of videos: h264, hevc, vp9, av1, prores; by the ending if not given.",
-        ),
-    ] = None,
-    crf: Annotated[
-        float | None,
-        typer.Option(min=0, max=63, metavar="N", help="Of videos: lower is better and larger."),
-    ] = None,
-    conceal: Annotated[
-        bool, typer.Option("--conceal", help="Of damaged videos: go on with what can be shown.")
-    ] = False,
+    codec: Codec = None,
+    start: From = None,
+    end: To = None,
+    fps: Fps = None,
+    speed: Speed = 1.0,
+    crf: Crf = None,
+    preset: Preset = None,
+    bitrate: Bitrate = None,
+    audio: Sound = "copy",
+    pixel_format: PixelFormat = None,
+    gif: Gif = False,
+    conceal: Conceal = False,
+    strict: Strict = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     json: Json = False,
 ) -> int:
@@ -112,6 +126,7 @@ def filter_(
     from dala import use
     from dala.cli.filtering import Settings, filter_files
     from dala.cli.flags import chain_of, refuse_bare_filters
+    from dala.cli.videos import VideoOptions
 
     refuse_bare_filters(paths)
     if overwrite and skip_existing:
@@ -120,8 +135,60 @@ def filter_(
         raise UsageMistake(f"{paths[0]} shall become what? dala filter IN... OUT")
     chain = chain_of(chosen_flags(context), strength)
     use(device)
-    settings = Settings(overwrite, quiet, json, quality, codec, crf, conceal, skip_existing)
+    options = VideoOptions(
+        start,
+        end,
+        fps,
+        speed,
+        codec,
+        crf,
+        preset,
+        bitrate,
+        pixel_format,
+        audio,
+        gif,
+        conceal,
+        strict,
+    )
+    if options != VideoOptions():
+        options.check()
+    settings = Settings(overwrite, quiet, json, quality, options, skip_existing)
     return filter_files(paths[:-1], paths[-1], chain, settings)
+
+
+@app.command("concat", cls=Command)
+def concat_(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="IN... OUT", show_default=False, help="Videos, then a file."),
+    ],
+    codec: Codec = None,
+    crf: Crf = None,
+    preset: Preset = None,
+    bitrate: Bitrate = None,
+    pixel_format: PixelFormat = None,
+    silent: Annotated[bool, typer.Option("--silent", help="Leave the sound out.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace OUT if it exists.")
+    ] = False,
+    conceal: Conceal = False,
+    strict: Strict = False,
+    device: DeviceName = "auto",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+) -> None:
+    """Videos one after the other, as one file."""
+    from dala import use
+    from dala.cli.joining import concat_files
+    from dala.cli.videos import VideoOptions
+
+    if len(paths) < 3:
+        raise UsageMistake("two videos or more become one: dala concat IN IN... OUT")
+    options = VideoOptions(
+        codec=codec, crf=crf, preset=preset, bitrate=bitrate, pixel_format=pixel_format,
+        audio="none" if silent else "encode", conceal=conceal, strict=strict,
+    )  # fmt: skip
+    use(device)
+    concat_files(paths[:-1], paths[-1], options, overwrite=overwrite, quiet=quiet)
 
 
 @app.command(cls=FilterCommand)

@@ -11,7 +11,7 @@ import secrets
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,10 +20,12 @@ from rich.text import Text
 import dala
 from dala.cli.bars import Bars
 from dala.cli.batch import Crew, Room, count_cores, usual_room
+from dala.cli.films import is_numbered, is_pipe, is_piped_or_numbered, plan_film
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.names import Job, check_source, plan_jobs, what_it_is
 from dala.cli.screen import complain, complaint, say_json
-from dala.errors import DalaError, DamagedVideoError
+from dala.cli.videos import VideoOptions, filter_video
+from dala.errors import DalaError
 
 if TYPE_CHECKING:
     from dala.media.chain import Chain
@@ -42,9 +44,7 @@ class Settings:
     quiet: bool = False
     as_json: bool = False
     quality: int = 92  # of JPEG, WebP and AVIF
-    codec: str | None = None  # of videos; by the ending if None
-    crf: float | None = None
-    conceal: bool = False  # damage in a video
+    video: VideoOptions = field(default_factory=VideoOptions)
     skip_existing: bool = False  # results that are there already are left alone
 
 
@@ -61,11 +61,14 @@ class Outcome:
     seconds: float = 0.0
     error: str | None = None
     skipped: bool = False  # it was there already
+    notes: list[str] = field(default_factory=list)  # what the result could not hold
 
 
 def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Settings) -> int:
     """Filter every input; the exit code."""
-    jobs = plan_jobs(inputs, output, is_media=lambda path: bool(kind_of_name(path)))
+    jobs = plan_film(inputs, output, kind_of_name) or plan_jobs(
+        inputs, output, is_media=lambda path: bool(kind_of_name(path))
+    )
     shown = not (settings.quiet or settings.as_json)
     outcomes: list[Outcome] = []
     with Bars(len(jobs), shown=shown) as bars:
@@ -74,7 +77,7 @@ def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Set
             if outcome.error is not None:
                 bars.finish(None, complaint("dala filter", outcome.error))
             else:
-                bars.finish(_line(outcome) if shown else None)
+                _finish(bars, outcome, shown=shown)
     failed = [o for o in outcomes if o.error is not None]
     if settings.as_json:
         say_json(
@@ -106,7 +109,7 @@ def _outcomes(
             told = f"{job.source}: {type(error).__name__}: {error}; by itself it shows where"
             return Outcome(str(job.source), str(job.target), error=told)
 
-    pictures = [job for job in jobs if kind_of_name(job.source) == "picture"]
+    pictures = [job for job in jobs if _is_quick(job)]
     if len(pictures) < 2:
         for job in jobs:
             bars.begin(job.source.name)
@@ -118,6 +121,24 @@ def _outcomes(
             bars.begin(job.source.name)
             number = numbers.get(job)
             yield attempt(job) if number is None else crew.result(number)
+
+
+def _is_quick(job: Job) -> bool:
+    """Whether it is a picture that becomes a picture, by their names."""
+    ends = kind_of_name(job.source), kind_of_name(job.target)
+    return ends == ("picture", "picture") and not job.film
+
+
+def _finish(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
+    """The lines that remain of a file: what it became, and what of it was lost."""
+    lost = None
+    if outcome.notes and shown:
+        lost = Text(f"dala filter: {outcome.output}: {'; '.join(outcome.notes)}", style="yellow")
+    line = _line(outcome) if shown else None
+    if is_pipe(Path(outcome.output)):
+        bars.finish(None, line)  # what goes to stdout is the result itself
+        line = None
+    bars.finish(line, lost)
 
 
 def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room) -> Outcome:
@@ -135,14 +156,15 @@ def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room)
 
 def _about(job: Job, message: str) -> str:
     """An error that names the file."""
-    names = (str(job.source), str(job.target), job.source.name)
+    names = (str(job.source), str(job.target), job.source.name, "stdin", "stdout")
     return message if any(n in message for n in names) else f"{job.source}: {message}"
 
 
 def _filter_one(
     job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room, outcome: Outcome
 ) -> None:
-    check_source(job.source)
+    if not is_piped_or_numbered(job.source):
+        check_source(job.source)
     if job.make_folder:
         job.target.parent.mkdir(parents=True, exist_ok=True)
     if not job.target.parent.is_dir():
@@ -154,18 +176,26 @@ def _filter_one(
         return
     if job.target.exists() and not settings.overwrite:
         raise Failed(f"{job.target} exists; --overwrite replaces it")
-    outcome.kind = kind_of(job.source)
-    if not outcome.kind:
-        if what := what_it_is(job.source):
-            raise Failed(f"{job.source} is {what}, neither a picture nor a video")
-        outcome.kind = kind_of_name(job.target) or "video"
-    if kind_of_name(job.target) not in (outcome.kind, ""):
-        raise Failed(f"{job.source} is a {outcome.kind}, and cannot become {job.target.suffix}")
+    outcome.kind = _kind_of_job(job)
     if outcome.kind == "picture":
         with room.taking(count_pixels(job.source)):
             _filter_picture(job, chain, settings, outcome)
     else:
-        _filter_video(job, chain, settings, bars, outcome)
+        told = filter_video(job.film or job.source, job.target, chain, settings.video, bars)
+        outcome.width, outcome.height, outcome.frames = told.width, told.height, told.frames
+        outcome.notes = told.notes
+
+
+def _kind_of_job(job: Job) -> str:
+    """``picture`` where a picture becomes one; all else is a video: of a video, of pictures, in a pipe."""
+    if job.film or is_piped_or_numbered(job.source) or is_pipe(job.target):
+        return "video"
+    own, wanted = kind_of(job.source), kind_of_name(job.target)
+    if not own and (what := what_it_is(job.source)):
+        raise Failed(f"{job.source} is {what}, neither a picture nor a video")
+    if is_numbered(job.target):
+        return "video"
+    return "picture" if own == "picture" and wanted != "video" else "video"
 
 
 def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome) -> None:
@@ -180,28 +210,6 @@ def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome
             settings.quality,
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
-
-
-def _filter_video(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
-    from dala import video
-
-    def advance(progress: video.Progress) -> None:
-        bars.advance(progress.frames, progress.total_frames, progress.fps)
-        outcome.frames = progress.frames
-
-    try:
-        video.transcode(
-            job.source,
-            job.target,
-            filters=chain,
-            encoding=video.Encoding(settings.codec, settings.crf),
-            on_damage="conceal" if settings.conceal else "error",
-            progress=advance,
-        )
-    except DamagedVideoError as error:  # its hint is for Python
-        raise Failed(str(error).replace("on_damage='conceal'", "--conceal")) from error
-    facts = video.probe(job.target)
-    outcome.width, outcome.height = facts.width, facts.height
 
 
 @contextlib.contextmanager

@@ -26,6 +26,7 @@ class Job:
     source: Path
     target: Path
     make_folder: bool = False  # for the target, if there is none
+    film: tuple[Path, ...] = ()  # pictures that become one video
 
 
 def plan_jobs(
@@ -112,6 +113,7 @@ def _fill(pattern: str, source: Path, number: int) -> Path:
 def _refuse_clashes(jobs: Sequence[Job]) -> None:
     """No input is ever written over, and no result by another."""
     taken: dict[str, Path] = {}
+    jobs = [job for job in jobs if str(job.target) != "-"]  # stdout is no file
     inputs = {_identity(job.source): job.source for job in jobs}
     for job in jobs:
         place = _identity(job.target)

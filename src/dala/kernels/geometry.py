@@ -114,7 +114,9 @@ def crop(
         None, choices=tuple(ANCHORS), help="From where x and y count; of a ratio, the center."
     ),
 ) -> Vec:
-    """The rectangle that begins at (x, y); a part that lies beyond the border repeats the edge.
+    """A part of the picture: the rectangle at (x, y), or as much as a ratio allows.
+
+    In ``run_kernel`` a part that lies beyond the border repeats the edge.
 
     >>> media.crop(np.array([[1, 2, 3, 4]], np.uint8), 1, width=2)
     array([[2, 3]], dtype=uint8)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
 
@@ -271,7 +272,7 @@ def _read_look_file(path: Path) -> Chain:
         try:
             kernel = find_filter(line.name)
             params = parse_params(kernel, further_inputs(kernel), line.words, path.parent)
-            steps.append(make_step(kernel, params))
+            steps.append(replace(make_step(kernel, params), relative=True))
         except DalaError as error:
             raise LookError(f"{path.name}, line {line.number}: {error}") from error
     return Chain(steps)

@@ -131,10 +131,10 @@ def beauty(
     image: Image, strength: float = 0.3, radius: int = 5, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Skin is smoothed by a guided filter; edges, eyes, hair and all other colours stay.
+    """Even skin; edges, eyes, hair and all other colours stay: a guided filter where it looks like skin.
 
         strength: a number in 0..1. 0 changes nothing.
-        radius: a whole number in 1..20. Size of what is smoothed away, in pixels.
+        radius: a whole number in 1..100. Size of what is smoothed away, in pixels.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -182,7 +182,7 @@ def blur(
     image: Image, radius: int = 3, sigma: float | None = None, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Gaussian blur over a window of ±radius, all channels, weights normalised.
+    """Soft, out of focus: a Gaussian over a window of ±radius, all channels, weights normalised.
 
         radius: a whole number in 0..100. Reach of the window in pixels.
         sigma: a number in 0.01..1000. Width of the bell; radius / 2 if not given.
@@ -207,7 +207,7 @@ def brightness(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Adds ``value`` to every colour.
+    """Lighter or darker all over: c + value.
 
         value: a number in -1..1. Added to every colour.
 
@@ -231,7 +231,7 @@ def chroma_key(
     softness: float = 0.1, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Transparent where the chroma is near the key's; the screen's cast on the rest is removed.
+    """Green screen: transparent where the colour is near the key's; its cast on the rest is removed.
 
         color: 3 numbers, each a number in 0..255. The screen's colour, 0..255.
         threshold: a number in 0..2. Transparent up to this distance; the key is at 0, grey at 0.5.
@@ -259,7 +259,7 @@ def contrast(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """(c - ½)(1 + value) + ½: colours away from the middle grey; ``tone`` does it without clipping.
+    """Dark tones darker, light ones lighter: (c - ½)(1 + value) + ½; ``tone`` does it without clipping.
 
         value: a number in -1..3. 0 changes nothing, -1 gives grey.
 
@@ -285,7 +285,9 @@ def crop(
     *, image_size: tuple[int, int] | None = None, channels: Channels | None = None,
     device: str | None = None
 ) -> Image:
-    """The rectangle that begins at (x, y); a part that lies beyond the border repeats the edge.
+    """A part of the picture: the rectangle at (x, y), or as much as a ratio allows.
+
+    In ``run_kernel`` a part that lies beyond the border repeats the edge.
 
         x: a whole number in 0..65535. The first column.
         y: a whole number in 0..65535. The first row.
@@ -311,12 +313,13 @@ def crop(
 
 @overload
 def denoise(
-    image: Image, strength: float = 0.5, *, width: int | None = None, height: int | None = None,
-    channels: Channels | None = None, device: str | None = None
+    image: Image, strength: float = 0.5, spacing: int = 1, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Bilateral filter over 5 x 5 pixels: noise is averaged, edges stay; alpha kept.
+    """Less noise, edges stay: a bilateral filter over 5 x 5 pixels.
 
         strength: a number in 0..1. 0 changes nothing.
+        spacing: a whole number in 1..16. From pixel to pixel of the 5 x 5; more for coarse noise.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -328,7 +331,7 @@ def denoise(
     """
 @overload
 def denoise(
-    data: Raw, image_width: int, image_height: int, /, strength: float = 0.5, *,
+    data: Raw, image_width: int, image_height: int, /, strength: float = 0.5, spacing: int = 1, *,
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
@@ -337,7 +340,7 @@ def edge_detect(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The Sobel magnitude of the luma, at most 1, in r, g and b; alpha kept.
+    """White outlines on black: the Sobel magnitude of the luma, at most 1.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -358,7 +361,7 @@ def exposure(
     image: Image, stops: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Twice the light for each stop: c · 2^stops.
+    """More or less light, in stops as on a camera: c · 2^stops.
 
         stops: a number in -10..10. One stop up is twice the light.
 
@@ -404,7 +407,7 @@ def gamma(
     image: Image, value: float = 1.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """c^(1 / value): black and white stay; c below 0 (and NaN) counts as 0.
+    """Lighter or darker middle tones, black and white stay: c^(1 / value); below 0 counts as 0.
 
         value: a number in 0.01..100. Above 1 lightens the mid-tones.
 
@@ -454,7 +457,7 @@ def glow(
     """Light that spills from bright places, as through a soft-focus lens.
 
         amount: a number in 0..1. 0 changes nothing.
-        radius: a whole number in 1..100. Reach of the light in pixels.
+        radius: a whole number in 1..400. Reach of the light in pixels.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -473,13 +476,14 @@ def glow(
 
 @overload
 def grain(
-    image: Image, amount: float = 0.1, seed: int = 0, *, width: int | None = None,
+    image: Image, amount: float = 0.1, seed: int = 0, size: int = 1, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """The grain of film: grey noise, strongest in the middle tones.
 
         amount: a number in 0..1. How far it goes at most; 0 changes nothing.
         seed: a whole number in 0..2.14748e+09. Another seed, another grain: one per frame.
+        size: a whole number in 1..64. Width of a grain in pixels.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -491,8 +495,8 @@ def grain(
     """
 @overload
 def grain(
-    data: Raw, image_width: int, image_height: int, /, amount: float = 0.1, seed: int = 0, *,
-    channels: Channels | None = None, device: str | None = None
+    data: Raw, image_width: int, image_height: int, /, amount: float = 0.1, seed: int = 0,
+    size: int = 1, *, channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
@@ -500,7 +504,7 @@ def grayscale(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The luma 0.299 r + 0.587 g + 0.114 b, in r, g and b.
+    """Black and white, as bright as colours look: 0.299 r + 0.587 g + 0.114 b.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -544,7 +548,7 @@ def hue(
     image: Image, degrees: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The colour turned about the grey axis; r + g + b and greys stay.
+    """Other colours, red to green to blue: a turn about the grey axis; greys stay.
 
         degrees: a number in -360..360. 120 turns red into green.
 
@@ -567,7 +571,7 @@ def invert(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The negative, 1 - c.
+    """The negative: 1 - c.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -588,7 +592,7 @@ def lut(
     image: Image, lut: npt.ArrayLike | str | os.PathLike[str], *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Colours through a look-up table, 1-D (linear) or 3-D (tetrahedral); alpha is kept.
+    """Colours by a grading table (.cube), 1-D (linear) or 3-D (tetrahedral); alpha is kept.
 
         lut: an array or a path. An array (n, n, n, 3) indexed [red, green, blue], or (n, 3); a .cube or .png file.
 
@@ -612,7 +616,7 @@ def median(
     image: Image, radius: int = 1, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The middle value of each colour in a window of ±radius: specks go, edges stay; alpha kept.
+    """Without specks and dust, edges stay: the middle value of each colour in a window of ±radius.
 
         radius: a whole number in 1..3. Reach of the window in pixels.
 
@@ -634,13 +638,14 @@ def median(
 @overload
 def nv12_to_rgba(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """An nv12 frame as an opaque picture; ``channels`` says which.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -654,8 +659,8 @@ def nv12_to_rgba(
 def nv12_to_rgba(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
@@ -717,7 +722,7 @@ def posterize(
     image: Image, levels: int = 4, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Each channel in ``levels`` steps of equal width, black and white among them; NaN is black.
+    """Few tones, as on a poster: each channel in ``levels`` steps of equal width; NaN is black.
 
         levels: a whole number in 2..256. Tones left in each channel.
 
@@ -771,13 +776,14 @@ def resize(
 @overload
 def rgba_to_nv12(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A picture of even size as an nv12 frame: Y, then U and V in turn; alpha is dropped.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -790,20 +796,21 @@ def rgba_to_nv12(
 def rgba_to_nv12(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
 def rgba_to_yuv420p(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A picture of even size as a yuv420p frame: Y, then a quarter of U, then of V; alpha is dropped.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -816,8 +823,8 @@ def rgba_to_yuv420p(
 def rgba_to_yuv420p(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
@@ -851,7 +858,7 @@ def saturation(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """luma + (c - luma)(1 + value): colours away from their grey.
+    """Stronger or paler colours: luma + (c - luma)(1 + value).
 
         value: a number in -1..3. 0 changes nothing, -1 gives grey.
 
@@ -894,12 +901,13 @@ def sepia(
 
 @overload
 def sharpen(
-    image: Image, amount: float = 0.5, *, width: int | None = None, height: int | None = None,
-    channels: Channels | None = None, device: str | None = None
+    image: Image, amount: float = 0.5, radius: int = 1, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """c + amount · (4c - left - right - up - down), alpha kept.
+    """Crisper details: c + amount · (4c - left - right - up - down).
 
         amount: a number in 0..10. 0 changes nothing.
+        radius: a whole number in 1..64. Size of the details, in pixels.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -912,7 +920,7 @@ def sharpen(
     """
 @overload
 def sharpen(
-    data: Raw, image_width: int, image_height: int, /, amount: float = 0.5, *,
+    data: Raw, image_width: int, image_height: int, /, amount: float = 0.5, radius: int = 1, *,
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
@@ -958,7 +966,7 @@ def threshold(
     image: Image, value: float = 0.5, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """White where the luma is at least ``value``, else black (NaN too).
+    """Only black and white: white where the luma is at least ``value`` (NaN is black).
 
         value: a number in 0..1. White from this luma on.
 
@@ -1099,7 +1107,7 @@ def white_balance(
     image: Image, temperature: float = 6500.0, tint: float = 0.0, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Make a grey that was lit by this light grey again: a higher temperature gives a warmer picture.
+    """Warmer or cooler: what was grey in light of this temperature becomes grey; higher is warmer.
 
         temperature: a number in 1000..40000. The light the picture was taken in, in kelvin.
         tint: a number in -1..1. Above 0 towards magenta, below towards green.
@@ -1121,13 +1129,14 @@ def white_balance(
 @overload
 def yuv420p_to_rgba(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A yuv420p frame as an opaque picture; ``channels`` says which.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -1141,6 +1150,6 @@ def yuv420p_to_rgba(
 def yuv420p_to_rgba(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...

@@ -11,7 +11,7 @@ import numpy as np
 
 from dala.errors import ArgumentError, KernelNotFoundError, ParameterError, suggest
 from dala.language.kernel import WHOLE_IMAGES, Kernel
-from dala.language.parameter import ParamValue
+from dala.language.parameter import Param, ParamValue
 from dala.language.registry import find_kernel, kernel_names
 from dala.language.signature import read_arguments
 from dala.language.tables import Table
@@ -20,6 +20,9 @@ from dala.media.further import Further, take_further
 from dala.media.lookfile import shipped
 from dala.media.overlays import OVERLAY
 
+# The longer side of the picture for which the lengths of a look are written: those of the gallery are a
+# little smaller, and a length of one pixel can hardly be less.
+REFERENCE = 512
 # filters that are more than a kernel, and in no catalogue of kernels
 OWN_FILTERS = {kernel.name: kernel for kernel in (AUTO_LEVELS, AUTO_WHITE_BALANCE, OVERLAY)}
 
@@ -38,6 +41,7 @@ class Step:
     params: Mapping[str, object]  # as given; what was not given has the kernel's default
     values: Mapping[str, ParamValue]  # all of them, checked
     images: Mapping[str, Further]  # further inputs, in the kernel's order
+    relative: bool = False  # lengths follow the picture's size: they hold for REFERENCE pixels
 
     @property
     def name(self) -> str:
@@ -50,7 +54,7 @@ class Step:
     @property
     def structure(self) -> Hashable:
         """What decides about the code and the size: not the values of other run-time parameters."""
-        fixed: list[Hashable] = [self.kernel]
+        fixed: list[Hashable] = [self.kernel, self.relative]
         if self.kernel.size_key is not None:
             fixed.append(self.kernel.size_key(self.values))
         for p in self.kernel.params:
@@ -74,13 +78,30 @@ class Step:
 
     def values_at(self, width: int, height: int) -> Mapping[str, ParamValue]:
         """The values on a picture of that size: a ``resize`` or ``crop`` gets the size it left open."""
+        values = self._scaled(width, height) if self.relative else self.values
         rule = self.kernel.at_size
-        return self.values if rule is None else rule(self.values, width, height)
+        return values if rule is None else rule(values, width, height)
+
+    def _scaled(self, width: int, height: int) -> Mapping[str, ParamValue]:
+        """Lengths in pixels as they look on a picture of REFERENCE pixels; a smaller one has those."""
+        factor = max(width, height) / REFERENCE
+        lengths = [p for p in self.kernel.params if p.pixels]
+        if factor <= 1 or not lengths:
+            return self.values
+        return {**self.values, **{p.name: _times(p, self.values[p.name], factor) for p in lengths}}
 
     def size_after(self, width: int, height: int) -> tuple[int, int]:
         """The size of what it makes of a picture of that size."""
         rule = self.kernel.output_size
         return (width, height) if rule is None else rule(self.values, width, height)
+
+
+def _times(p: Param, value: ParamValue, factor: float) -> ParamValue:
+    """A length times a factor, within what its kernel takes."""
+    if not isinstance(value, int | float):
+        return value  # derived from others
+    length = value * factor if p.max is None else min(value * factor, p.max)
+    return round(length) if p.type == "int" else length
 
 
 def make_step(kernel: Kernel, params: Mapping[str, object]) -> Step:

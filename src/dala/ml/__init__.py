@@ -8,7 +8,7 @@
     tensors.py       pictures → tensors            decode/        outputs → results
     results.py       classes, things, faces, poses segmentation.py classes of pixels
     tracker.py       things over frames            smoother.py    against flicker
-    labels.py        what numbers mean
+    labels.py        what numbers mean             kernel.py      a network as a kernel
 
     picture → tensor (one kernel) → network → outputs → typed results, in the picture's own pixels
 

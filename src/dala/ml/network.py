@@ -16,6 +16,7 @@ from dala.backends.auto import open_device
 from dala.backends.base import Device
 from dala.closing import Closing
 from dala.compute.default import default_engine
+from dala.compute.engine import engine_for
 from dala.errors import (
     ArgumentError,
     DTypeError,
@@ -25,6 +26,9 @@ from dala.errors import (
     UnsupportedError,
     suggest,
 )
+from dala.language.kernel import Kernel
+from dala.language.registry import add_custom, find_kernel, kernel_names, remove_custom
+from dala.ml.kernel import NetworkKernel
 from dala.ml.onnx.graph import Model, TensorSpec
 from dala.ml.onnx.read import load_bytes, read_model
 from dala.ml.run.base import Runner
@@ -70,6 +74,7 @@ class Network(Closing):
         self.outputs: tuple[TensorSpec, ...] = model.graph.outputs
         self.metadata: Mapping[str, str] = model.metadata
         self._runner: Runner | None = runner
+        self._kernels: list[Kernel] = []
         self._shapes: list[tuple[int, ...]] | None = None  # of the last inputs
 
     def __repr__(self) -> str:
@@ -94,9 +99,22 @@ class Network(Closing):
         fixed = [tuple(n or 1 for n in spec.shape) for spec in self.inputs]
         return self._alive().explain(self._shapes or fixed)
 
+    def register(self, name: str | None = None) -> Kernel:
+        """Make it a kernel by its name (or another), for pipelines of its device, until it is closed."""
+        kernel = NetworkKernel(name or self.name, self._alive(), self.inputs, self.outputs)
+        add_custom(kernel.name, kernel)
+        self._kernels.append(kernel)
+        return kernel
+
     def close(self) -> None:
-        """Give back the memory. Twice does nothing."""
+        """Give back the memory, and the names it has as a kernel. Twice does nothing."""
         runner, self._runner = self._runner, None
+        if self._kernels:
+            engine_for(self.device).forget()  # plans that hold the weights
+        while self._kernels:
+            kernel = self._kernels.pop()
+            if kernel.name in kernel_names() and find_kernel(kernel.name) is kernel:
+                remove_custom(kernel.name)
         if runner is not None:
             runner.close()
 
@@ -163,6 +181,12 @@ def _make_runner(
         from dala.ml.run.reference import ReferenceRunner
 
         return ReferenceRunner(model, name)
+    if device.backend == "wgpu":
+        from dala.backends.webgpu.device import WebGpuDevice
+        from dala.ml.run.webgpu.runner import GpuRunner
+
+        assert isinstance(device, WebGpuDevice)
+        return GpuRunner(model, name, device, half=precision == "f16")
     from dala.ml.run.cpu import OnnxRuntimeRunner
 
     return OnnxRuntimeRunner(data, model, name)

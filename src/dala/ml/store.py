@@ -156,6 +156,9 @@ def _opened(url: str, weights: Weights) -> Iterator[_Response]:
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:
             yield _Response(response, url)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise ModelError(f"{url}: the server says {error.code}, {error.reason}") from error
     except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", error)
         raise ModelError(f"{url}: {reason}") from error

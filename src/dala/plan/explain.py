@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from dala.ir.arrays import ArrayType
 from dala.ir.graph import accesses
+from dala.ir.library import OwnCall
 from dala.plan.fuse import FusedPass
 from dala.plan.planner import Plan, WholePass
 
@@ -33,7 +34,7 @@ def explain_plan(plan: Plan, device: str, launched: Sequence[Launched] | None = 
         lines += (
             _explain_fused(number, work, how)
             if isinstance(work, FusedPass)
-            else _explain_whole(number, work, how)
+            else _explain_whole(number, work, how, device)
         )
     if plan.dropped:
         lines.append(f"  dropped, because nobody reads the result: {', '.join(plan.dropped)}")
@@ -79,8 +80,14 @@ def _explain_cut(how: Launched, what: str) -> list[str]:
     return [f"    runs as {dispatches} through {between} ({size:.1f} MiB in all)"]
 
 
-def _explain_whole(number: int, work: WholePass, how: Launched | None) -> list[str]:
+def _explain_whole(number: int, work: WholePass, how: Launched | None, device: str) -> list[str]:
     source = " and ".join("×".join(map(str, a.type.shape)) for a in work.reads)
+    if isinstance(work.work, OwnCall):
+        lines = work.work.body.explain(device).splitlines()
+        return [
+            f"pass {number + 1}: {work.labels[0]} of {source}",
+            *(f"    {line}" for line in lines),
+        ]
     line = f"pass {number + 1}: {work.labels[0]} of {source}, whole"
     return [line] if how is None or how.dispatches == 1 else [line, *_explain_cut(how, "array")]
 

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import logging
 import unicodedata
+from collections import deque
 from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from dala import forking
 from dala.errors import FontError
-from dala.once import OnceByKey
+from dala.once import OnceByKey, once
 from dala.text.font import Font
-from dala.text.system import FontFace, can_show, fonts, nearest
+from dala.text.system import FontFace, can_show, covered_codes, fonts, nearest
 
 log = logging.getLogger("dala.text")
+PATIENCE = 32  # searches in vain, after which all fonts are looked through once
 REPORTED = 1024  # characters whose lack was told
 # Of the fonts for Chinese, Japanese and Korean, whose forms of a character differ: the one of a language.
 _EAST = {"ja": "JP", "ko": "KR", "zh": "SC", "zh-hant": "TC", "zh-tw": "TC", "zh-hk": "HK"}
@@ -23,6 +28,7 @@ _EAST_SCRIPTS = {"Hira": "JP", "Kana": "JP", "Hang": "KR", "Bopo": "TC"}
 
 _families: OnceByKey[tuple[str, bool], list[list[FontFace]]] = OnceByKey(32)
 _found: OnceByKey[tuple[object, ...], Font | None] = OnceByKey(4096)
+_misses: deque[tuple[int, ...]] = deque(maxlen=PATIENCE + 1)
 _told: set[int] = set()
 _telling = forking.lock()
 
@@ -36,6 +42,8 @@ def find_fallback(
     key = (codes, region, emoji, like.weight, like.italic)
 
     def search() -> Font | None:
+        if _looks_hopeless(codes):
+            return None
         for faces in _families.get((region, emoji), lambda: _ranked(region, emoji=emoji)):
             face = nearest(faces, like.weight, like.italic)
             if can_show(face, codes):
@@ -43,9 +51,27 @@ def find_fallback(
                     return Font.load(face, like.weight, like.italic)
                 except FontError:  # damaged beyond its names
                     continue
+        _misses.append(codes)
         return None
 
     return _found.get(key, search)
+
+
+def _looks_hopeless(codes: tuple[int, ...]) -> bool:
+    """After some searches in vain: whether no font here has one of these code points at all.
+
+    To ask every font for every character of a long text would take minutes.
+    """
+    return len(_misses) > PATIENCE and not all(_shown_anywhere()[code] for code in codes)
+
+
+@once
+def _shown_anywhere() -> npt.NDArray[np.bool_]:
+    """For each code point whether any font of this machine has it."""
+    found = np.zeros(0x110000, bool)
+    for face in fonts():
+        found[covered_codes(face)] = True
+    return found
 
 
 def _ranked(region: str, *, emoji: bool) -> list[list[FontFace]]:

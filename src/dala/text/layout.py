@@ -5,6 +5,7 @@ text → paragraphs → levels, items → shaped → lines → aligned → Layou
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -252,33 +253,37 @@ def _place_lines(source: Source, options: Options) -> Iterator[PlacedLine]:
             count += 1
             ends = place + 1 == len(spans)
             if count == options.max_lines and not (ends and after == stop):
-                yield _shorten(shaped, first, options) or PlacedLine(
-                    shaped, first, last, shaped.line(first, last), True
-                )
+                style = styles[first] if styles else _style_at(source, start)
+                yield _shorten(shaped, first, style, options)
                 return
             yield PlacedLine(shaped, first, last, shaped.line(first, last), ends)
 
 
-def _shorten(shaped: ShapedParagraph, first: int, options: Options) -> PlacedLine | None:
+def _shorten(shaped: ShapedParagraph, first: int, style: Style, options: Options) -> PlacedLine:
     """The rest of a paragraph on one line, cut so that the ellipsis fits behind it."""
     paragraph, room = shaped.paragraph, options.max_width
-    if not options.ellipsis:
-        return None
     ends = [end for end in (*paragraph.starts, len(paragraph.text)) if end >= first]
-    if room is not None:
-        fitting = [end for end in ends if shaped.width(first, end) <= room]
-        ends = fitting or ends[:1]
-    for end in reversed(ends):
-        end = shaped.trim(first, end)
+    if (
+        room is not None
+    ):  # what cannot fit is not tried; kerning may let in a little more than sums say
+        dots = 0.75 * _width_of(options.ellipsis, style)
+        ends = [end for end in ends if shaped.width(first, end) + dots <= room] or [first]
+    while True:
+        end = shaped.trim(first, ends.pop())
+        last = paragraph.styles[end - 1] if end > first else style
         text = paragraph.text[first:end] + options.ellipsis
-        last_style = paragraph.styles[max(end - 1, 0)] if paragraph.styles else None
-        if last_style is None:
-            return None
-        styles = [*paragraph.styles[first:end], *[last_style] * len(options.ellipsis)]
+        styles = [*paragraph.styles[first:end], *[last] * len(options.ellipsis)]
         made = ShapedParagraph(Paragraph(text, styles, paragraph.offset + first, paragraph.base))
-        if room is None or end == first or made.width(0, len(text)) <= room:
+        if room is None or not ends or made.width(0, len(text)) <= room:
             return PlacedLine(made, 0, len(text), made.line(0, len(text)), True, cut=end - first)
-    return None
+
+
+def _style_at(source: Source, index: int) -> Style:
+    return source.styles[max(bisect_right(source.starts, index) - 1, 0)]
+
+
+def _width_of(text: str, style: Style) -> float:
+    return ShapedParagraph(Paragraph(text, [style] * len(text), 0, 0)).before[-1]
 
 
 def _align(align: str, base: int, slack: float) -> float:
@@ -301,8 +306,7 @@ def _measure(
     stop = paragraph.offset + (line.stop if line.cut is None else line.cut)
     styles = set(paragraph.styles[line.start : line.stop])
     if not styles:
-        number = max((n for n, begin in enumerate(source.starts) if begin <= start), default=0)
-        styles = {source.styles[number]}
+        styles = {_style_at(source, start)}
     height = max(style.size for style in styles) * options.line_height
     ascent = max(style.fonts[0].ascent * style.size for style in styles)
     descent = max(style.fonts[0].descent * style.size for style in styles)

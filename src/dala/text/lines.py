@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dala.text.paragraph import Item, Paragraph, advance_by_cluster
+from dala.text.paragraph import Item, Paragraph
 from dala.text.shaping import Floats, Shaped, shape_item
 from dala.text.unicode.bidi import reset_levels, visual_order
 
@@ -24,10 +24,15 @@ class ShapedParagraph:
         self.paragraph = paragraph
         self.shaped = [shape_item(paragraph, item) for item in paragraph.items]
         self._whole = {(s.item.start, s.item.stop, s.item.level & 1): s for s in self.shaped}
-        count = len(paragraph.text)
-        advances = np.zeros(count)
+        advances = np.zeros(len(paragraph.text))
         for one in self.shaped:
-            advances += advance_by_cluster(count, one.clusters, one.advances)
+            np.add.at(advances, one.clusters, one.advances)
+        self._ink_ends = [
+            0
+        ]  # for each place, the end of the last character before it that is not white
+        for index, letter in enumerate(paragraph.classes):
+            self._ink_ends.append(self._ink_ends[-1] if letter in WHITE else index + 1)
+        self._item_starts = [item.start for item in paragraph.items]
         self.before: list[float] = [0.0, *np.cumsum(advances).tolist()]  # the advance before each
 
     def width(self, start: int, stop: int) -> float:
@@ -36,10 +41,7 @@ class ShapedParagraph:
 
     def trim(self, start: int, stop: int) -> int:
         """Where the white space at the end begins."""
-        classes = self.paragraph.classes
-        while stop > start and classes[stop - 1] in WHITE:
-            stop -= 1
-        return stop
+        return max(start, self._ink_ends[stop])
 
     def wrap(self, max_width: float | None) -> list[tuple[int, int]]:
         """Beginning and end of each line: as many words as fit; a word that is too long is cut."""
@@ -78,7 +80,8 @@ class ShapedParagraph:
         levels = paragraph.levels[start:stop]
         reset_levels(levels, paragraph.classes[start:stop], paragraph.base)
         parts: list[Shaped] = []
-        for item in paragraph.items:
+        begin = max(bisect_right(self._item_starts, start) - 1, 0)
+        for item in paragraph.items[begin : bisect_left(self._item_starts, stop)]:
             first, last = max(item.start, start), min(item.stop, stop)
             while first < last:
                 level, end = levels[first - start], first + 1

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
 from dala.text.fallback import covers_all, find_fallback
 from dala.text.font import Font
 from dala.text.style import Style
@@ -26,7 +24,7 @@ from dala.text.unicode.tables import (
 )
 
 TEXT_FORM, EMOJI_FORM, KEYCAP = 0xFE0E, 0xFE0F, 0x20E3
-SPACE = 0x20
+SPACE, TAB = 0x20, 0x09
 
 
 class Item(NamedTuple):
@@ -89,14 +87,16 @@ class FontChooser:
     def choose(self) -> list[Font]:
         """One font per cluster."""
         paragraph, codes = self._paragraph, self._paragraph.code_list
+        if not codes:
+            return []
         ends = [*paragraph.starts[1:], len(codes)]
         simple = (self._flags & (EMOJI | IGNORABLE)) == 0
         chosen: list[Font] = []
         for start, stop in zip(paragraph.starts, ends, strict=True):
             style = paragraph.styles[start]
             first = style.fonts[0]
-            if codes[start] == SPACE and chosen and paragraph.styles[start - 1] == style:
-                last = chosen[-1]  # a space is of the word before it, but an emoji's is too wide
+            if codes[start] in (SPACE, TAB):  # of the word before it, but an emoji's is too wide
+                last = chosen[-1] if chosen and paragraph.styles[start - 1] == style else first
                 chosen.append(last if last.covers(SPACE) and not last.is_colored else first)
             elif stop == start + 1 and simple[start] and first.covers(codes[start]):
                 chosen.append(first)
@@ -158,8 +158,3 @@ def split_paragraphs(text: str) -> list[tuple[int, int, int]]:
 
 
 LINE_ENDS = frozenset("\n\r\v\f\x85\u2028\u2029")
-
-
-def advance_by_cluster(count: int, clusters: Array, advances: Array) -> Array:
-    """The advance of each character, summed at the first one of its cluster."""
-    return np.bincount(clusters, advances, count)

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from dala.text.fallback import report_missing
 from dala.text.harfbuzz import harfbuzz
-from dala.text.paragraph import Item, Paragraph
+from dala.text.paragraph import SPACE, TAB, Item, Paragraph
 from dala.text.unicode.tables import CURSIVE, tables
 
 Floats = npt.NDArray[np.float64]
-TAB, SPACE, TAB_WIDTH = 0x09, 0x20, 4  # a tab is as wide as so many spaces
+TAB_WIDTH = 4  # a tab is as wide as so many spaces
+CONTEXT = 8  # characters around an item that HarfBuzz is shown; it looks at five
 NO_LIGATURES = {"liga": False, "clig": False}  # letters that are spaced do not join
 
 
@@ -40,7 +41,7 @@ def shape_item(paragraph: Paragraph, item: Item) -> Shaped:
     buffer = _run_harfbuzz(paragraph, item)
     infos, positions = buffer.glyph_infos, buffer.glyph_positions
     ids = np.array([info.codepoint for info in infos], np.int64)
-    clusters = np.array([info.cluster for info in infos], np.int64)
+    clusters = np.array([info.cluster for info in infos], np.int64) + max(item.start - CONTEXT, 0)
     table = np.array([p.position for p in positions], np.float64).reshape(-1, 4)
     table *= item.style.size / item.font.upem
     advances = table[:, 2]
@@ -56,10 +57,11 @@ def shape_item(paragraph: Paragraph, item: Item) -> Shaped:
 def _run_harfbuzz(paragraph: Paragraph, item: Item) -> Any:
     hb = harfbuzz()
     buffer = hb.Buffer()
-    codes = paragraph.code_list
+    first = max(item.start - CONTEXT, 0)
+    codes = paragraph.code_list[first : item.stop + CONTEXT]
     if "\t" in paragraph.text:
         codes = [SPACE if code == TAB else code for code in codes]
-    buffer.add_codepoints(codes, item.start, item.stop - item.start)
+    buffer.add_codepoints(codes, item.start - first, item.stop - item.start)
     buffer.direction = "rtl" if item.level & 1 else "ltr"
     buffer.script = item.script
     buffer.language = item.style.language or "und"

@@ -19,7 +19,7 @@ FontLike: TypeAlias = "FontSource | Sequence[FontSource] | None"
 Features: TypeAlias = "Mapping[str, int | bool] | Sequence[str] | None"
 Text: TypeAlias = "str | Sequence[tuple[str, Mapping[str, Any]]]"
 
-LONGEST = 100_000  # characters of a layout
+LONGEST = 65_536  # characters of a layout
 SMALLEST, LARGEST = 1.0, 2048.0  # sizes
 _TAG = re.compile(r"[+-]?[A-Za-z0-9]{4}(=\d+)?")
 KEYS = ("font", "size", "color", "weight", "italic", "features", "letter_spacing", "language")

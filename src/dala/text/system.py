@@ -99,7 +99,7 @@ def faces_of(path: Path) -> list[FontFace]:
         for index in range(len(face_offsets(path))):
             face = _describe(partial_face(path, index, NAMING), path, index)
             found += [face] if face else []
-    except (OSError, struct.error):
+    except (OSError, struct.error, UnicodeDecodeError):
         return found
     return found
 
@@ -147,8 +147,8 @@ def nearest(faces: list[FontFace], weight: int, italic: bool) -> FontFace:
 _opened: OnceByKey[tuple[Path, int], Any] = OnceByKey(512)
 
 
-def can_show(face: FontFace, codes: tuple[int, ...]) -> bool:
-    """Whether a font has glyphs for all of these code points; only its tables of characters are read."""
+def _open_characters(face: FontFace) -> Any:
+    """HarfBuzz's font of the tables of characters alone; nothing if the file is gone."""
 
     def open_font() -> Any:
         try:
@@ -160,5 +160,16 @@ def can_show(face: FontFace, codes: tuple[int, ...]) -> bool:
         ):  # it was there when the folders were looked through
             return None
 
-    font = _opened.get((face.path, face.index), open_font)
+    return _opened.get((face.path, face.index), open_font)
+
+
+def can_show(face: FontFace, codes: tuple[int, ...]) -> bool:
+    """Whether a font has glyphs for all of these code points; only its tables of characters are read."""
+    font = _open_characters(face)
     return font is not None and all(font.get_nominal_glyph(code) is not None for code in codes)
+
+
+def covered_codes(face: FontFace) -> list[int]:
+    """All code points that a font has."""
+    font = _open_characters(face)
+    return [] if font is None else [code for code in font.face.unicodes if code < 0x110000]

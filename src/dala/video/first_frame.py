@@ -6,8 +6,8 @@ from dala.errors import ParameterError
 from dala.media.apply import measured
 from dala.media.chain import Chain
 from dala.media.pictures import take_picture
+from dala.video.places import Spec, place_of
 from dala.video.reader import Reader
-from dala.video.source import Spec, place_of
 
 
 def look_at_first_frame(chain: Chain, source: Spec, device: str | None) -> Chain:

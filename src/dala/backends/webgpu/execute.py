@@ -34,6 +34,13 @@ Params = Sequence[float | int]
 FindMemory = Callable[[Place], Memory]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldPlace(Place):
+    """An array that belongs to the code that reads it: the weights of a network."""
+
+    array: GpuArray
+
+
 @dataclass(frozen=True, slots=True)
 class CopyPass:
     """Bytes from one array to another."""
@@ -164,6 +171,8 @@ class GpuExecutable(QueuedExecutable):
         def find(place: Place) -> Memory:
             if place.kind == "temp":
                 return temps[place.number]
+            if isinstance(place, HeldPlace):
+                return place.array.memory
             array = slots[place.number]
             assert isinstance(array, GpuArray)
             return array.memory

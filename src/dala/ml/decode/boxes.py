@@ -23,7 +23,7 @@ def overlaps(one: Array, other: Array) -> Array:
     high = np.minimum(one[:, None, 2:], other[None, :, 2:])
     shared = areas(np.concatenate([low, high], axis=-1))
     union = areas(one)[:, None] + areas(other)[None] - shared
-    result: Array = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+    result: Array = np.divide(shared, union, out=np.zeros(shared.shape), where=union > 0)
     return result
 
 

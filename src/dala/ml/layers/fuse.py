@@ -16,6 +16,9 @@ import numpy as np
 from dala.ml.layers.program import Array, Layer, Program, Step
 from dala.ml.layers.table import LAYERS
 
+IN_EPILOGUE = "element by element, so in the epilogue"
+IN_WEIGHTS = "by a constant for each channel, so in the weights"
+MOST_INPUTS = 4  # of a layer: with weights, bias and output no GPU has too few bindings for it
 COMMUTATIVE = ("add", "mul", "max", "min")
 CONVOLUTIONS = ("pointwise", "depthwise", "conv", "transposed")
 
@@ -48,7 +51,7 @@ def find_silu(program: Program) -> None:
                 same = program.values[x].shape == program.values[layer.output].shape
                 if same and [s.op for s in made.epilogue] == ["sigmoid"]:
                     layer.inputs, layer.epilogue = (x,), (Step("silu"),)
-                    layer.notes = (*layer.notes, "x · sigmoid(x) is one step")
+                    layer.notes = (*layer.notes, ("sigmoid, mul", "x · sigmoid(x) is one step"))
                     break
     drop_unread(program)
 
@@ -70,6 +73,8 @@ def fuse_steps(program: Program) -> None:
             if before is None or not LAYERS[before.kind].fuses or readers[before.output] != 1:
                 continue
             if program.values[before.output].shape != program.values[layer.output].shape:
+                continue
+            if len(before.inputs) + len(layer.inputs) - 1 > MOST_INPUTS:
                 continue
             joined = _join(before, layer, main)
             gone.add(before)
@@ -95,14 +100,13 @@ def _join(before: Layer, layer: Layer, main: int) -> Layer:
     for step in layer.epilogue:
         operands = tuple(moved[0 if main == 1 else k] for k in step.operands)
         steps.append(step._replace(operands=operands))
-    words = ", ".join(s.op for s in steps)
-    note = f"{words}: element by element, so in the epilogue"
+    notes = tuple((step.op, IN_EPILOGUE) for step in layer.epilogue)
     return replace(
         before,
         inputs=(*before.inputs, *(layer.inputs[k] for k in others)),
         output=layer.output,
         epilogue=(*before.epilogue, *steps),
-        notes=(*before.notes, note, *layer.notes),
+        notes=(*before.notes, *notes, *(n for n in layer.notes if n[1] != IN_EPILOGUE)),
     )
 
 
@@ -127,7 +131,7 @@ def _fold_one(program: Program, layer: Layer) -> bool:
                 bias = bias + vector if step.op == "add" else bias - vector
             layer.weights = (weight.astype(weight.dtype), bias.astype(layer.weights[1].dtype))
             layer.epilogue = layer.epilogue[:number] + layer.epilogue[number + 1 :]
-            layer.notes = (*layer.notes, f"{step.op} by a constant per channel: in the weights")
+            layer.notes = (*layer.notes, (step.op, IN_WEIGHTS))
             return True
         if step.op != "add":  # offsets may change places with each other, nothing else may
             return False

@@ -61,7 +61,7 @@ class Layer:
     weights: tuple[Array, ...] = ()
     epilogue: tuple[Step, ...] = ()
     label: str = ""  # the operator it comes from
-    notes: tuple[str, ...] = ()  # what was fused into it, and why
+    notes: tuple[tuple[str, str], ...] = ()  # what was fused into it, and why it could be
 
 
 @dataclass(slots=True, eq=False)

@@ -37,7 +37,7 @@ def read_model(data: bytes, name: str = "this model") -> Model:
     ...     read_model(b"hello")
     ... except ValueError as error:
     ...     print(error)
-    this model is no ONNX file: the model: ends early: 101 bytes announced, 3 left (byte 0 of the file)
+    this model is no ONNX file: the model: a field of unknown kind 4 (byte 2 of the file)
     """
     message = Message(memoryview(data), 0, "the model")
     try:

@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy.typing as npt
 
+from dala.ir.arrays import ArrayType
+from dala.ir.library import OwnBody
+from dala.ml.run.stage import Request
+
 Array = npt.NDArray[Any]
 
 
@@ -21,6 +25,10 @@ class Runner(ABC):
     @abstractmethod
     def explain(self, shapes: Sequence[tuple[int, ...]]) -> str:
         """What runs for inputs of these shapes, and why."""
+
+    @abstractmethod
+    def stage(self, request: Request) -> tuple[OwnBody, ArrayType | None]:
+        """One output as a stage of a pipeline, and the array it makes, if that is known beforehand."""
 
     def close(self) -> None:  # noqa: B027 (most hold nothing but memory)
         """Let go of what is held."""

@@ -10,14 +10,18 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from dala import forking
 from dala.backends.cpu.run.cores import thread_count
 from dala.errors import DeviceError, ModelError
+from dala.ir.arrays import ArrayType
+from dala.ir.library import OwnBody
 from dala.leaving import native
 from dala.ml.onnx.graph import Model
 from dala.ml.run.base import Runner
+from dala.ml.run.stage import HostBody, Request
 
 Array = npt.NDArray[Any]
 QUIET = 3  # of ONNX Runtime's log: errors, which are raised as well
@@ -37,14 +41,30 @@ class OnnxRuntimeRunner(Runner):
         self._find_session()
 
     def run(self, inputs: Sequence[Array]) -> tuple[Array, ...]:
+        return self._compute(inputs, self._outputs)
+
+    def _compute(self, inputs: Sequence[Array], outputs: Sequence[str]) -> tuple[Array, ...]:
         session = self._find_session()
+        given = dict(zip(self._inputs, inputs, strict=True))
         try:
             with native:
-                return tuple(
-                    session.run(self._outputs, dict(zip(self._inputs, inputs, strict=True)))
-                )
+                return tuple(session.run(list(outputs), given))
         except Exception as error:  # its errors have no common base but this
             raise ModelError(f"{self._name}: ONNX Runtime refuses: {_reason(error)}") from error
+
+    def stage(self, request: Request) -> tuple[OwnBody, ArrayType | None]:
+        name = self._outputs[request.output]
+
+        def work(inputs: Sequence[Array]) -> Array:
+            given = [
+                np.clip(np.round(a), 0, 255).astype(np.uint8) if floats else a
+                for a, floats in zip(inputs, request.floats, strict=True)
+            ]
+            return self._compute(given, [name])[0]
+
+        return HostBody(
+            self._name, "cpu", request, work, lambda: self.explain(request.shapes)
+        ), None
 
     def explain(self, shapes: Sequence[tuple[int, ...]]) -> str:
         import onnxruntime

@@ -11,7 +11,9 @@ def explain_program(program: Program, device: str) -> str:
     lines = [f"{program.name} on {device}: {program.operators} operators, {len(real)} layers"]
     for number, layer in enumerate(real):
         lines.append(f"{number:4}  {describe(program, layer)}")
-        lines += [f"          {note}" for note in dict.fromkeys(layer.notes)]
+        for reason in dict.fromkeys(why for _, why in layer.notes):
+            fused = ", ".join(what for what, why in layer.notes if why == reason)
+            lines.append(f"          fused: {fused} ({reason})")
     return "\n".join(lines)
 
 

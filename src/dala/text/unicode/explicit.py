@@ -9,6 +9,7 @@ from typing import NamedTuple
 DEEPEST = 125  # max_depth
 _EXPLICIT = re.compile("[1-9B]")
 _STRONG_OR_ISOLATE = re.compile("[LRAB6789]")
+_ISOLATE = re.compile("[6789]")
 _NOT_REMOVED = re.compile("[^b1-5]")
 
 
@@ -59,6 +60,7 @@ class _Explicit:
         self._classes, self._base = classes, base
         self._stack: list[tuple[int, str, bool]] = [(base, "", False)]
         self._isolates_over = self._embeddings_over = self._isolates = 0
+        self._matches = _matches(classes) if "8" in classes else {}
 
     def walk(self) -> tuple[list[int], str]:
         """Levels, and classes after overrides."""
@@ -88,15 +90,24 @@ class _Explicit:
 
     def _isolate(self, index: int, level: int, letter: str) -> None:
         """X5a to X5c."""
-        if letter == "8":
-            inner = self._classes[index + 1 : _matching(self._classes, index)]
-            letter = "67"[paragraph_level(inner)]
+        over = self._isolates_over or self._embeddings_over
+        if letter == "8" and not over:  # else its direction decides nothing
+            letter = "67"[self._first_direction(index)]
         deeper = _next_level(level, odd=letter == "7")
-        if deeper <= DEEPEST and not self._isolates_over and not self._embeddings_over:
+        if deeper <= DEEPEST and not over:
             self._isolates += 1
             self._stack.append((deeper, "", True))
         else:
             self._isolates_over += 1
+
+    def _first_direction(self, index: int) -> int:
+        """X5c: P2 and P3 within an isolate; those inside of it are jumped over."""
+        end = self._matches[index]
+        found = _STRONG_OR_ISOLATE.search(self._classes, index + 1, end)
+        while found and found[0] not in "LRA":
+            after = self._matches.get(found.start(), found.start()) + 1
+            found = _STRONG_OR_ISOLATE.search(self._classes, min(after, end), end)
+        return int(found is not None and found[0] != "L")
 
     def _end_isolate(self) -> None:
         """X6a."""
@@ -123,18 +134,16 @@ def _next_level(level: int, *, odd: bool) -> int:
     return level + 1 + ((level & 1) == odd)
 
 
-def _matching(classes: str, start: int) -> int:
-    """BD9: where the isolate that begins at ``start`` ends."""
-    depth = 0
-    for index in range(start, len(classes)):
-        letter = classes[index]
-        if letter in "678":
-            depth += 1
-        elif letter == "9":
-            depth -= 1
-            if not depth:
-                return index
-    return len(classes)
+def _matches(classes: str) -> dict[int, int]:
+    """BD9: where each isolate ends; one that does not ends with the paragraph."""
+    found: dict[int, int] = {}
+    waiting: list[int] = []
+    for place in _ISOLATE.finditer(classes):
+        if place[0] != "9":
+            waiting.append(place.start())
+        elif waiting:
+            found[waiting.pop()] = place.start()
+    return found | dict.fromkeys(waiting, len(classes))
 
 
 def _sequences(classes: str, levels: list[int], letters: str, base: int) -> list[Run]:

@@ -33,11 +33,24 @@ def _reduce(mode: str) -> Lower:
                 return source
             asked = tuple(range(rank))
         axes = {checked_axis(a, rank) for a in asked}
-        stored = tuple(sorted(source.order.index(a) for a in axes))
-        made = Ref(b.emit("reduce", [source.value], {"axes": stored, "mode": mode}), source.order)
+        value = source.value
+        for run in _runs(sorted(source.order.index(a) for a in axes)):
+            value = b.emit("reduce", [value], {"axes": run, "mode": mode})
+        made = Ref(value, source.order)
         return made if whole(node, "keepdims", 1) else _without(b, made, axes)
 
     return lower
+
+
+def _runs(axes: list[int]) -> list[tuple[int, ...]]:
+    """Axes that lie side by side, together: a mean of means of equal lengths is the mean."""
+    runs: list[tuple[int, ...]] = []
+    for axis in axes:
+        if runs and runs[-1][-1] == axis - 1:
+            runs[-1] = (*runs[-1], axis)
+        else:
+            runs.append((axis,))
+    return runs
 
 
 def _without(b: Builder, ref: Ref, axes: set[int]) -> Ref:
