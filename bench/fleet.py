@@ -2,8 +2,8 @@
 
     python bench/fleet.py [--seconds N] [--files N]
 
-Efficiency is the speed-up over one worker divided by the number of workers. "one process" is video.transcode
-with all its threads.
+Efficiency is the speed-up over one worker divided by the number of workers. "one process" is
+video.transcode with all its threads.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pathlib import Path
 os.environ.setdefault("DALA_DEVICE", "cpu")
 
 import numpy as np
-from measure import machine, use_the_cpu
 
 from dala import fleet, video
 from dala.backends.cpu.run.cores import machine_threads
+from measure import machine, use_the_cpu
 
 CHAIN = [("blur", {"radius": 2}), ("contrast", {"value": 0.1}), ("saturation", {"value": 0.2})]
 SIZE = (720, 1280)
@@ -69,7 +69,9 @@ def main() -> None:
             )
             base = base or spent
             efficiency = base / spent / workers
-            print(f"one file, {workers:2} workers × 1 thread   {frames / spent:7.1f} fps   {efficiency:.2f}")
+            print(
+                f"one file, {workers:2} workers × 1 thread   {frames / spent:7.1f} fps   {efficiency:.2f}"
+            )
         short = folder / "short.mp4"
         write_clip(short, max(1, options.seconds // options.files))
         names = [folder / f"in{n}.mp4" for n in range(options.files)]
@@ -79,7 +81,9 @@ def main() -> None:
             spent = timed(
                 lambda n=workers: fleet.map(names, folder / f"out{n}", CHAIN, workers=n, threads=1)
             )
-            print(f"{options.files} files, {workers:2} workers × 1 thread   {options.files / spent:7.2f} files/s")
+            print(
+                f"{options.files} files, {workers:2} workers × 1 thread   {options.files / spent:7.2f} files/s"
+            )
     finally:
         shutil.rmtree(folder)
 

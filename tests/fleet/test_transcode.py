@@ -27,6 +27,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """60 frames in groups of 10, with B-frames, and a second and a half of sound with clicks."""
     path = tmp_path_factory.mktemp("fleet") / "clip.mp4"
     with av.open(path, "w") as container:
+        container.metadata["title"] = "Blocks"
         pictures = container.add_stream(
             "libx264", rate=25, options={"g": "10", "sc_threshold": "0"}
         )
@@ -49,7 +50,6 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
             container.mux(sound.encode(heard))
         container.mux(pictures.encode(None))
         container.mux(sound.encode(None))
-        container.metadata["title"] = "Blocks"
     return path
 
 

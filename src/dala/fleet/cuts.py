@@ -13,7 +13,8 @@ from fractions import Fraction
 from itertools import accumulate
 
 from dala.video.library import as_fraction, ffmpeg_errors
-from dala.video.source import Source, place_of
+from dala.video.places import place_of
+from dala.video.source import Source
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from fractions import Fraction
 from itertools import count
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from dala.errors import FleetError
+from dala.video.codecs import Settings
 from dala.video.library import as_fraction, ffmpeg_errors, load_av
+from dala.video.output import Output
+from dala.video.places import place_of
 from dala.video.sink import Sink
 from dala.video.sound import Audio, Companion, bring_along
-from dala.video.source import Source, place_of
+from dala.video.source import Source
 
 
 class Part(NamedTuple):
@@ -37,25 +39,23 @@ class _Timed(NamedTuple):
     packet: Any
 
 
-def join_parts(
-    source: str, target: Path, parts: Sequence[Part], audio: Audio, audio_encoder: str
-) -> list[str]:
-    """Write the file; the streams of the source that it cannot hold."""
-    sink = Sink(target)
+def join_parts(source: str, settings: Settings, parts: Sequence[Part], audio: Audio) -> list[str]:
+    """Write the file; what of the source it does not hold."""
+    output = Output(settings)
     try:
         with closing(Source(place_of(source), timeout=10)) as spoken:
-            with ffmpeg_errors(sink.name, "joining parts"):
-                pictures = _Pictures(sink, parts)
+            with ffmpeg_errors(output.sink.name, "joining parts"):
+                pictures = _Pictures(output.sink, parts)
             streams = spoken.container.streams
             kept = [*(() if audio == "none" else streams.audio), *streams.subtitles]
-            companions, dropped = bring_along(sink, audio_encoder, kept, audio)
-            sink.describe(spoken.container.metadata, spoken.container.chapters())
-            with ffmpeg_errors(sink.name, "joining parts"):
-                _interleave(sink, pictures, spoken, companions)
-        sink.finish()
+            companions, dropped, notes = bring_along(output, kept, audio)
+            output.describe(spoken.container.metadata, spoken.container.chapters())
+            with ffmpeg_errors(output.sink.name, "joining parts"):
+                _interleave(output.sink, pictures, spoken, companions)
+        output.sink.finish()
     finally:
-        sink.discard()
-    return dropped
+        output.discard()
+    return [*dropped, *notes]
 
 
 class _Pictures:

@@ -92,6 +92,7 @@ class Report:
     failures: tuple[Failure, ...]
     seconds: float
     placement: str
+    notes: tuple[str, ...] = ()  # what of the source the result does not hold
 
     @property
     def fps(self) -> float:

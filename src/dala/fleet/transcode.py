@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,9 @@ from dala.video.codecs import choose_encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import check_target
 from dala.video.library import load_av
+from dala.video.places import place_of
 from dala.video.sound import Audio, check_audio
-from dala.video.source import OnDamage, place_of
+from dala.video.source import OnDamage
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -106,9 +107,9 @@ def transcode(
                 "are finished and will not be done again"
             )
         parts = [Part(t.facts["part"], s.shown) for t, s in zip(tasks, segments, strict=True)]
-        join_parts(source, target, parts, audio, settings.audio_encoder)
+        notes = join_parts(source, settings, parts, audio)
         journal.remove()
-    return report
+    return replace(report, notes=tuple(notes))
 
 
 def _with_threads(encoding: Encoding, placement: Placement) -> Record:
