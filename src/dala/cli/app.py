@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, complete_looks
+from dala.cli.fleet import fleet
 from dala.cli.help import Command, Group
 from dala.cli.mistakes import UsageMistake
 from dala.cli.text_flags import Text, TextAt, TextColor, TextFont, TextSize
@@ -68,6 +69,8 @@ DeviceName = Annotated[
         autocompletion=lambda: ["auto", "cpu", "webgpu", "reference"],
     ),
 ]
+
+app.add_typer(fleet)
 
 
 @app.callback(invoke_without_command=True)

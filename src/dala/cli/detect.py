@@ -11,8 +11,8 @@ from dala import ml
 from dala.cli.filtering import kind_of
 from dala.cli.mistakes import Failed
 from dala.cli.names import check_source
-from dala.media.files import open_photo
 from dala.cli.screen import say, say_json
+from dala.media.files import open_photo
 from dala.ml import Result
 from dala.ml.model import Model
 
