@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from dala._version import __version__
 from dala.errors import ArgumentError, FleetError
+from dala.fleet.engines import find_engine
 from dala.fleet.journal import LOOK, Journal, Record
 from dala.fleet.placement import Workers, place
-from dala.fleet.running import EngineName, OnProgress, Report, Task, find_engine, run_tasks
+from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.fleet.tasks import is_video
 from dala.media import looks
 from dala.media.chain import Chain, Filters

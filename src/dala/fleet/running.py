@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol
 
-from dala.errors import ParameterError
 from dala.fleet.journal import Journal, Record
 from dala.fleet.placement import Placement
 
@@ -101,21 +100,6 @@ class Report:
 
 
 OnProgress = Callable[[Progress], None]
-
-
-def find_engine(name: str, placement: Placement, address: str | None, device: str | None) -> Engine:
-    """The engine of that name."""
-    if name not in get_args(EngineName):
-        raise ParameterError(f"engine is one of {', '.join(get_args(EngineName))}, got {name!r}")
-    if name == "ray":
-        from dala.fleet.cluster import RayCluster
-
-        return RayCluster(placement, address, device)
-    if address is not None:
-        raise ParameterError("address belongs to engine='ray'; the local pool has none")
-    from dala.fleet.local import LocalPool
-
-    return LocalPool(placement)
 
 
 def run_tasks(

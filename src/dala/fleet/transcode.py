@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from dala._version import __version__
 from dala.errors import FleetError, ParameterError
 from dala.fleet.cuts import Segment, cut, scan
+from dala.fleet.engines import find_engine
 from dala.fleet.joint import Part, join_parts
 from dala.fleet.journal import LOOK, Journal, Record, hash_file
 from dala.fleet.placement import Placement, Workers, place
-from dala.fleet.running import EngineName, OnProgress, Report, Task, find_engine, run_tasks
+from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.media import looks
 from dala.media.chain import Chain, Filters
 from dala.video.codecs import choose_encoder

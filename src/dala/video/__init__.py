@@ -11,7 +11,7 @@ keeping.py   what cannot be kept       weave.py       interlaced pictures made w
 concat.py    one after the other       joined.py      their sound
 voice.py     sound being encoded       samples.py     a user's sound
 touch.py     a user's function         rgba.py        a user's pictures
-over.py      a picture over frames
+over.py      a picture over frames     hdr.py         HDR, and SDR made of it
 device.py    YUV → passes → YUV        transcode.py   a video through filters
 flow.py      threads and queues        merge.py       several videos in one picture
 library.py   PyAV, and its errors      allowed.py     what FFmpeg may open
