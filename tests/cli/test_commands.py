@@ -69,6 +69,7 @@ Pictures, videos and cameras through fused filters, on the GPU or the CPU.
 
 Commands
   filter   Filter pictures and videos; a video keeps its sound and timing.
+  concat   Videos one after the other, as one file.
   live     A camera through filters into a window; keys turn filters on.
   looks    The looks that come with dala, or one with its filters.
   kernels  All kernels, or one with its parameters, ranges and defaults.
@@ -91,7 +92,7 @@ def test_help_lists_every_command(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["info", "doctor", "kernels", "looks", "filter", "bench", "live", "demo"]
+    "command", ["info", "doctor", "kernels", "looks", "filter", "concat", "bench", "live", "demo"]
 )
 def test_every_command_has_help(command: str, run: Run) -> None:
     said = run(command, "--help")
