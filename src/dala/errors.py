@@ -11,7 +11,8 @@
     ├── BufferFreedError      (RuntimeError)  a buffer was used after free()
     ├── PipelineError         (ValueError)    a stage spec or the order of stages is wrong
     ├── CommandError          (RuntimeError)  a command failed, or its id is unknown
-    │   └── CommandTimeoutError (TimeoutError) it did not finish in the given time; it goes on
+    │   ├── CommandTimeoutError (TimeoutError) it did not finish in the given time; it goes on
+    │   └── CommandCancelledError             it was cancelled before it began
     ├── DeviceError           (RuntimeError)  a device cannot be found, made or used
     │   ├── UnsupportedError                  the device lacks a feature or an element type
     │   ├── DeviceLostError                   the driver gave up; a new device can be opened
@@ -21,17 +22,25 @@
     ├── SurfaceError          (RuntimeError)  a surface cannot do what a command asks for
     │   ├── PictureNotFoundError (LookupError) no sprite or image has that number
     │   └── SurfaceDestroyedError             a surface was used after destroy()
+    ├── FontError             (ValueError)    a font cannot be read
+    │   └── FontNotFoundError (LookupError)   no font of that name; suggests the nearest
     ├── MediaError            (ValueError)    a picture's file cannot be read or written
     │   ├── LookError                         a look's file is wrong or missing; names the line
     │   └── LossError                         asked to be strict: an output does not hold all of its input
     ├── VideoError            (RuntimeError)  a video cannot be read or written
     │   ├── VideoFileError    (OSError)       the system refuses: no such file, no permission, disk full
     │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
+    ├── FleetError            (RuntimeError)  a job for several workers cannot be done, or not here
+    ├── ModelError            (ValueError)    a model cannot be read or run; says what and where
+    │   ├── ModelNotFoundError (LookupError)  no model of that name, or its weights are not here
+    │   └── UnknownOperatorError              it has operators that dala has not; names all of them
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
 
-Each message says what was expected, what came, and how to fix it. Where nobody asked to be strict,
-LossWarning (UserWarning) says what LossError would.
+    ShapeWarning              (UserWarning)   a shape fits, but hardly what is meant
+    LossWarning               (UserWarning)   nobody asked to be strict: what LossError would say
+
+Each message says what was expected, what came, and how to fix it.
 """
 
 from __future__ import annotations
@@ -48,6 +57,10 @@ class DalaError(Exception):
     >>> issubclass(dala.errors.ShapeError, dala.DalaError)
     True
     """
+
+
+class ShapeWarning(UserWarning):
+    """A shape fits its data, but hardly what is meant: width and height are swapped, say."""
 
 
 class ShapeError(DalaError, ValueError):
@@ -92,6 +105,10 @@ class CommandError(DalaError, RuntimeError):
 
 class CommandTimeoutError(CommandError, TimeoutError):
     """A command did not finish in the given time. It goes on."""
+
+
+class CommandCancelledError(CommandError):
+    """A command was cancelled before it began."""
 
 
 class DeviceError(DalaError, RuntimeError):
@@ -139,6 +156,14 @@ class PictureNotFoundError(SurfaceError, LookupError):
 
 class SurfaceDestroyedError(SurfaceError):
     """A surface was used after it was destroyed."""
+
+
+class FontError(DalaError, ValueError):
+    """A font cannot be read."""
+
+
+class FontNotFoundError(FontError, LookupError):
+    """No font has that name, or there is no such file."""
 
 
 class MediaError(DalaError, ValueError):
@@ -199,6 +224,43 @@ class DamagedVideoError(VideoError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return functools.partial(DamagedVideoError, frames=self.frames), self.args
+
+
+class FleetError(DalaError, RuntimeError):
+    """A job for several workers cannot be done. What is finished of it stays, and is not done again."""
+
+
+class ModelError(DalaError, ValueError):
+    """A model's file is damaged, or it cannot be run on what it was given.
+
+    >>> import dala
+    >>> from dala.ml.network import open_network
+    >>> try:
+    ...     open_network("missing.onnx")
+    ... except dala.errors.ModelError as error:
+    ...     print(error)
+    missing.onnx: No such file or directory
+    """
+
+
+class ModelNotFoundError(ModelError, LookupError):
+    """No model has that name, or its weights are nowhere to be found. The message says where it looked."""
+
+
+class UnknownOperatorError(ModelError):
+    """A model has operators that are not in the table. ``operators`` names all of them.
+
+    >>> from dala.errors import UnknownOperatorError
+    >>> UnknownOperatorError("no Einsum here", operators=("Einsum",)).operators
+    ('Einsum',)
+    """
+
+    def __init__(self, message: str, *, operators: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.operators = operators
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return functools.partial(UnknownOperatorError, operators=self.operators), self.args
 
 
 class OutOfMemoryError(DalaError, MemoryError):

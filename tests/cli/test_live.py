@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import signal
 import socket
@@ -16,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fake_clock import FakeClock
-from screen import SCREEN, screenshot, virtual_screen
+from processes import end_by, environment
+from screen import SCREEN, virtual_screen
 
 import dala
 from dala import video
@@ -151,42 +151,52 @@ def test_pace(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- on a screen ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.flaky(reruns=1)  # another process, which nobody here can hurry, looks after the screen
 def test_it_comes_to_the_screen(screen: dict[str, str], tmp_path: Path) -> None:
     """Keys sent to the window, a still, a screenshot; then the window is told to quit."""
     script = """
-        import json, os, shutil, sys
+        import itertools, os, sys, time
         from pathlib import Path
+        import numpy as np
         import dala
         from dala.cli import live
+        from screen import screenshot
 
         dala.use("cpu")
         shown = live.Stage.show
-        count = 0
+        counts, limit = itertools.count(), time.monotonic() + 250
+        keys = {5: "h", 6: "3"}
+
+        def looks_right(shot):
+            "Another process looks after the screen, in its own time."
+            corner, rest = shot[:60, :60].astype(int), shot[100:250, 250:480].astype(int)
+            letters = corner.max() > 200 and np.median(corner) < 100
+            return letters and np.ptp(rest, axis=2).max() <= 2 and np.ptp(rest) > 100
 
         def show(stage, picture):
-            global count
-            count += 1
-            keys = {5: "h", 6: "3", 60: "s", 70: "q"}
-            if count in keys:
-                event = {"event_type": "key_down", "key": keys[count], "modifiers": ()}
+            number = next(counts)
+            if number > 6 and len(keys) == 2:
+                shot = screenshot(Path(os.environ["SCREEN_FILE"]))
+                if looks_right(shot) or time.monotonic() > limit:
+                    np.save(Path(sys.argv[1], "shot.npy"), shot)
+                    keys.update({number + 3: "s", number + 9: "q"})
+            if number in keys:
+                event = {"event_type": "key_down", "key": keys[number], "modifiers": ()}
                 stage.window.canvas.submit_event(event)
-            if count == 50:
-                screen = Path(os.environ["SCREEN_FILE"])
-                shutil.copy(screen, screen.parent / "shot")
             return shown(stage, picture)
 
         live.Stage.show = show
-        live.run_live("test", (480, 270), [], frames=200, stills=Path(sys.argv[1]), device="cpu")
-        print(json.dumps(count))
+        live.run_live("test", (480, 270), [], frames=10**6, stills=Path(sys.argv[1]), device="cpu")
+        print("it was told to quit")
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)],
-        env=screen, capture_output=True, text=True, timeout=120, check=False,
+        env=environment(**screen), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1]) < 200  # q was heard
+    assert done.stdout.splitlines()[-1] == "it was told to quit"
     assert (tmp_path / "dala_still_001.png").exists()
-    shot = screenshot(tmp_path / "shot")[:270, :480].astype(int)
+    shot = np.load(tmp_path / "shot.npy")[:270, :480].astype(int)
     corner, rest = shot[:60, :60], shot[100:250, 250:]
     assert corner.max() > 200 and np.median(corner) < 100  # light letters on a dark panel
     assert np.ptp(rest, axis=2).max() <= 2  # key 3: grayscale
@@ -198,12 +208,11 @@ def test_it_comes_to_the_screen(screen: dict[str, str], tmp_path: Path) -> None:
 def test_ctrl_c_closes_the_window(screen: dict[str, str]) -> None:
     process = subprocess.Popen(
         [sys.executable, "-u", "-m", "dala", "live", "--size", "320x180", "--device", "cpu"],
-        env=screen, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment(**screen), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None
     process.stdout.readline()  # it runs, and would for ever
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
+    _, errors = end_by(process, signal.SIGINT)
     assert process.returncode == 130
     assert errors == "dala: interrupted\n"
 
@@ -213,7 +222,7 @@ def test_without_a_screen_one_line_says_so() -> None:
     env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
     done = subprocess.run(
         [sys.executable, "-m", "dala", "live", "--frames", "3"],
-        env=env, capture_output=True, text=True, timeout=120, check=False,
+        env=env, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr.startswith("dala live: there is no screen")

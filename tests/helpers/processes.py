@@ -11,7 +11,7 @@ from pathlib import Path
 
 import dala
 
-HANGS_S = 120.0  # no measure of anything: whoever takes that long has stopped working
+HANGS_S = 300.0  # no measure of anything: whoever takes that long has stopped working
 
 SRC = Path(dala.__file__).parents[1]
 HELPERS = Path(__file__).parent
@@ -49,3 +49,17 @@ def run_to_the_end(text: str, *arguments: str) -> tuple[int, str, str]:
                 process.kill()
             raise
     return process.returncode, out, errors
+
+
+def end_by(process: subprocess.Popen[str], number: signal.Signals) -> tuple[str, str]:
+    """Send a signal, again if it was lost in a finalizer; output and errors of the process that ended."""
+    for patience in (60.0, HANGS_S):
+        process.send_signal(number)
+        try:
+            return process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            if patience == HANGS_S:
+                process.kill()
+                process.communicate()
+                raise
+    raise AssertionError("unreachable")

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import dala
-from dala import compute, gpu, media, video
+from dala import compute, gpu, media, ml, text, video
 
 RECORD = Path(__file__).with_name("api.txt")
 MODULES = {
@@ -29,6 +29,8 @@ MODULES = {
     "dala.gpu.command": gpu.command,
     "dala.media": media,
     "dala.media.looks": media.looks,
+    "dala.ml": ml,
+    "dala.text": text,
     "dala.video": video,
 }
 SPECIAL = ("__array__", "__await__", "__call__", "__dlpack__", "__dlpack_device__", "__enter__",
@@ -162,7 +164,7 @@ PROMISED = {
     "read_binary": ["b"],
     "free": ["b"],
     "free_many": ["buffers"],
-    "from_array": ["x"],
+    "from_array": ["x", "dtype"],
     "to_array": ["b", "shape", "dtype"],
     "run_kernel": ["name", "inputs", "output", "params"],
     "run_kernel_async": ["name", "inputs", "output", "params"],
@@ -248,7 +250,9 @@ def test_every_public_method_has_a_docstring() -> None:
         for module in MODULES.values()
         for kind in (getattr(module, n) for n in module.__all__)
         if inspect.isclass(kind)
-        and kind.__module__.startswith(("dala.compute.", "dala.gpu.", "dala.media.", "dala.video."))
+        and kind.__module__.startswith(
+            ("dala.compute.", "dala.gpu.", "dala.media.", "dala.ml.", "dala.text.", "dala.video.")
+        )
         for name, member in vars(kind).items()
         if not name.startswith("_")
         and (inspect.isfunction(member) or isinstance(member, property))
@@ -268,6 +272,9 @@ def modules() -> list[str]:
     return [dala.__name__, *(m.name for m in pkgutil.walk_packages(dala.__path__, "dala."))]
 
 
+OF_MEDIA = ("dala.media.automatic", "dala.media.overlays")  # kernels of media's own
+
+
 @pytest.mark.usefixtures("registry")
 @pytest.mark.parametrize("name", modules())
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,7 +285,8 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     report: list[str] = []
     runner = doctest.DocTestRunner(verbose=False)
     # a kernel's example is that of its function in dala.media, which adds these imports
-    known = {"np": np, "media": media} if name.startswith("dala.kernels.") else None
+    declares = name.startswith("dala.kernels.") or name in OF_MEDIA
+    known = {"np": np, "media": media} if declares else None
     for test in doctest.DocTestFinder(exclude_empty=True).find(module, name, extraglobs=known):
         runner.run(test, out=report.append, clear_globs=False)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)

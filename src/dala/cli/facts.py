@@ -13,6 +13,8 @@ EXTRAS = {  # what `pip install 'dala-gpu[…]'` brings
     "webgpu": ("wgpu",),
     "window": ("wgpu", "rendercanvas", "glfw"),
     "video": ("av",),
+    "text": ("uharfbuzz", "pillow"),
+    "ml": ("onnxruntime",),
     "cli": ("typer", "rich", "pillow"),
 }
 

@@ -1,4 +1,4 @@
-"""``dala filter``: pictures and videos, one after the other; a failed one does not stop the rest.
+"""``dala filter``: pictures on all cores, videos one after the other; a failed one does not stop the rest.
 
 Every result is written under another name beside its place and moved there when it is complete.
 """
@@ -9,6 +9,7 @@ import contextlib
 import os
 import secrets
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,9 +19,11 @@ from rich.text import Text
 
 import dala
 from dala.cli.bars import Bars
+from dala.cli.batch import Crew, Room, count_cores, usual_room
+from dala.cli.captions import Caption
 from dala.cli.films import is_numbered, is_pipe, is_piped_or_numbered, plan_film
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
-from dala.cli.names import Job, check_source, plan_jobs
+from dala.cli.names import Job, check_source, plan_jobs, what_it_is
 from dala.cli.screen import complain, complaint, say_json
 from dala.cli.videos import VideoOptions, filter_video
 from dala.errors import DalaError
@@ -44,6 +47,8 @@ class Settings:
     as_json: bool = False
     quality: int = 92  # of JPEG, WebP and AVIF
     video: VideoOptions = field(default_factory=VideoOptions)
+    skip_existing: bool = False  # results that are there already are left alone
+    caption: Caption | None = None  # a text on every result
 
 
 @dataclass
@@ -58,18 +63,19 @@ class Outcome:
     frames: int = 0
     seconds: float = 0.0
     error: str | None = None
+    skipped: bool = False  # it was there already
     notes: list[str] = field(default_factory=list)  # what the result could not hold
 
 
 def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Settings) -> int:
     """Filter every input; the exit code."""
-    jobs = plan_film(inputs, output, kind_of_name) or plan_jobs(inputs, output)
+    jobs = plan_film(inputs, output, kind_of_name) or plan_jobs(
+        inputs, output, is_media=lambda path: bool(kind_of_name(path))
+    )
     shown = not (settings.quiet or settings.as_json)
     outcomes: list[Outcome] = []
     with Bars(len(jobs), shown=shown) as bars:
-        for job in jobs:
-            bars.begin(job.source.name)
-            outcome = _attempt(job, chain, settings, bars)
+        for outcome in _outcomes(jobs, chain, settings, bars):
             outcomes.append(outcome)
             if outcome.error is not None:
                 bars.finish(None, complaint("dala filter", outcome.error))
@@ -89,6 +95,43 @@ def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Set
     return FAILED if failed else 0
 
 
+def _outcomes(
+    jobs: Sequence[Job], chain: Chain, settings: Settings, bars: Bars
+) -> Iterator[Outcome]:
+    """What becomes of each job, in their order. Threads do the pictures; videos, which use all cores by
+    themselves and can be interrupted, are done here."""
+    workers = count_cores()
+    room = usual_room(workers)
+
+    def attempt(job: Job) -> Outcome:
+        try:
+            return _attempt(job, chain, settings, bars, room)
+        except Exception as error:
+            if len(jobs) == 1:
+                raise  # a defect of dala: its traceback is what one needs
+            told = f"{job.source}: {type(error).__name__}: {error}; by itself it shows where"
+            return Outcome(str(job.source), str(job.target), error=told)
+
+    pictures = [job for job in jobs if _is_quick(job)]
+    if len(pictures) < 2:
+        for job in jobs:
+            bars.begin(job.source.name)
+            yield attempt(job)
+        return
+    numbers = {job: number for number, job in enumerate(pictures)}
+    with Crew(pictures, attempt, workers) as crew:
+        for job in jobs:
+            bars.begin(job.source.name)
+            number = numbers.get(job)
+            yield attempt(job) if number is None else crew.result(number)
+
+
+def _is_quick(job: Job) -> bool:
+    """Whether it is a picture that becomes a picture, by their names."""
+    ends = kind_of_name(job.source), kind_of_name(job.target)
+    return ends == ("picture", "picture") and not job.film
+
+
 def _finish(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
     """The lines that remain of a file: what it became, and what of it was lost."""
     said: list[str] = []
@@ -101,11 +144,11 @@ def _finish(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
     bars.finish(line, lost)
 
 
-def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars) -> Outcome:
+def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room) -> Outcome:
     outcome = Outcome(str(job.source), str(job.target))
     started = time.perf_counter()
     try:
-        _filter_one(job, chain, settings, bars, outcome)
+        _filter_one(job, chain, settings, bars, room, outcome)
     except (DalaError, Failed, UsageMistake) as error:
         outcome.error = _about(job, str(error))
     except OSError as error:
@@ -120,7 +163,9 @@ def _about(job: Job, message: str) -> str:
     return message if any(n in message for n in names) else f"{job.source}: {message}"
 
 
-def _filter_one(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
+def _filter_one(
+    job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room, outcome: Outcome
+) -> None:
     if not is_piped_or_numbered(job.source):
         check_source(job.source)
     if job.make_folder:
@@ -129,13 +174,18 @@ def _filter_one(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome:
         raise Failed(f"no folder {str(job.target.parent)!r} for {job.target.name}")
     if job.target.is_dir():
         raise Failed(f"{job.target} is a folder")
+    if job.target.exists() and settings.skip_existing:
+        outcome.skipped = True
+        return
     if job.target.exists() and not settings.overwrite:
         raise Failed(f"{job.target} exists; --overwrite replaces it")
     outcome.kind = _kind_of_job(job)
     if outcome.kind == "picture":
-        _filter_picture(job, chain, settings, outcome)
+        with room.taking(count_pixels(job.source)):
+            _filter_picture(job, chain, settings, outcome)
     else:
-        told = filter_video(job.film or job.source, job.target, chain, settings.video, bars)
+        over = settings.caption.of(job.source.name).over if settings.caption else None
+        told = filter_video(job.film or job.source, job.target, chain, settings.video, bars, over)
         outcome.width, outcome.height, outcome.frames = told.width, told.height, told.frames
         outcome.notes = told.notes
 
@@ -145,6 +195,8 @@ def _kind_of_job(job: Job) -> str:
     if job.film or is_piped_or_numbered(job.source) or is_pipe(job.target):
         return "video"
     own, wanted = kind_of(job.source), kind_of_name(job.target)
+    if not own and (what := what_it_is(job.source)):
+        raise Failed(f"{job.source} is {what}, neither a picture nor a video")
     if is_numbered(job.target):
         return "video"
     return "picture" if own == "picture" and wanted != "video" else "video"
@@ -160,6 +212,9 @@ def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome
             job.target,
             chain,
             settings.quality,
+            settings.caption.of(job.source.name) if settings.caption else None,
+            strict=settings.video.strict,
+            tell=outcome.notes.append,
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
 
@@ -180,18 +235,35 @@ def kind_of(source: Path) -> str:
     found = kind_of_name(source)
     if found:
         return found
-    from PIL import Image
+    from dala.media.files.formats import READ, pillow
 
+    image = pillow("filter")
     try:
-        with Image.open(source):
+        with image.open(source, formats=[f for f in READ if f in image.OPEN]):
             return "picture"
     except OSError:  # also what Pillow raises for what it does not know
         return ""
 
 
+def count_pixels(source: Path) -> int:
+    """How many pixels a picture has, by its head; 0 if that cannot be read: decoding will say why."""
+    from dala.media.files.formats import READ, pillow
+
+    image = pillow("filter")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", image.DecompressionBombWarning)
+            with image.open(source, formats=[f for f in READ if f in image.OPEN]) as opened:
+                return int(opened.width * opened.height)
+    except (OSError, ValueError, SyntaxError, image.DecompressionBombError):
+        return 0
+
+
 def kind_of_name(path: Path) -> str:
     """``picture``, ``video``, or nothing if the ending is unknown."""
-    from dala.cli.photo import picture_endings
+    import PIL  # noqa: F401  # whoever lacks it is told as for the rest of the command line
+
+    from dala.media.files import picture_endings
 
     ending = path.suffix.lower()
     return "video" if ending in VIDEOS else "picture" if ending in picture_endings() else ""
@@ -199,6 +271,8 @@ def kind_of_name(path: Path) -> str:
 
 def _line(outcome: Outcome) -> Text:
     """``a.jpg → b.jpg  1920×1080  14 ms``."""
+    if outcome.skipped:
+        return Text.assemble(outcome.input, (" → ", "dim"), outcome.output, ("  is there", "dim"))
     if outcome.kind == "video":
         fps = outcome.frames / outcome.seconds if outcome.seconds else 0
         plural = "frame" if outcome.frames == 1 else "frames"

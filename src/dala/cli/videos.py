@@ -19,6 +19,7 @@ from dala.errors import DalaError, DamagedVideoError, ParameterError
 if TYPE_CHECKING:
     from dala.cli.bars import Bars
     from dala.media.chain import Chain
+    from dala.video.over import OnOver
 
 GIF_WIDTH, GIF_FPS = 480, 15  # of --gif, at most
 _BITS = re.compile(r"(\d+(?:\.\d+)?)([kKmM]?)")
@@ -87,7 +88,12 @@ def read_bits(text: str | None) -> int | None:
 
 
 def filter_video(
-    source: Path | Sequence[Path], target: Path, chain: Chain, options: VideoOptions, bars: Bars
+    source: Path | Sequence[Path],
+    target: Path,
+    chain: Chain,
+    options: VideoOptions,
+    bars: Bars,
+    over: OnOver | None = None,
 ) -> Told:
     """One video; its facts."""
     from dala import video
@@ -116,6 +122,7 @@ def filter_video(
             on_damage="conceal" if options.conceal else "error",
             tonemap=options.tonemap,
             strict=options.strict,
+            over=over,
             progress=advance,
         )
     except ParameterError as error:

@@ -27,7 +27,7 @@ def chroma_key(
     ),
     softness: float = param(0.1, min=0, max=2, help="Width of the edge beyond the threshold."),
 ) -> Vec:
-    """Transparent where the chroma is near the key's; the screen's cast on the rest is removed.
+    """Green screen: transparent where the colour is near the key's; its cast on the rest is removed.
 
     >>> photo = np.array([[[0, 177, 64], [200, 80, 70]]], np.uint8)
     >>> media.chroma_key(photo)[0, :, 3].tolist()
@@ -68,6 +68,20 @@ def _spill(color: Vec, key: Vec) -> Value:
     return sum(shares)
 
 
+@builtin("image", alpha="added")
+def segmentation(image: Image, model: Image) -> Vec:
+    """What a model (or a mask) says is in front, cut out: transparent where the mask is black.
+
+    >>> photo = np.full((1, 2, 3), 100, np.uint8)
+    >>> media.segmentation(photo, np.array([[0, 255]], np.uint8))[0, :, 3].tolist()
+    [0, 255]
+    """
+    p, m = image[0, 0], model[0, 0]
+    front = p.rgb
+    assert isinstance(front, Vec)
+    return front.with_alpha(p.a * m.r * m.a)
+
+
 @builtin("image", alpha="written")
 def background_replace(image: Image, mask: Image, background: Image | None = None) -> Vec:
     """The image where the mask is white, else the background; without a mask, by the image's alpha.
@@ -88,7 +102,7 @@ def background_replace(image: Image, mask: Image, background: Image | None = Non
 def background_blur(
     image: Image,
     mask: Image,
-    radius: int = static(12, min=1, max=100, help="Reach of the window in pixels."),
+    radius: int = static(12, min=1, max=100, pixels=True, help="Reach of the window in pixels."),
 ) -> Vec:
     """Blurred where the mask is black, sharp where it is white; what is in front does not smear.
 

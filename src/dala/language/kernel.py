@@ -35,6 +35,7 @@ ShapeRule = Callable[
     [Sequence[ArrayType], ArrayType, Mapping[str, ParamValue]], "tuple[int, ...] | None"
 ]  # the output shape a kernel wants, or None where any will do
 SizeRule = Callable[[Mapping[str, ParamValue], int, int], "tuple[int, int]"]
+ValuesRule = Callable[[Mapping[str, ParamValue], int, int], "Mapping[str, ParamValue]"]
 # Of an opaque picture: it stays opaque; it may be transparent in places; and that is what it is for, so a
 # picture without alpha gets one.
 Alpha = Literal["kept", "written", "added"]
@@ -82,6 +83,8 @@ class Kernel:
         optional_inputs: int = 0,
         geometry: Geometry = WHOLE_IMAGES,
         output_size: SizeRule | None = None,
+        at_size: ValuesRule | None = None,
+        size_key: Callable[[Mapping[str, ParamValue]], Hashable] | None = None,
         alpha: Alpha = "written",
     ) -> None:
         self.name = name
@@ -94,6 +97,8 @@ class Kernel:
         self.library = library
         self.geometry = geometry
         self.output_size = output_size  # of what it makes of a picture; the picture's own if None
+        self.at_size = at_size  # the values on a picture of a size, where they depend on it
+        self.size_key = size_key  # what of the run-time values decides about the size
         self.alpha = alpha
         self.general: Kernel | None = None  # the same for images of any size, if this is for some
         self._shape_rule = shape_rule
@@ -351,6 +356,8 @@ def make_kernel(
     shape_rule: ShapeRule | None = None,
     geometry: Geometry = WHOLE_IMAGES,
     output_size: SizeRule | None = None,
+    at_size: ValuesRule | None = None,
+    size_key: Callable[[Mapping[str, ParamValue]], Hashable] | None = None,
     alpha: Alpha = "written",
 ) -> Kernel:
     """A Kernel from a function or from text; the signature tells inputs from parameters."""
@@ -392,6 +399,8 @@ def make_kernel(
         optional_inputs=optional,
         geometry=geometry,
         output_size=output_size,
+        at_size=at_size,
+        size_key=size_key,
         alpha=alpha,
     )
 

@@ -12,6 +12,7 @@ hdr.py       its metadata, and SDR of it
 concat.py    one after the other       joined.py      their sound
 voice.py     sound being encoded       samples.py     a user's sound
 touch.py     a user's function         rgba.py        a user's pictures
+over.py      a picture over frames
 device.py    YUV → passes → YUV        transcode.py   a video through filters
 flow.py      threads and queues        merge.py       several videos in one picture
 library.py   PyAV, and its errors      allowed.py     what FFmpeg may open
@@ -19,8 +20,10 @@ info.py      what is in a file         inputs.py      a source made ready
 frame.py     a picture and its time    clock.py       exact times
 latest.py    the newest frame          timeline.py    several inputs on one timeline
 canvas.py    pictures on a larger one  production.py  from open inputs to a finished file
+output.py    a file being made
 encoding.py  how a file is encoded     codecs.py      which encoder that is
 sound.py     what comes along          progress.py    how far it is
+first_frame.py   what filters see before they begin
 
 file ─ demux ─ decode ─ queue ─ one fused pass on the device ─ queue ─ encode ─ mux ─ file
           └──────── sound and subtitles, packet by packet, as they are ────────┘
@@ -34,6 +37,7 @@ from dala.video.encoding import Encoding
 from dala.video.frame import Frame
 from dala.video.info import Info, Track, probe
 from dala.video.merge import grid, letterbox, picture_in_picture, side_by_side
+from dala.video.over import Instant
 from dala.video.production import Report
 from dala.video.progress import Progress
 from dala.video.reader import Reader
@@ -41,7 +45,7 @@ from dala.video.transcode import transcode
 from dala.video.writer import Writer
 
 __all__ = [
-    "DamagedVideoError", "Encoding", "Frame", "Info", "Progress", "Reader", "Report", "Track", "VideoError",
-    "VideoFileError", "Writer", "concat", "grid", "letterbox", "picture_in_picture", "probe",
-    "side_by_side", "transcode",
+    "DamagedVideoError", "Encoding", "Frame", "Info", "Instant", "Progress", "Reader", "Report",
+    "Track", "VideoError", "VideoFileError", "Writer", "concat", "grid", "letterbox",
+    "picture_in_picture", "probe", "side_by_side", "transcode",
 ]  # fmt: skip

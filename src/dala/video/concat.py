@@ -13,8 +13,8 @@ from contextlib import ExitStack
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+from dala.colors import rgba
 from dala.errors import ParameterError
-from dala.gpu.colors import rgba
 from dala.media.losses import report_losses
 from dala.media.program import engine_of
 from dala.video.canvas import Box, Canvas, place_inputs

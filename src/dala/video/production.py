@@ -64,6 +64,7 @@ class Extras:
     touch: Callable[[Decoded, Moment], Picture] | None = None
     notes: Sequence[str] = ()
     strict: bool = False
+    over: Callable[[Moment], Picture] | None = None
 
 
 def produce_file(
@@ -143,8 +144,10 @@ def _pictures(inputs: Sequence[Input], moment: Moment, extras: Extras) -> list[P
     pairs = zip(inputs, moment.pictures, strict=False)
     decoded = [one.decoded(picture) for one, picture in pairs]
     if extras.touch is None:
-        return [*decoded]
-    return [extras.touch(one, moment) for one in decoded]
+        shown: list[Picture] = [*decoded]
+    else:
+        shown = [extras.touch(one, moment) for one in decoded]
+    return [*shown, extras.over(moment)] if shown and extras.over is not None else shown
 
 
 def _encode(

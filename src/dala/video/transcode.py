@@ -15,19 +15,24 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, get_args
 
+from dala.compute.buffers import Buffer
+from dala.compute.engine import Engine
 from dala.compute.pipelines import Pipeline
 from dala.errors import ParameterError
 from dala.media.chain import Chain, Filters
+from dala.media.masks import Begin, LiveMasks
 from dala.media.program import engine_of
 from dala.media.stages import ON_BLACK
 from dala.video.codecs import Settings, choose_encoder
 from dala.video.color import Color, Matrix, Range, check_color
-from dala.video.device import Format, FramePass, Middle, PassThrough, Tensor, rgba_scratch
+from dala.video.device import Format, FramePass, Live, Middle, PassThrough, Tensor, rgba_scratch
 from dala.video.encoder import Encoder
 from dala.video.encoding import Encoding, Words, with_words
+from dala.video.first_frame import look_at_first_frame
 from dala.video.hdr import SDR, check_tonemap, is_hdr, mastering_options, tonemap_stage
 from dala.video.inputs import Input, Keep, check_target
 from dala.video.keeping import losses
+from dala.video.over import OnOver, Over, laid_over
 from dala.video.places import PICTURES_FPS, Spec, place_of
 from dala.video.production import Extras, Moment, Report, produce_file
 from dala.video.progress import OnProgress
@@ -60,6 +65,7 @@ def transcode(
     on_damage: OnDamage = "error",
     on_frame: OnFrame | None = None,
     tonemap: bool = False,
+    over: OnOver | None = None,
     strict: bool = False,
     device: str | None = None,
     progress: OnProgress | None = None,
@@ -76,7 +82,8 @@ def transcode(
     ``start`` and ``end`` (seconds, or ``"1:02.5"``) take a part: what is seen and heard at t is what the
     input has at start + t, to the frame and to the sample. ``speed=2`` is twice as fast, with sound;
     ``fps`` repeats and leaves out frames. ``on_frame`` gets every Frame before the filters and gives a
-    picture of its size instead, or None.
+    picture of its size instead, or None. ``over`` gets the Instant of every frame of the output and gives
+    an RGBA picture that is laid over it, behind the filters, or None.
     ``encoding`` and its parts by themselves (``preset="medium"``) say how it is encoded; see Encoding.
     ``tonemap`` makes SDR of HDR (PQ, HLG), which otherwise stays HDR with its tags.
     What the output cannot hold is in the report's ``dropped`` and ``notes``; ``strict`` makes it an error.
@@ -104,6 +111,7 @@ def transcode(
     place = place_of(src)
     check_target(dst, [place])
     choose_encoder(dst, wanted)  # so that what it refuses is refused before anything is opened
+    chain = look_at_first_frame(chain, src, device)
     with ExitStack() as opened:
         source = Input(
             src,
@@ -130,14 +138,16 @@ def transcode(
             drops_alpha=target.kind != "rgba" and source.pixels.alpha,
             keeps_alpha=target.kind == "rgba",
         )
-        if tonemap:
-            stage = tonemap_stage(source.color, stage)
-        frames = make_pass(first, target, stage, device)
+        live = None if stage is None else stage.masks
+        middle = tonemap_stage(source.color, stage) if tonemap else stage
+        time_base = time_base_of(source, span)
+        begin = round(source.begin / time_base) if source.keeps_times else 0
+        layer = None if over is None else Over(over, target, time_base, begin)
+        frames = make_pass(first, target, middle, device, over=layer, live=live)
         frames.compile()
         sound = None if voice is None else SoundFile(voice)
         if sound is not None:
             opened.callback(sound.close)
-        time_base = time_base_of(source, span)
         encoder = Encoder(
             settings,
             width=width,
@@ -149,7 +159,7 @@ def transcode(
             bits=target.bits,
         )
         moments = _moments(source, span, time_base, settings, sound)
-        extras = Extras(sound, touch, losses(source, settings, tonemap), strict)
+        extras = Extras(sound, touch, losses(source, settings, tonemap), strict, layer)
         return produce_file([source], 0, moments, frames, encoder, progress, extras)
 
 
@@ -186,35 +196,55 @@ def _settle(
 
 
 def make_pass(
-    source: Format, target: Format, stage: Middle | None, device: str | None
+    source: Format,
+    target: Format,
+    stage: Middle | None,
+    device: str | None,
+    *,
+    over: Over | None = None,
+    live: Live | None = None,
 ) -> FramePass | PassThrough:
     """The pass from decoded frames to those of the output; none where nothing is to be done."""
+    if over is not None:
+        formats = [source, over.format]
+        return FramePass(engine_of(device), formats, target, laid_over(stage), live)
     if stage is None and target == source:
         return PassThrough(engine_of(device), target)
-    return FramePass(engine_of(device), [source], target, stage)
+    return FramePass(engine_of(device), [source], target, stage, live)
+
+
+class FilterStage:
+    """What a chain does to a picture; with ``blackens``, what is transparent is seen on black."""
+
+    def __init__(self, chain: Chain, *, blackens: bool) -> None:
+        self._chain = chain
+        self._blackens = blackens
+        self._images: list[Buffer] = []
+
+    def __call__(self, pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
+        last = pictures[0]
+        if len(self._chain):
+            rows, columns = output.shape[:2]
+            last = rgba_scratch(rows, columns, output.dtype) if self._blackens else output
+            self._images = self._chain.add_to(pipeline, pictures[0], last).images
+        if self._blackens:
+            pipeline.add({"kernel": ON_BLACK, "inputs": [last], "output": output})
+
+    def masks(self, engine: Engine, begin: Begin) -> LiveMasks:
+        """Those that models make for its filters, once it was added to a pipeline."""
+        return LiveMasks(engine, self._chain, self._images, begin)
 
 
 def filter_stage(
     chain: Chain, *, drops_alpha: bool = False, keeps_alpha: bool = False
-) -> Middle | None:
-    """What a chain does to a picture; what is transparent is seen on black, unless it is kept.
+) -> FilterStage | None:
+    """The stage between decoding and encoding; None if there is nothing to do.
 
-    With ``drops_alpha`` the pictures have some before anything is done.
+    What is transparent is seen on black, unless it is kept. With ``drops_alpha`` the pictures have some
+    before anything is done.
     """
     blackens = drops_alpha or (chain.writes_alpha and not keeps_alpha)
-    if not len(chain) and not blackens:
-        return None
-
-    def add(pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
-        last = pictures[0]
-        if len(chain):
-            rows, columns = output.shape[:2]
-            last = rgba_scratch(rows, columns, output.dtype) if blackens else output
-            chain.add_to(pipeline, pictures[0], last)
-        if blackens:
-            pipeline.add({"kernel": ON_BLACK, "inputs": [last], "output": output})
-
-    return add
+    return FilterStage(chain, blackens=blackens) if len(chain) or blackens else None
 
 
 def _moments(
