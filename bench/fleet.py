@@ -81,9 +81,8 @@ def main() -> None:
             spent = timed(
                 lambda n=workers: fleet.map(names, folder / f"out{n}", CHAIN, workers=n, threads=1)
             )
-            print(
-                f"{options.files} files, {workers:2} workers × 1 thread   {options.files / spent:7.2f} files/s"
-            )
+            what = f"{options.files} files, {workers:2} workers × 1 thread"
+            print(f"{what}   {options.files / spent:7.2f} files/s")
     finally:
         shutil.rmtree(folder)
 

@@ -14,7 +14,6 @@ from dala.errors import DeviceError
 from dala.language.kernel import Kernel
 from dala.media.chain import Chain, Filters, Step, find_filter, make_step
 from dala.media.files.photo import Photo
-from dala.media.frames import FramePipeline
 from dala.media.packing import add_alpha
 from dala.media.pictures import Array, Channels, Picture, take_picture, with_alpha
 from dala.media.program import (
@@ -135,8 +134,9 @@ def _seen(picture: Picture, steps: Sequence[Step], device: str | None) -> npt.ND
 def apply_to_photo(photo: Photo, chain: Chain, device: str | None = None) -> Photo:
     """A file's picture, or all of an animation: grey may become coloured, and opaque transparent."""
     frames = [_in_colour(frame, alpha=chain.writes_alpha) for frame in photo.frames]
-    with FramePipeline(photo.width, photo.height, device=device) as pipeline:
-        made = [np.asarray(result) for result in pipeline.map(frames, chain)]
+    if chain.is_open:  # one look for all of them
+        chain = measured(chain, take_picture(frames[0], who="auto"), device)
+    made = [apply_chain(frame, chain, None, None, device, who="filter") for frame in frames]
     if photo.channels == "grey" and all(map(_is_grey, made)):
         made = [np.ascontiguousarray(frame[..., 0]) for frame in made]
     return photo.with_frames(made)

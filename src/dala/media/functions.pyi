@@ -16,9 +16,9 @@ __all__ = [
     "blur", "brightness", "chroma_key", "contrast", "crop", "denoise", "edge_detect", "exposure",
     "flip", "gamma", "generate_gradient", "generate_noise", "glow", "grain", "grayscale", "hdr",
     "hue", "invert", "lut", "median", "nv12_to_rgba", "overlay", "pixelate", "posterize", "resize",
-    "rgba_to_nv12", "rgba_to_yuv420p", "rotate", "saturation", "sepia", "sharpen", "split_tone",
-    "test_pattern", "threshold", "tone", "vibrance", "vignette", "warp_affine", "warp_perspective",
-    "white_balance", "yuv420p_to_rgba",
+    "rgba_to_nv12", "rgba_to_yuv420p", "rotate", "saturation", "segmentation", "sepia", "sharpen",
+    "split_tone", "test_pattern", "threshold", "tone", "vibrance", "vignette", "warp_affine",
+    "warp_perspective", "white_balance", "yuv420p_to_rgba",
 ]
 
 @overload
