@@ -46,14 +46,14 @@ class Planes:
     def __init__(
         self, frame: Any, format_: str, padding: int, *, at_end: bool, room: int = 0
     ) -> None:
-        self.type = array_type(frame.shape, "u8")
+        self.type = array_type(frame.shape, "u8" if frame.dtype == np.uint8 else "u16")
         self.format = FORMATS[format_]
         self.rows: list[Rows] = []
         self._held: list[object] = []
-        flat = frame.reshape(-1)
+        flat = frame.reshape(-1).view(np.uint8)
         for plane in self.format:
             part, begin = plane.type_in(self.type), plane.offset_in(self.type)
-            height, row = part.shape[0], part.shape[1] * part.channels
+            height, row = part.shape[0], part.shape[1] * part.channels * part.dtype.bytes
             stride = row + padding
             size = (height - 1) * stride + row
             memory, pages = self._walled(-(-(size + room) // PAGE) * PAGE)
@@ -87,16 +87,19 @@ def some_frame(width: int, height: int) -> Any:
     return np.random.default_rng(0).integers(0, 256, (height * 3 // 2, width), dtype=np.uint8)
 
 
-def frame_pipeline(format_: str, shape: tuple[int, ...], chain: Any) -> tuple[Pipeline, Any, Any]:
+def frame_pipeline(
+    format_: str, shape: tuple[int, ...], chain: Any, bits: int = 8
+) -> tuple[Pipeline, Any, Any]:
     """From a frame to a picture; its input and its output."""
-    source = compute.buffer_zeros(shape, "u8")
+    dtype = "u8" if bits == 8 else "u16"
+    source = compute.buffer_zeros(shape, dtype)
     size = (shape[0] // 3 * 2, shape[1], 4)
-    stages = [(f"{format_}_to_rgba", {}), *chain]
+    stages = [(f"{format_}_to_rgba", {"bits": bits}), *chain]
     made = compute.pipeline()
     before: Any = source
     for number, (kernel, params) in enumerate(stages):
         last = number == len(stages) - 1
-        after = compute.buffer_zeros(size, "u8") if last else compute.scratch(size, "u8")
+        after = compute.buffer_zeros(size, dtype) if last else compute.scratch(size, dtype)
         made.add({"kernel": kernel, "inputs": [before], "output": after, "params": params})
         before = after
     return made, source, before
@@ -122,6 +125,36 @@ def test_the_same_between_walls(format_: str, chain: str, padding: int, at_end: 
     out.write(np.zeros_like(wanted))
     run_on(Planes(frame, format_, padding, at_end=at_end), made, source)
     np.testing.assert_array_equal(out.read(), wanted)
+
+
+@pytest.mark.parametrize("at_end", [False, True])
+@pytest.mark.parametrize("padding", [0, 38])
+@pytest.mark.parametrize("chain", list(CHAINS))
+def test_ten_bits_between_walls(chain: str, padding: int, at_end: bool) -> None:
+    frame = some_frame(128, 34).astype(np.uint16) * 4
+    made, source, out = frame_pipeline("yuv420p", frame.shape, CHAINS[chain], bits=10)
+    source.write(frame)
+    made.run()
+    wanted = out.read()
+    out.write(np.zeros_like(wanted))
+    run_on(Planes(frame, "yuv420p", padding, at_end=at_end), made, source)
+    np.testing.assert_array_equal(out.read(), wanted)
+
+
+@pytest.mark.parametrize("width", [2, 14, 34, 100, 130])
+def test_ten_bits_need_the_rest_of_a_vector(width: int) -> None:
+    frame = some_frame(width, 10).astype(np.uint16) * 4
+    made, source, out = frame_pipeline("yuv420p", frame.shape, CHAINS["stencils"], bits=10)
+    source.write(frame)
+    made.run()
+    wanted = out.read()
+    for room in range(0, 70, 2):
+        planes = Planes(frame, "yuv420p", 6, at_end=True, room=room)
+        enough = room >= max(-(2 * width) % 64, -width % 64)
+        assert (planes.lend() is not None) is enough
+        if enough:
+            run_on(planes, made, source)
+            np.testing.assert_array_equal(out.read(), wanted)
 
 
 @pytest.mark.parametrize("width", [2, 14, 34, 100, 254, 258])

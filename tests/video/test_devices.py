@@ -12,6 +12,7 @@ from clips import frame_times, real_clip, write_clip
 import dala
 from dala import media, video
 from dala.media import Chain
+from dala.media.timed import chain_at
 
 CHAIN = [("blur", {"radius": 3}), ("sharpen", {"amount": 0.5}), ("contrast", {"value": 0.1}),
          ("brightness", {"value": 0.05})]  # fmt: skip
@@ -35,7 +36,12 @@ def test_devices_agree(chain: str, device: str, tmp_path: Path) -> None:
     assert report.device.startswith(device) and report.frames == 8
     assert frame_times(tmp_path / "after.mkv") == frame_times(before)
     with dala.use("reference"), video.Reader(before) as reader, media.start_pipeline(96, 64) as ctx:
-        expected = [media.process_frame(ctx, f.rgb, filters) if filters else f.rgb for f in reader]
+        expected = [
+            media.process_frame(ctx, f.rgb, chain_at(Chain.of(filters), f.number, float(f.time)))
+            if filters
+            else f.rgb
+            for f in reader
+        ]
     with video.Reader(tmp_path / "after.mkv") as reader:
         for frame, wanted in zip(reader, expected, strict=True):
             height, width = wanted.shape[:2]

@@ -74,6 +74,8 @@ def test_it_is_a_value() -> None:
 
 
 def test_what_an_encoder_gets() -> None:
+    with pytest.raises(ParameterError, match=r"preset is one of ultrafast, .* got 'warp'"):
+        choose_encoder("a.mp4", video.Encoding(preset="warp"))
     chosen = choose_encoder("a.mp4", video.Encoding(bit_rate=400_000, options={"g": "9"}))
     assert chosen.bit_rate == 400_000 and "crf" not in chosen.options
     assert chosen.options["g"] == "9" and chosen.audio_encoder == "aac"

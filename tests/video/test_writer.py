@@ -179,7 +179,7 @@ def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(
         VideoError, match=r"ends in \.mp4.*, got|expected a name that ends in \.mp4"
     ):
-        video.Writer(tmp_path / "a.gif")
+        video.Writer(tmp_path / "a.xyz")
     with pytest.raises(VideoError, match=r"no encoder for 'h265'.*'h264'.*it has h264, hevc"):
         video.Writer(tmp_path / "a.mp4", codec="h265")
     with pytest.raises(ParameterError, match="fps must be above 0, got 0"):

@@ -25,9 +25,10 @@ GIF_WIDTH, GIF_FPS = 480, 15  # of --gif, at most
 _BITS = re.compile(r"(\d+(?:\.\d+)?)([kKmM]?)")
 # how Python's words for an option are spelled here
 _SPELLED = {"start": "--from", "end": "--to", "on_damage='conceal'": "--conceal", "bit_rate": "--bitrate",
-            "pixel_format": "--pixel-format", "speed": "--speed", "fps": "--fps", "audio": "--audio",
-            "audio='none'": "--audio none",
-            "audio='encode'": "--audio encode", "tonemap makes": "--tonemap makes"}  # fmt: skip
+            "pixel_format": "--pixel-format", "speed": "--speed", "preset": "--preset",
+            "fps": "--fps", "audio": "--audio", "audio='none'": "--audio none",
+            "audio='encode'": "--audio encode", "tonemap makes": "--tonemap makes",
+            "tonemap is for": "--tonemap is for"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def respell(message: str) -> str:
         if "=" in word or " " in word:
             message = message.replace(word, spelled)
         else:
-            message = re.sub(rf"\b{word}\b(?= is |=)", spelled, message)
+            message = re.sub(rf"\b{word}\b(?= is | must |=)", spelled, message)
     return message
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dala.errors import VideoError, suggest
+from dala.errors import ParameterError, VideoError, suggest
 from dala.video.encoding import Encoding
 from dala.video.library import load_av
 from dala.video.pixels import PLAIN, Pixels, choose_format, pixels_of
@@ -47,6 +47,8 @@ _ALPHA: dict[str, dict[str, str]] = {
     "prores_ks": {"profile": "4444"},
     "libvpx-vp9": {"auto-alt-ref": "0"},
 }
+PRESETS = ("ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower",
+           "veryslow", "placebo")  # fmt: skip
 _PRESET_NAMES = {"libvpx-vp9": "cpu-used", "libaom-av1": "cpu-used"}  # others call it preset
 _TAGS = {("mp4", "hevc"): "hvc1", ("mov", "hevc"): "hvc1"}  # Apple's players insist on it
 
@@ -93,6 +95,7 @@ def choose_encoder(
     if encoding.crf is not None:
         options["crf"] = f"{encoding.crf:g}"
     if encoding.preset is not None:
+        _check_preset(encoder, encoding.preset)
         options[_PRESET_NAMES.get(encoder, "preset")] = str(encoding.preset)
     if target.kind == "network" and encoder == "libx264":
         options |= {"tune": "zerolatency", "g": "60"}  # whoever joins waits two seconds at most
@@ -111,6 +114,15 @@ def choose_encoder(
         _audio_encoder(target.format, encoding.audio_codec),
         encoding.audio_codec is not None,
     )
+
+
+def _check_preset(encoder: str, preset: str | int) -> None:
+    """x264 and x265 say on the terminal what they do not know, and nothing of it to us."""
+    if encoder in ("libx264", "libx265") and preset not in PRESETS:
+        raise ParameterError(
+            f"preset is one of {', '.join(PRESETS)} for {encoder}, got {preset!r}"
+            f"{suggest(str(preset), PRESETS)}"
+        )
 
 
 def _usual(settings: Settings, option: str) -> str | None:

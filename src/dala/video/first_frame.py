@@ -15,9 +15,10 @@ def look_at_first_frame(chain: Chain, source: Spec, device: str | None) -> Chain
     if not chain.is_open:
         return chain
     name = next(step.name for step in chain.steps if step.is_open)
-    if place_of(source).is_live_stream:
+    place = place_of(source)
+    if place.is_live_stream or place.where in ("stdin", "camera", "screen"):
         raise ParameterError(
-            f"{name} looks at the first frame before it begins; a stream has gone on"
+            f"{name} looks at the first frame before it begins; a stream has gone on by then"
         )
     with Reader(source, device=device) as reader:
         first = next(iter(reader), None)

@@ -34,9 +34,18 @@ def open_container(place: Place, timeout: float) -> Any:
     what = _Stdin() if place.where == "stdin" else place.url
     with ffmpeg_errors(place.name, "opening"):
         try:
-            return av.open(what, format=place.format, options=options, timeout=limit)
+            return av.open(what, format=_format_of(place), options=options, timeout=limit)
         except (av.error.ArgumentError, av.error.InvalidDataError) as error:
             raise _why_refused(place, error) from error
+
+
+def _format_of(place: Place) -> str | None:
+    """The format to open it as. FFmpeg takes many a JPEG, by its name, for a pattern of names."""
+    if place.where in ("file", "pictures") and _path_of(place).suffix.lower() in (".jpg", ".jpeg"):
+        with _path_of(place).open("rb") as file:
+            if file.read(3) == b"\xff\xd8\xff":
+                return "jpeg_pipe"
+    return place.format
 
 
 def has_format(name: str) -> bool:
