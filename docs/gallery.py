@@ -27,7 +27,9 @@ def page() -> str:
         "# Looks",
         "",
         "Written by `docs/gallery.py` from the files in `src/dala/media/shipped`. Left half: the photo; "
-        "right half: the look. Their use and the format of the files: [media](media.md).",
+        "right half: the look. They look alike at any size: lengths are written for a picture whose longer "
+        "side has 512 pixels, and grow with larger ones. Their use and the format of the files: "
+        "[media](media.md).",
         "",
     ]
     for name in media.looks.names():

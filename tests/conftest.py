@@ -76,6 +76,8 @@ def pytest_terminal_summary(
         terminalreporter.write_line(
             f"{len(unseen)} cases with real models were SKIPPED: no DALA_MODELS"
         )
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.write_line(f"passed or failed at its second try: {report.nodeid}")
     adapters = find_adapters()
     ran = f"ran on {adapters[0]}" if adapters else f"were SKIPPED: {why_none()}"
     terminalreporter.write_line(f"webgpu cases {ran}")

@@ -11,7 +11,8 @@
     ├── BufferFreedError      (RuntimeError)  a buffer was used after free()
     ├── PipelineError         (ValueError)    a stage spec or the order of stages is wrong
     ├── CommandError          (RuntimeError)  a command failed, or its id is unknown
-    │   └── CommandTimeoutError (TimeoutError) it did not finish in the given time; it goes on
+    │   ├── CommandTimeoutError (TimeoutError) it did not finish in the given time; it goes on
+    │   └── CommandCancelledError             it was cancelled before it began
     ├── DeviceError           (RuntimeError)  a device cannot be found, made or used
     │   ├── UnsupportedError                  the device lacks a feature or an element type
     │   ├── DeviceLostError                   the driver gave up; a new device can be opened
@@ -35,8 +36,10 @@
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
 
-Each message says what was expected, what came, and how to fix it. Where nobody asked to be strict,
-LossWarning (UserWarning) says what LossError would.
+    ShapeWarning              (UserWarning)   a shape fits, but hardly what is meant
+    LossWarning               (UserWarning)   nobody asked to be strict: what LossError would say
+
+Each message says what was expected, what came, and how to fix it.
 """
 
 from __future__ import annotations
@@ -53,6 +56,10 @@ class DalaError(Exception):
     >>> issubclass(dala.errors.ShapeError, dala.DalaError)
     True
     """
+
+
+class ShapeWarning(UserWarning):
+    """A shape fits its data, but hardly what is meant: width and height are swapped, say."""
 
 
 class ShapeError(DalaError, ValueError):
@@ -97,6 +104,10 @@ class CommandError(DalaError, RuntimeError):
 
 class CommandTimeoutError(CommandError, TimeoutError):
     """A command did not finish in the given time. It goes on."""
+
+
+class CommandCancelledError(CommandError):
+    """A command was cancelled before it began."""
 
 
 class DeviceError(DalaError, RuntimeError):

@@ -15,7 +15,7 @@ from dala.cli.flags import Flag, chain_of, split_flags
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "docs" / "cli.md", ROOT / "docs" / "text.md"]
 FENCE = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
-ABSENT = ("lut", "blend")  # their files are not here
+ABSENT = ("lut", "blend", "overlay")  # their files are not here
 
 
 def commands() -> list[str]:

@@ -23,7 +23,7 @@ def run(*arguments: object, env: dict[str, str] | None = None) -> subprocess.Com
         [*DALA, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
         env={**os.environ, **(env or {})},
     )
@@ -184,6 +184,7 @@ def test_a_bar_for_many_pictures(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.flaky(reruns=1)  # it could be done, were this process kept waiting for very long
 def test_ctrl_c_leaves_whole_files_only(tmp_path: Path) -> None:
     pictures(tmp_path, MANY, 700)
     out = tmp_path / "out"
@@ -200,6 +201,7 @@ def test_ctrl_c_leaves_whole_files_only(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.flaky(reruns=1)  # it could be done, were this process kept waiting for very long
 def test_sigterm_leaves_nothing_half_done(tmp_path: Path) -> None:
     pictures(tmp_path, MANY, 700)
     out = tmp_path / "out"
@@ -210,7 +212,7 @@ def test_sigterm_leaves_nothing_half_done(tmp_path: Path) -> None:
     assert process.stdout is not None
     process.stdout.readline()  # the first file is done
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=120)
+    process.communicate(timeout=300)
     assert process.returncode == 128 + signal.SIGTERM
     assert 0 < len(list(out.iterdir())) < MANY
     assert not [p for p in out.iterdir() if ".part" in p.name]

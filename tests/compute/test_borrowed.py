@@ -183,7 +183,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     original = HostExecutable.launch
 
     def launch(executable: HostExecutable, *args: Any, **options: Any) -> None:
-        assert go.wait(120)
+        assert go.wait(300)
         original(executable, *args, **options)
 
     monkeypatch.setattr(HostExecutable, "launch", launch)

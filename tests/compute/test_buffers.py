@@ -322,9 +322,9 @@ def test_from_array_brings_a_buffer_to_the_default_device(device: str) -> None:
     assert compute.read_list(here) == [1.0, 2.0]
 
 
-def test_lists_keep_their_natural_dtype() -> None:
+def test_lists_have_the_usual_dtypes() -> None:
     assert compute.from_array([1, 2]).dtype == "s64"
-    assert compute.from_array([1.0, 2.0]).dtype == "f64"
+    assert compute.from_array([1.0, 2.0]).dtype == "f32"  # as Nx has it
 
 
 # -- PIL ---------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ def test_what_was_under_way_elsewhere_is_said_to_be() -> None:
 
     def child():
         try:
-            command.wait(30)
+            command.wait(300)
         except dala.errors.CommandError as error:
             assert "the process was forked meanwhile" in str(error), error
         a.write([9.0])

@@ -603,8 +603,8 @@ def test_stages_and_length() -> None:
             "output": b,
             "params": {"slope": 0.5},
         },
-        {"op": "barrier"},
-        {"op": "copy_buffer", "inputs": [b], "output": a, "params": {}},
+        {"op": "barrier", "kernel": None, "inputs": [], "output": None, "params": {}},
+        {"op": "copy_buffer", "kernel": None, "inputs": [b], "output": a, "params": {}},
     ]
     assert repr(p) == "<dala pipeline: relu → barrier → copy_buffer>"
 

@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.usefixtures("device", "registry"),
     pytest.mark.parametrize("device", ["reference", "cpu"], indirect=True),
 ]
-PATIENCE_S = 20.0
+PATIENCE_S = 300.0
 NUMBERS = ["f32", "f64", "s32", "s64", "u32", "u16", "u8"]
 
 
@@ -301,7 +301,7 @@ def test_many_threads_on_shared_buffers() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(120)
+        thread.join(300)
     assert not torn
     assert not commands.pending
 

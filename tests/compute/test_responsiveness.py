@@ -24,7 +24,6 @@ from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.llvm import jit
 from dala.backends.cpu.run import launch
 
-TRIES = 200  # one is enough, unless the other thread gets no core for so long
 MANY = 20  # more than a call that lets go for a moment at its beginning or end would allow
 
 
@@ -63,8 +62,9 @@ class Ticker:
         return watching
 
     def runs_during(self, work: Callable[[], object]) -> bool:
-        """Whether it counts on in a watched call, in one of many tries."""
-        for _ in range(TRIES):
+        """Whether it counts on in a watched call: the first, unless it gets no core for so long."""
+        limit = time.monotonic() + PATIENCE_S
+        while time.monotonic() < limit:
             work()
             if max(self.during, default=0) >= MANY:
                 return True

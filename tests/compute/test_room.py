@@ -1,4 +1,4 @@
-"""Whoever submits faster than a device works has to wait; nothing is dropped, and nobody waits for himself."""
+"""Whoever submits faster than a device works has to wait; nothing is dropped, nobody waits for himself."""
 
 from __future__ import annotations
 

@@ -65,6 +65,6 @@ def test_a_drawing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_from_the_command_line(name: str, tmp_path: Path) -> None:
     script = str(ROOT / "examples" / f"{name}.py")
     command = [sys.executable, script, "--out", str(tmp_path / "x.png")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "x.png").exists()

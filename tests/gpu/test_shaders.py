@@ -80,11 +80,14 @@ def test_hot_reload(surface: Surface) -> None:
     surface.load_shader("it", INVERT.replace("0xffffffu", "0x0000ffu"))
     surface.dispatch_compute("it", b"", GROUPS)
     assert surface.read_pixels(0, 0, 1, 1)[0, 0].tolist() == [0, 255, 255, 255]
-    surface.load_shader("it", INVERT.replace("pixels[i] ^", "pixels[i] ^^"))  # does not compile
-    surface.dispatch_compute("it", b"", GROUPS)  # the one before is still there
-    receipt = surface.present()
+    wrong = INVERT.replace("pixels[i] ^", "pixels[i] ^^")
+    with pytest.raises(ShaderError, match="refuses the shader"):
+        surface.load_shader("it", wrong)
+    receipt = surface.batch([command.encode_load_shader("it", wrong)])  # as bytes it is told later
     with pytest.raises(ShaderError, match="refuses the shader"):
         receipt.wait()
+    surface.dispatch_compute("it", b"", GROUPS)  # the one before is still there
+    surface.present().wait()
     assert np.asarray(surface)[0, 0].tolist() == [255, 255, 255, 255]
 
 
@@ -93,12 +96,6 @@ def test_hot_reload(surface: Surface) -> None:
     [
         ("nonsense", ShaderError, "no @compute function in 'nonsense'"),
         (FILL, SurfaceError, "the shader reads 'tint', which nobody has set"),
-        ("@compute @workgroup_size(1) fn main() { oh }", ShaderError, "refuses the shader"),
-        (
-            "@group(1) @binding(0) var<uniform> a: u32; @compute fn main() {}",
-            ShaderError,
-            "group 1",
-        ),
     ],
 )
 def test_what_goes_wrong_is_told(
@@ -109,6 +106,22 @@ def test_what_goes_wrong_is_told(
     with pytest.raises(error) as caught:
         surface.present().wait()
     assert message in str(caught.value)
+    assert np.asarray(surface)[0, 0].tolist() == [255, 0, 0, 255]
+
+
+@pytest.mark.parametrize(
+    ("shader", "message"),
+    [
+        ("@compute @workgroup_size(1) fn main() { oh }", "refuses the shader"),
+        ("@group(1) @binding(0) var<uniform> a: u32; @compute fn main() {}", "group 1"),
+    ],
+)
+def test_a_wrong_text_is_refused_at_once(surface: Surface, shader: str, message: str) -> None:
+    surface.clear("red")
+    with pytest.raises(ShaderError) as caught:
+        surface.dispatch_compute(shader)
+    assert message in str(caught.value)
+    surface.present().wait()
     assert np.asarray(surface)[0, 0].tolist() == [255, 0, 0, 255]
 
 

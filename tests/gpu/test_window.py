@@ -56,7 +56,7 @@ PICTURE = """
     def shown(wanted):
         "Poll until this picture is on the screen, which another process looks after."
         height, width = wanted.shape[:2]
-        limit = time.monotonic() + 120
+        limit = time.monotonic() + 300
         while True:
             assert window.poll() and time.monotonic() < limit
             seen = screenshot(pathlib.Path(os.environ["SCREEN_FILE"]))[:height, :width]
@@ -65,6 +65,7 @@ PICTURE = """
 """
 
 
+@pytest.mark.flaky(reruns=1)  # another process, which nobody here can hurry, looks after the screen
 def test_the_screen_shows_what_is_presented(screen: dict[str, str]) -> None:
     script = (
         PICTURE
@@ -90,6 +91,7 @@ def test_the_screen_shows_what_is_presented(screen: dict[str, str]) -> None:
 
 
 @pytest.mark.webgpu
+@pytest.mark.flaky(reruns=1)  # another process, which nobody here can hurry, looks after the screen
 def test_a_frame_on_the_gpu_goes_straight_to_the_screen(screen: dict[str, str]) -> None:
     script = (
         PICTURE

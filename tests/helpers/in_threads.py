@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-PATIENCE_S = 120.0  # far more than anything takes
+PATIENCE_S = 300.0  # far more than anything takes
 
 
 def in_threads(count: int, work: Callable[[int], None]) -> None:
@@ -44,9 +44,11 @@ def _run_together(count: int, work: Callable[[int], None]) -> None:
         raise errors[0]
 
 
-def wait_until(condition: Callable[[], object]) -> None:
-    """Come back when it is so; that it never is is a failure."""
+def wait_until(
+    condition: Callable[[], object], told: Callable[[], str] = lambda: "it never came to that"
+) -> None:
+    """Come back when it is so; that it never is is a failure, which is told."""
     limit = time.monotonic() + PATIENCE_S
     while not condition():
-        assert time.monotonic() < limit, "it never came to that"
+        assert time.monotonic() < limit, told()
         time.sleep(0.002)

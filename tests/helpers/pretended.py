@@ -30,7 +30,7 @@ def run_pretended(
     cores: int = 16,
     switch_interval: float = 1e-6,
     env: Mapping[str, str] | None = None,
-    timeout: float = 120,
+    timeout: float = 300,
 ) -> subprocess.CompletedProcess[str]:
     """What became of ``code`` in a fresh interpreter that believes in so many cores.
 

@@ -49,3 +49,17 @@ def run_to_the_end(text: str, *arguments: str) -> tuple[int, str, str]:
                 process.kill()
             raise
     return process.returncode, out, errors
+
+
+def end_by(process: subprocess.Popen[str], number: signal.Signals) -> tuple[str, str]:
+    """Send a signal, again if it was lost in a finalizer; output and errors of the process that ended."""
+    for patience in (60.0, HANGS_S):
+        process.send_signal(number)
+        try:
+            return process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            if patience == HANGS_S:
+                process.kill()
+                process.communicate()
+                raise
+    raise AssertionError("unreachable")

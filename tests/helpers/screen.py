@@ -50,7 +50,7 @@ def virtual_screen(tmp_path: Path) -> Iterator[dict[str, str]]:
         "SCREEN_FILE": str(tmp_path / "Xvfb_screen0"),
     }
     server.terminate()
-    server.wait(120)
+    server.wait(300)
 
 
 def screenshot(path: Path) -> np.ndarray:

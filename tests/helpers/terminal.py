@@ -33,7 +33,7 @@ def in_terminal(
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
     )  # fmt: skip
     os.close(terminal)
-    seen, until = b"", time.monotonic() + 120
+    seen, until = b"", time.monotonic() + 300
     while time.monotonic() < until:
         if not select.select([keeper], [], [], 0.2)[0]:
             continue
@@ -48,7 +48,7 @@ def in_terminal(
             os.write(keeper, b"\x03")
             interrupt_at = ""
     os.close(keeper)
-    return process.wait(120), seen.decode(errors="replace")
+    return process.wait(300), seen.decode(errors="replace")
 
 
 def plain(text: str) -> str:

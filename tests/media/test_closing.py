@@ -51,7 +51,7 @@ def test_files(tmp_path: Path) -> None:
     with video.Writer(tmp_path / "a.mp4") as writer:
         writer.write(np.zeros((16, 16, 3), np.uint8))
         assert not writer.closed
-    with video.Reader(tmp_path / "a.mp4", timeout=5) as reader:
+    with video.Reader(tmp_path / "a.mp4", timeout=300) as reader:
         assert not reader.closed
     for holder in (writer, reader):
         assert isinstance(holder, Closing) and holder.closed

@@ -33,7 +33,7 @@ class Work:
             self.handle = media.Frame(command, self.result) if kind == "frame" else command
 
     def run(self) -> None:
-        self.gate.wait(60)
+        self.gate.wait(300)
         if self.fault is not None:
             raise self.fault
         self.result.append(BLACK)
@@ -58,7 +58,7 @@ def test_all_kinds_are_handles() -> None:
     with media.start_pipeline(2, 2) as frames, gpu.create_surface(2, 2) as surface:
         for handle in (command, frames.submit(BLACK, ["invert"]), surface.present()):
             assert isinstance(handle, compute.Handle)
-            handle.wait(timeout=60)
+            handle.wait(timeout=300)
             assert handle.done and handle.error is None
 
 
@@ -67,7 +67,9 @@ def test_it_is_waited_for(work: Work) -> None:
     with pytest.raises(CommandTimeoutError, match=r"is not done after 0\.01 s"):
         work.handle.wait(0.01)
     work.end()
-    assert work.handle.wait(timeout=60) is (BLACK if isinstance(work.handle, media.Frame) else None)
+    assert work.handle.wait(timeout=300) is (
+        BLACK if isinstance(work.handle, media.Frame) else None
+    )
     assert work.handle.done and work.handle.error is None
 
 
@@ -88,7 +90,7 @@ def test_its_error_is_raised_for_everybody(work: Work) -> None:
     work.end(fault)
     for _ in range(2):
         with pytest.raises(PictureNotFoundError, match="no picture 5"):
-            work.handle.wait(60)
+            work.handle.wait(300)
         with pytest.raises(PictureNotFoundError, match="no picture 5"):
             asyncio.run(wait())
     assert work.handle.done and work.handle.error is fault
@@ -104,5 +106,5 @@ def test_who_gives_up_waiting_harms_nobody(work: Work) -> None:
 
     asyncio.run(give_up())
     work.end()
-    work.handle.wait(60)
+    work.handle.wait(300)
     assert work.handle.done

@@ -164,7 +164,7 @@ PROMISED = {
     "read_binary": ["b"],
     "free": ["b"],
     "free_many": ["buffers"],
-    "from_array": ["x"],
+    "from_array": ["x", "dtype"],
     "to_array": ["b", "shape", "dtype"],
     "run_kernel": ["name", "inputs", "output", "params"],
     "run_kernel_async": ["name", "inputs", "output", "params"],
@@ -272,6 +272,9 @@ def modules() -> list[str]:
     return [dala.__name__, *(m.name for m in pkgutil.walk_packages(dala.__path__, "dala."))]
 
 
+OF_MEDIA = ("dala.media.automatic", "dala.media.overlays")  # kernels of media's own
+
+
 @pytest.mark.usefixtures("registry")
 @pytest.mark.parametrize("name", modules())
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,7 +285,8 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     report: list[str] = []
     runner = doctest.DocTestRunner(verbose=False)
     # a kernel's example is that of its function in dala.media, which adds these imports
-    known = {"np": np, "media": media} if name.startswith("dala.kernels.") else None
+    declares = name.startswith("dala.kernels.") or name in OF_MEDIA
+    known = {"np": np, "media": media} if declares else None
     for test in doctest.DocTestFinder(exclude_empty=True).find(module, name, extraglobs=known):
         runner.run(test, out=report.append, clear_globs=False)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)

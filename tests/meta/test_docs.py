@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("script", ["build.py", "gallery.py", "stubs.py"])
 def test_the_pages_are_up_to_date(script: str) -> None:
     command = [sys.executable, str(ROOT / "docs" / script), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

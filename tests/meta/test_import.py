@@ -78,7 +78,7 @@ def run(script: str, bytecode: Path) -> Any:
         env=env,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -95,7 +95,7 @@ class Soak:
             self.failures.append(f"the main thread:\n{traceback.format_exc()}")
         self.stopping.set()
         for thread in threads:
-            thread.join(120)
+            thread.join(300)
             if thread.is_alive():
                 self.failures.append(f"{thread.name} hangs")
         self.seed += 1
@@ -190,7 +190,7 @@ def run_pipelines(dice: random.Random) -> None:
         if dice.random() < 0.3:
             source.free()
         if dice.random() < 0.5:
-            commands[-1].wait(60)
+            commands[-1].wait(300)
         result = out.read()
     assert np.array_equal(result[..., :3], 255 - image[..., :3])
 
@@ -245,7 +245,7 @@ def draw(dice: random.Random) -> None:
             gpu.resize_surface(surface, dice.randint(1, 300), dice.randint(1, 200))
     if dice.random() < 0.5:
         gpu.fill_rect(surface, 0, 0, 400, 300, "white")
-        gpu.present(surface).wait(60)
+        gpu.present(surface).wait(300)
         assert set(gpu.get_pixels(surface)) == {255}
     gpu.destroy_surface(surface)
 
@@ -258,7 +258,7 @@ def filter_frames(dice: random.Random) -> None:
     try:
         handles = [frames.submit(image, ["invert"]) for _ in range(dice.randint(1, 4))]
         if dice.random() < 0.7:
-            assert np.array_equal(np.asarray(handles[0].wait(60)), 255 - image)
+            assert np.array_equal(np.asarray(handles[0].wait(300)), 255 - image)
     finally:
         frames.stop()
 

@@ -31,6 +31,6 @@ def test_what_crashes_says_where() -> None:
 
 
 def test_what_hangs_says_where() -> None:
-    done = run_pretended("import threading; threading.Event().wait()", timeout=2)
+    done = run_pretended("import threading; threading.Event().wait()", timeout=5)
     assert done.returncode == 1
     assert "Timeout" in done.stderr and 'File "<pretended>", line 1' in done.stderr

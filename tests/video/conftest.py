@@ -37,5 +37,5 @@ def on_cpu() -> Iterator[None]:
         yield
     for thread in threading.enumerate():
         if thread.name.startswith(OURS):
-            thread.join(120)
+            thread.join(300)
             assert not thread.is_alive(), thread.name

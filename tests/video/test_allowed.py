@@ -138,7 +138,7 @@ def url(folder: Path) -> Iterator[str]:
 
 def test_a_playlist_on_a_network_names_what_is_there(folder: Path, url: str) -> None:
     (folder / "list.m3u8").write_text(HLS.format("private.ts"))
-    with video.Reader(f"{url}/list.m3u8", timeout=5) as reader:
+    with video.Reader(f"{url}/list.m3u8", timeout=300) as reader:
         assert len(list(reader)) == 25
 
 
@@ -151,18 +151,18 @@ def test_a_playlist_on_a_network_names_no_file(folder: Path, url: str, form: str
     (folder / "private.ts").rename(private)
     (folder / "list.m3u8").write_text(HLS.format(form.format(private)))
     with pytest.raises(VideoError):
-        video.Reader(f"{url}/list.m3u8", timeout=5)
+        video.Reader(f"{url}/list.m3u8", timeout=300)
 
 
 def test_what_a_stream_may_open_does_not_hang_on_ffmpegs_defaults(folder: Path, url: str) -> None:
     (folder / "list.ffconcat").write_text("ffconcat version 1.0\nfile private.ts\n")
     options = {"safe": "0"}
-    with video.Reader(f"{url}/list.ffconcat", timeout=5, options=options) as reader:
+    with video.Reader(f"{url}/list.ffconcat", timeout=300, options=options) as reader:
         assert len(list(reader)) == 25
     text = f"ffconcat version 1.0\nfile 'file:{folder}/private.ts'\n"
     (folder / "list.ffconcat").write_text(text)
     with pytest.raises(VideoError, match="refers to nothing but the network"):
-        video.Reader(f"{url}/list.ffconcat", timeout=5, options=options)
+        video.Reader(f"{url}/list.ffconcat", timeout=300, options=options)
 
 
 # -- writing -----------------------------------------------------------------------------------

@@ -173,7 +173,7 @@ def test_no_permission() -> None:
             env=environment(DALA_DEVICE="cpu"),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         assert done.stdout.splitlines() == [

@@ -10,26 +10,37 @@ import textwrap
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from clips import real_clip
 from growth import PAGES, STATM, typical_growth
-from processes import environment
+from processes import end_by, environment
 
 import dala
 from dala import video
 
 ENDLESS = "testsrc=size=640x360:rate=25"
 LONG = """
-    import atexit, sys
+    import atexit, signal, sys, threading
     from dala import video
     from dala.video.encoder import Encoder
 
     way, source, target = sys.argv[1:]
     muxed, mux = [], Encoder._mux
+    interrupted = threading.Event()
+
+    def interrupt(*where):
+        interrupted.set()
+        signal.default_int_handler(*where)
 
     def counted(encoder, packets):
         muxed.extend(packets)
         mux(encoder, packets)
+        if way == "flush" and muxed:  # or it would be over before anybody can interrupt it
+            print("flushing", flush=True)
+            assert interrupted.wait(300)
+
+    signal.signal(signal.SIGINT, interrupt)
 
     def tell(progress):
         print(progress.frames, flush=True)
@@ -47,8 +58,9 @@ LONG = """
 FLUSHED = 132  # frames, all of which the encoder holds back
 
 
-@pytest.mark.parametrize("lines", [1, 5])
-@pytest.mark.parametrize("way", ["transcode", "grid", "flush"])
+@pytest.mark.parametrize(
+    ("way", "lines"), [("transcode", 1), ("transcode", 5), ("grid", 1), ("grid", 5), ("flush", 1)]
+)
 def test_ctrl_c(way: str, lines: int, tmp_path: Path) -> None:
     """It ends though there would be more to do, for ever or for long. Nothing is left in the folder."""
     source = real_clip("bigbuckbunny.mp4") if way == "flush" else ENDLESS
@@ -63,11 +75,10 @@ def test_ctrl_c(way: str, lines: int, tmp_path: Path) -> None:
         line = process.stdout.readline()
         assert line, "it has ended"
         seen += 1
-        if line == f"{FLUSHED}\n":
+        if line == "flushing\n":
             break
     assert [n.startswith(".out-") for n in os.listdir(tmp_path)] == [True]
-    process.send_signal(signal.SIGINT)
-    said, errors = process.communicate(timeout=120)
+    said, errors = end_by(process, signal.SIGINT)
     assert process.returncode in (1, 130, -signal.SIGINT)
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert os.listdir(tmp_path) == []
@@ -75,21 +86,65 @@ def test_ctrl_c(way: str, lines: int, tmp_path: Path) -> None:
         assert int(said.split()[-1]) < FLUSHED  # it left what was still to be encoded
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_in_the_callers_thread(tmp_path: Path) -> None:
     """In this very process, many times, at any moment: threads end, nothing is left."""
     video.transcode(real_clip("carphone_pristine.mp4"), tmp_path / "out.mp4", ["median"])
     os.remove(tmp_path / "out.mp4")  # from here on nothing is imported any more
     for delay in (0.01, 0.03, 0.06, 0.1, 0.15, 0.2):
-        timer = threading.Timer(delay, signal.raise_signal, (signal.SIGINT,))
+        over = threading.Event()
 
-        def run(timer: threading.Timer = timer) -> None:
-            timer.start()
+        def interrupt(delay: float = delay, over: threading.Event = over) -> None:
+            while not over.wait(delay):
+                signal.raise_signal(signal.SIGINT)
+                delay = 30  # again, should it have been lost in a finalizer
+
+        thread = threading.Thread(target=interrupt)
+
+        def run(thread: threading.Thread = thread) -> None:
+            thread.start()
             video.transcode(ENDLESS, tmp_path / "out.mp4", ["median"], preset="slow")
 
         with pytest.raises(KeyboardInterrupt):
             run()
-        timer.join()
+        over.set()
+        thread.join()
         assert os.listdir(tmp_path) == []
+
+
+def test_ctrl_c_while_the_file_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Just when there is a file, and nobody has heard of it yet."""
+    opened: list[str] = []
+    system = os.open
+
+    def interrupted(path: str, *rest: int, **options: int) -> int:
+        number = system(path, *rest, **options)
+        if ".part" in str(path):
+            os.close(number)
+            opened.append(str(path))
+            raise KeyboardInterrupt
+        return number
+
+    monkeypatch.setattr(os, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        video.transcode(real_clip("bikes.mp4"), tmp_path / "out.mp4")
+    assert len(opened) == 1
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_leaves_the_file_alone(tmp_path: Path) -> None:
+    writer = video.Writer(tmp_path / "out.mp4", fps=25)
+    writer.write(np.zeros((48, 64, 3), np.uint8))
+    child = os.fork()
+    if child == 0:
+        sink = writer._encoder.sink  # type: ignore[union-attr]
+        sink._file.remove()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    writer.close()
+    assert os.listdir(tmp_path) == ["out.mp4"]
 
 
 def test_an_exception_in_the_callback(tmp_path: Path) -> None:

@@ -243,7 +243,7 @@ def test_no_room_left(way: str, tmp_path: Path) -> None:
         [sys.executable, "-c", textwrap.dedent(FULL_DISK), way,
          str(real_clip("bigbuckbunny.mp4")), str(tmp_path / "out.mp4")],
         env=environment(DALA_DEVICE="cpu"),
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 3, done.stderr
     assert done.stdout.strip() == (

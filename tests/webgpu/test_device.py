@@ -542,7 +542,7 @@ def test_a_forked_process_is_told_so() -> None:
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(text)],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "[2.0]\n"), done.stderr
 

@@ -61,9 +61,13 @@ class BorrowedFrame(Storage):
         address, stride = self.rows_at(part.offset)
         height, row_bytes = part.type.shape[0], _row_bytes(part.type)
         memory = (ctypes.c_uint8 * ((height - 1) * stride + row_bytes)).from_address(address)
-        flat: npt.NDArray[np.uint8] = np.frombuffer(memoryview(memory), np.uint8)
-        strides = (stride, part.type.channels, 1)[: len(part.type.shape)]
-        return np.lib.stride_tricks.as_strided(flat, part.type.shape, strides, writeable=False)
+        each = part.type.dtype.bytes
+        strides = (stride, part.type.channels * each, each)[: len(part.type.shape)]
+        plane: npt.NDArray[Any] = np.ndarray(
+            part.type.shape, part.type.dtype.numpy, memoryview(memory), strides=strides
+        )
+        plane.flags.writeable = False
+        return plane
 
 
 def borrow_frame(

@@ -95,6 +95,11 @@ def physical_memory() -> int:
         return 1 << 62
 
 
+def memory_limits() -> dict[str, int]:
+    """What host devices say of their limits, under the names that GPUs have for them."""
+    return {"max-buffer-size": physical_memory()}
+
+
 class SparePool:
     """Arrays to use again, up to a budget."""
 

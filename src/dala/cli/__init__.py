@@ -12,6 +12,7 @@
     help.py       help in 80 columns                    mistakes.py   what commands raise
     words.py      sizes as photographers write them     batch.py      pictures on all cores
     videos.py     a video → filters → a file            films.py      pictures as videos, pipes
+    recording.py  what live shows, into a file          knobs.py      values of filters under keys
     captions.py   a text on the result                   text_flags.py its options
     video_flags.py  the options of videos               joining.py    videos one after the other
 

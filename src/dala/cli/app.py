@@ -25,6 +25,7 @@ from dala.cli.video_flags import (
     Speed,
     Strict,
     To,
+    Tonemap,
 )
 
 app = typer.Typer(
@@ -117,6 +118,7 @@ def filter_(
     gif: Gif = False,
     conceal: Conceal = False,
     strict: Strict = False,
+    tonemap: Tonemap = False,
     text: Text = None,
     text_at: TextAt = "bottom",
     text_size: TextSize = None,
@@ -153,6 +155,7 @@ def filter_(
         gif,
         conceal,
         strict,
+        tonemap,
     )
     if options != VideoOptions():
         options.check()
@@ -202,9 +205,25 @@ def concat_(
 def live(
     context: typer.Context,
     source: Annotated[
-        str, typer.Option(metavar="WHAT", help="test, camera, camera:N, a file or a URL.")
+        str,
+        typer.Option(metavar="WHAT", help="test, camera, camera:N, screen, a file or a URL."),
     ] = "test",
-    size: Annotated[str, typer.Option(metavar="WxH", help="Of the test source.")] = "1280x720",
+    size: Annotated[
+        str | None, typer.Option(metavar="WxH", help="Of the test source, a camera or a screen.")
+    ] = None,
+    fps: Annotated[
+        float | None, typer.Option(metavar="N", help="Frames a second, of a camera or a screen.")
+    ] = None,
+    record: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write what is shown into a video.")
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="URL", help="Send what is shown: rtmp://…, srt://…, udp://…"),
+    ] = None,
+    window: Annotated[
+        bool, typer.Option("--window/--no-window", help="Without one: only --record and --to.")
+    ] = True,
     device: DeviceName = "auto",
     frames: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Stop after so many.")
@@ -221,7 +240,17 @@ def live(
 
     steps = chain_of(chosen_flags(context)).steps
     use(device)
-    run_live(source, read_size(size), steps, frames=frames, stills=stills, device=device)
+    run_live(
+        source,
+        None if size is None else read_size(size),
+        steps,
+        frames=frames,
+        stills=stills,
+        device=device,
+        fps=fps,
+        outputs=[out for out in (record, to) if out is not None],
+        window=window,
+    )
 
 
 @app.command(cls=Command)

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
+from dala.backends.host import physical_memory
+
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 PIXELS_PER_WORKER = 32_000_000  # so that two cores do photos of 24 megapixels in 600 MB
@@ -53,11 +55,8 @@ class Room:
 
 def usual_room(workers: int) -> Room:
     """Room by the number of workers and the memory of this machine."""
-    most = workers * PIXELS_PER_WORKER
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        most = min(most, memory // SHARE_OF_MEMORY // BYTES_PER_PIXEL)
-    return Room(max(most, 1))
+    most = physical_memory() // SHARE_OF_MEMORY // BYTES_PER_PIXEL
+    return Room(max(1, min(workers * PIXELS_PER_WORKER, most)))
 
 
 class Crew(Generic[Job, Result]):

@@ -147,6 +147,6 @@ def _compare(frame: Array, chain: Chain) -> tuple[float, float]:
 
 def _check_same(fused: Array, apart: Array) -> None:
     distance = np.abs(fused.astype(np.int16) - apart)
-    allowed = GPU_STRAYS if compute.has_gpu() else 0.0
+    allowed = GPU_STRAYS if compute.device_info()["gpu"] else 0.0
     if distance.max() > 1 or (distance > 0).mean() > allowed:
         raise Failed("the fused result differs from the one stage by stage: a defect of dala")

@@ -30,6 +30,7 @@ class Patient:
     broken: str = ""  # why PyAV, though installed, cannot be loaded
     window: tuple[str, ...] = ()  # packages that a window needs and that are missing
     cameras: tuple[str, ...] = ()
+    grabs: tuple[str, ...] = ("camera", "screen")  # what this build of FFmpeg can read live
 
 
 def examine() -> Patient:
@@ -38,9 +39,10 @@ def examine() -> Patient:
 
     av, broken = version_of("av"), ""
     codecs: tuple[str, ...] = ()
+    grabs: tuple[str, ...] = ()
     if av:
         try:
-            codecs = _encodable()
+            codecs, grabs = _encodable(), _grabbed()
         except (ImportError, OSError) as error:
             broken = str(error)
     return Patient(
@@ -53,7 +55,16 @@ def examine() -> Patient:
         broken=broken,
         window=tuple(p for p in ("wgpu", "rendercanvas", "glfw") if not version_of(p)),
         cameras=tuple(sorted(glob.glob("/dev/video*"))),
+        grabs=grabs,
     )
+
+
+def _grabbed() -> tuple[str, ...]:
+    from dala.video.opening import has_format
+    from dala.video.places import CAMERAS, SCREENS
+
+    kinds = {"camera": CAMERAS, "screen": SCREENS}
+    return tuple(k for k, by in kinds.items() if has_format(by.get(sys.platform, by["linux"])[0]))
 
 
 def _writable() -> tuple[str, ...]:
@@ -115,7 +126,18 @@ def _media_rows(patient: Patient) -> list[tuple[str, str]]:
         ("video", f"PyAV {patient.av} cannot be loaded" if patient.broken else video),
         ("window", f"{missing}; {screen}"),
         ("cameras", ", ".join(patient.cameras) or none),
+        ("live", _live_words(patient)),
     ]
+
+
+def _live_words(patient: Patient) -> str:
+    """What ``dala live --source`` takes here."""
+    if not patient.av or patient.broken:
+        return "the test pattern alone"
+    sources = ["test", *(g for g in ("camera",) if g in patient.grabs)]
+    if "screen" in patient.grabs and (patient.gpu.display or not _linux(patient)):
+        sources.append("screen")
+    return f"from {', '.join(sources)}, a file, rtsp://…; --record FILE, --to rtmp://…, srt://…, udp://…"
 
 
 def _media_advice(patient: Patient) -> list[str]:
@@ -126,6 +148,11 @@ def _media_advice(patient: Patient) -> list[str]:
         advice.append("video files and cameras need PyAV:\n    pip install 'dala-gpu[video]'")
     elif patient.broken:
         advice.append(f"PyAV is broken ({patient.broken}):\n    pip install --force-reinstall av")
+    elif "camera" not in patient.grabs:
+        advice.append(
+            "this build of PyAV reads no cameras; its wheels do:\n"
+            "    pip install --force-reinstall --only-binary :all: av"
+        )
     elif "h264" not in patient.codecs:
         advice.append(
             "this build of PyAV has no H.264 encoder; its wheels have:\n"

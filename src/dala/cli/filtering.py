@@ -27,6 +27,7 @@ from dala.cli.names import Job, check_source, plan_jobs, what_it_is
 from dala.cli.screen import complain, complaint, say_json
 from dala.cli.videos import VideoOptions, filter_video
 from dala.errors import DalaError
+from dala.media.losses import report_losses
 
 if TYPE_CHECKING:
     from dala.media.chain import Chain
@@ -133,9 +134,9 @@ def _is_quick(job: Job) -> bool:
 
 def _finish(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
     """The lines that remain of a file: what it became, and what of it was lost."""
-    lost = None
-    if outcome.notes and shown:
-        lost = Text(f"dala filter: {outcome.output}: {'; '.join(outcome.notes)}", style="yellow")
+    said: list[str] = []
+    report_losses(outcome.output, outcome.notes, tell=said.append)
+    lost = Text(f"dala filter: {said[0]}", style="yellow") if said and shown else None
     line = _line(outcome) if shown else None
     if is_pipe(Path(outcome.output)):
         bars.finish(None, line)  # what goes to stdout is the result itself
@@ -232,10 +233,10 @@ def kind_of(source: Path) -> str:
     found = kind_of_name(source)
     if found:
         return found
-    from PIL import Image
+    from dala.media.picture_formats import open_image
 
     try:
-        with Image.open(source):
+        with open_image(source):
             return "picture"
     except OSError:  # also what Pillow raises for what it does not know
         return ""

@@ -12,6 +12,7 @@ from dala.cli.names import check_source, expand
 from dala.cli.screen import err, out
 from dala.cli.videos import VideoOptions, encoding_of, respell
 from dala.errors import DalaError, ParameterError
+from dala.media.losses import report_losses
 
 
 def concat_files(
@@ -49,11 +50,11 @@ def concat_files(
     (err() if is_pipe(target) else out()).print(
         f"{said}{float(report.duration):.2f} s", soft_wrap=True, markup=False
     )
-    lost = [*report.notes, *(f"no place for {d}" for d in report.dropped)]
-    if lost:
-        err().print(
-            f"dala concat: {output}: {'; '.join(lost)}",
-            style="yellow",
-            markup=False,
-            soft_wrap=True,
-        )
+    lost = [*report.notes, *report.dropped]
+    report_losses(
+        output,
+        lost,
+        tell=lambda line: err().print(
+            f"dala concat: {line}", style="yellow", markup=False, soft_wrap=True
+        ),
+    )

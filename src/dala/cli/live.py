@@ -20,13 +20,16 @@ from types import FrameType
 from typing import Any
 
 from dala import gpu
+from dala.cli.knobs import knobs_of, shown, turned
 from dala.cli.mistakes import Failed
 from dala.cli.overlay import draw_lines
+from dala.cli.recording import Recorder, recording
 from dala.cli.screen import say
 from dala.cli.sources import Array, Pictures, open_source
 from dala.errors import UnsupportedError
 from dala.gpu.picture_file import save_picture
 from dala.media import Chain, Step, start_pipeline
+from dala.media.timed import chain_at
 
 OVERLAY = 1  # the surface's number for the picture of the help
 TITLE_S, PAUSED_S = 0.5, 0.02  # between new titles; between looks at the keys
@@ -34,6 +37,8 @@ STARTERS = ("blur", "sharpen", "grayscale", "sepia", "edge_detect", "pixelate", 
 KEYS = (
     ("1-9", "a filter on or off"),
     ("0", "all of them off"),
+    ("tab", "the next value"),
+    ("up/down", "turn it"),
     ("space", "pause"),
     ("s", "save a still"),
     ("h", "this help"),
@@ -53,6 +58,7 @@ class Desk:
         self.interrupted = False
         self.stills = stills
         self.saving = False
+        self.turning = 0  # which of the values the arrows change
 
     @property
     def chain(self) -> Chain:
@@ -67,6 +73,8 @@ class Desk:
                 self.on = [False] * len(self.on)
             elif number <= len(self.on):
                 self.on[number - 1] = not self.on[number - 1]
+        elif key in ("Tab", "ArrowUp", "ArrowDown", "+", "=", "-"):
+            self._turn(key)
         elif key == " ":
             self.paused = not self.paused
         elif key in ("h", "H", "?"):
@@ -76,11 +84,33 @@ class Desk:
         elif key in ("q", "Q", "Escape"):
             self.quitting = True
 
+    def _turn(self, key: str) -> None:
+        knobs = knobs_of(self.steps)
+        if not knobs:
+            return
+        if key == "Tab":
+            self.turning = (self.turning + 1) % len(knobs)
+            return
+        number, param = knobs[self.turning % len(knobs)]
+        by = 1 if key in ("ArrowUp", "+", "=") else -1
+        self.steps[number] = turned(self.steps[number], param, by)
+        self.on[number] = True
+
+    @property
+    def value(self) -> str:
+        """The value under the arrows: ``blur radius=3``; empty if there is none."""
+        knobs = knobs_of(self.steps)
+        if not knobs:
+            return ""
+        number, param = knobs[self.turning % len(knobs)]
+        return shown(self.steps[number], param)
+
     def title(self, source: str, fps: float) -> str:
         """For the window."""
         names = " → ".join(s.name for s in self.chain.steps) or "no filter"
         state = "paused" if self.paused else f"{fps:.0f} fps"
-        return f"dala live — {source} — {names} — {state} — h for help"
+        value = f"{self.value} — " if self.value else ""
+        return f"dala live — {source} — {names} — {value}{state} — h for help"
 
     def help_lines(self) -> list[tuple[str, str, bool]]:
         """Key, meaning, and whether it is on: the overlay."""
@@ -89,7 +119,11 @@ class Desk:
             for n, (s, on) in enumerate(zip(self.steps, self.on, strict=True), 1)
             if n <= 9
         ]
-        return [*filters, *((key, meaning, False) for key, meaning in KEYS[1:])]
+        keys = [
+            (key, f"{meaning}: {self.value}" if key == "up/down" else meaning)
+            for key, meaning in KEYS
+        ]
+        return [*filters, *((key, meaning, False) for key, meaning in keys[1:])]
 
     def save_still(self, picture: Array) -> Path:
         """Write the picture under the next free name."""
@@ -133,29 +167,37 @@ class Pace:
 
 def run_live(
     source: str,
-    size: tuple[int, int],
+    size: tuple[int, int] | None,
     steps: Sequence[Step],
     *,
     frames: int | None,
     stills: Path,
     device: str,
+    fps: float | None = None,
+    outputs: Sequence[str] = (),
+    window: bool = True,
 ) -> None:
-    """Show the source until the window is closed, the source ends, or ``frames`` are shown."""
-    _require_screen()
+    """Show the source until the window is closed, the source ends, or ``frames`` are shown.
+
+    ``outputs`` are files and servers that get what is shown; without a ``window`` nothing else does.
+    """
+    if window:
+        _require_screen()
     filters = list(steps) or [s for name in STARTERS for s in Chain.of(name).steps]
     desk = Desk(filters, all_on=bool(steps), stills=stills)
-    with open_source(source, size, device) as pictures, _asking_to_stop(desk):
+    asked = open_source(source, size, device, fps)
+    with asked as pictures, _asking_to_stop(desk), recording(outputs, fps or 30) as recorder:
         first = next(pictures, None)
         if first is None:
             raise Failed(f"{source} has no picture")
         height, width, _ = first.shape
         with gpu.create_surface(width, height) as surface:
-            stage = Stage(surface, desk, source)
+            stage = (Stage if window else Unseen)(surface, desk, source)
             say(f"{source}, {width}×{height}; keys: " + ", ".join(f"{k} {m}" for k, m in KEYS))
             try:
-                _play(stage, itertools.chain([first], pictures), frames)
+                _play(stage, itertools.chain([first], pictures), frames, recorder)
             finally:
-                stage.window.close()
+                stage.close()
             say(f"{stage.pace.frames} frames, {stage.pace.average:.1f} fps")
     if desk.interrupted:
         raise KeyboardInterrupt
@@ -177,6 +219,10 @@ class Stage:
             self.window: Any = surface.show(title, block=False, on=handlers, vsync=False)
         except UnsupportedError as error:
             raise UnsupportedError(str(error).removeprefix("show: ")) from error
+
+    def close(self) -> None:
+        """The window goes."""
+        self.window.close()
 
     def show(self, picture: Array) -> bool:
         """Bring a picture to the screen; whether the window is still open."""
@@ -203,13 +249,32 @@ class Stage:
         self.surface.draw_image(OVERLAY, 0, 0, lines.shape[1], lines.shape[0])
 
 
-def _play(stage: Stage, pictures: Pictures, frames: int | None) -> None:
+class Unseen(Stage):
+    """No window: what comes is filtered and recorded."""
+
+    def __init__(self, surface: gpu.Surface, desk: Desk, source: str) -> None:
+        self.surface, self.desk, self.source = surface, desk, source
+        self.pace = Pace()
+
+    def show(self, picture: Array) -> bool:
+        """It is counted."""
+        self.pace.tick()
+        return True
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def _play(stage: Stage, pictures: Pictures, frames: int | None, recorder: Recorder) -> None:
     desk, picture = stage.desk, next(pictures, None)
     if picture is None:
         return
+    began = time.perf_counter()
     with start_pipeline(picture.shape[1], picture.shape[0], background=True) as pipeline:
         while picture is not None and not desk.quitting:
-            result: Array = pipeline.process(picture, desk.chain)
+            chain = chain_at(desk.chain, stage.pace.frames, time.perf_counter() - began)
+            result: Array = pipeline.process(picture, chain)
+            recorder.write(result)
             if desk.saving:
                 say(f"saved {desk.save_still(result)}")
             if not stage.show(result) or (frames is not None and stage.pace.frames >= frames):

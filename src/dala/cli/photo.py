@@ -19,6 +19,7 @@ from dala.cli.captions import Caption
 from dala.cli.mistakes import Failed, UsageMistake
 from dala.errors import suggest
 from dala.media import Chain, start_pipeline
+from dala.media.picture_formats import open_image, readable_formats
 
 Pixels = npt.NDArray[Any]  # (height, width, 4), u8, or f32 for pictures of 16 bits
 OPAQUE = ("JPEG", "MPO", "PPM", "BMP", "PCX", "EPS", "PDF")  # formats that drop alpha
@@ -50,7 +51,7 @@ def load_photo(path: Path) -> Photo:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(path) as opened:
+            with open_image(path) as opened:
                 return _take(opened, path)
     except UnidentifiedImageError as error:
         raise Failed(f"{path}: {_why_unknown(path)}") from error
@@ -174,9 +175,9 @@ def _as_image(photo: Photo, pixels: Pixels, form: str, *, grey: bool) -> Image.I
 
 @functools.cache
 def picture_endings() -> frozenset[str]:
-    """Endings of files that Pillow reads."""
-    Image.init()
-    return frozenset(e for e, f in Image.registered_extensions().items() if f in Image.OPEN)
+    """Endings of files that are read."""
+    known = readable_formats()
+    return frozenset(e for e, f in Image.registered_extensions().items() if f in known)
 
 
 def _captioned(photo: Photo, frames: list[Pixels], caption: Caption) -> list[Pixels]:

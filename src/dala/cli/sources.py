@@ -1,4 +1,4 @@
-"""Where live pictures come from: a moving test pattern, a camera, a file, a stream."""
+"""Where live pictures come from: a moving test pattern, a camera, a screen, a file, a stream."""
 
 from __future__ import annotations
 
@@ -16,19 +16,32 @@ from dala.cli.mistakes import UsageMistake
 
 Array = npt.NDArray[np.uint8]
 Pictures = Iterator[Array]  # (height, width, 4), all of one size
-TEST, CAMERA = "test", "camera"
+TEST, CAMERA, SCREEN = "test", "camera", "screen"
+TEST_SIZE = (1280, 720)
 TEST_FPS = 60
 
 
-def open_source(spec: str, size: tuple[int, int], device: str) -> AbstractContextManager[Pictures]:
-    """Pictures of a source: ``test``, ``camera``, ``camera:1``, a path or a URL."""
+def open_source(
+    spec: str, size: tuple[int, int] | None, device: str, fps: float | None = None
+) -> AbstractContextManager[Pictures]:
+    """Pictures of a source: ``test``, ``camera``, ``camera:1``, ``screen``, a path or a URL.
+
+    ``size`` and ``fps`` are what a camera or a screen is asked for.
+    """
     kind, _, number = spec.partition(":")
     if spec == TEST:
-        return nullcontext(_test_pictures(*size))
+        return nullcontext(_test_pictures(*(size or TEST_SIZE)))
     if kind == CAMERA:
         if number and not number.isdecimal():
             raise UsageMistake(f"--source: a camera is camera or camera:N, got {spec!r}")
-        return _Video(int(number or 0), device, live=True)
+        return _Video(int(number or 0), device, live=True, size=size, fps=fps)
+    if kind == SCREEN:
+        return _Video(spec, device, live=True, size=size, fps=fps)
+    if size is not None or fps is not None:
+        raise UsageMistake(
+            "--size and --fps are what the test source, a camera or a screen is asked for; "
+            f"{spec} comes as it is"
+        )
     return _Video(spec, device, live="://" in spec)
 
 
@@ -57,11 +70,19 @@ def _test_pictures(width: int, height: int) -> Pictures:
 class _Video(AbstractContextManager[Pictures]):
     """A reader's frames: live ones as they come, those of a file at its own pace."""
 
-    def __init__(self, source: str | int, device: str, *, live: bool) -> None:
+    def __init__(
+        self,
+        source: str | int,
+        device: str,
+        *,
+        live: bool,
+        size: tuple[int, int] | None = None,
+        fps: float | None = None,
+    ) -> None:
         from dala import video
 
         self._live = live
-        self._reader: Any = video.Reader(source, latest=live, device=device)
+        self._reader: Any = video.Reader(source, latest=live, device=device, size=size, fps=fps)
 
     def __enter__(self) -> Pictures:
         return self._pictures()

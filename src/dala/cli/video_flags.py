@@ -98,6 +98,10 @@ Conceal = Annotated[
         "--conceal", rich_help_panel=VIDEOS, help="Of damaged ones: go on with what is left."
     ),
 ]
+Tonemap = Annotated[
+    bool,
+    typer.Option("--tonemap", rich_help_panel=VIDEOS, help="Make SDR of HDR (PQ, HLG)."),
+]
 Strict = Annotated[
     bool,
     typer.Option(

@@ -27,7 +27,7 @@ _BITS = re.compile(r"(\d+(?:\.\d+)?)([kKmM]?)")
 _SPELLED = {"start": "--from", "end": "--to", "on_damage='conceal'": "--conceal", "bit_rate": "--bitrate",
             "pixel_format": "--pixel-format", "speed": "--speed", "fps": "--fps", "audio": "--audio",
             "audio='none'": "--audio none",
-            "audio='encode'": "--audio encode"}  # fmt: skip
+            "audio='encode'": "--audio encode", "tonemap makes": "--tonemap makes"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class VideoOptions:
     gif: bool = False
     conceal: bool = False
     strict: bool = False
+    tonemap: bool = False
 
     def check(self) -> None:
         """Refuse what makes no sense, before any file is looked at."""
@@ -118,6 +119,7 @@ def filter_video(
             audio=options.audio,
             encoding=encoding_of(options),
             on_damage="conceal" if options.conceal else "error",
+            tonemap=options.tonemap,
             strict=options.strict,
             over=over,
             progress=advance,
@@ -130,7 +132,7 @@ def filter_video(
         raise Failed(respell(str(error))) from error
     told.frames = report.frames
     told.width, told.height = report.size
-    told.notes = [*report.notes, *(f"no place for {d}" for d in report.dropped)]
+    told.notes = [respell(n) for n in (*report.notes, *report.dropped)]
     return told
 
 
@@ -150,7 +152,7 @@ def encoding_of(options: VideoOptions) -> Any:
 def respell(message: str) -> str:
     """A message for Python in the words of the command line."""
     for word, spelled in _SPELLED.items():
-        if "=" in word:
+        if "=" in word or " " in word:
             message = message.replace(word, spelled)
         else:
             message = re.sub(rf"\b{word}\b(?= is |=)", spelled, message)

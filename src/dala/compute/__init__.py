@@ -5,6 +5,7 @@
     pipelines.py  stages planned together       engine.py     stages → recipe → command
     default.py    the default device            handle.py     work under way, as its caller holds it
     failures.py   errors that outlive a call    repeated.py   calls that come again
+    shape_order.py    width and height swapped?
 
 The functions are the API of the seeds (facts.py, arrays.py, calls.py); each delegates to a method of
 an object.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +13,8 @@ from dala.compute.buffers import Buffer, Scratch, array_type, check_shape
 from dala.compute.default import default_engine
 from dala.compute.interop import as_host_array, from_any
 from dala.compute.interop import to_array as _to_array
-from dala.errors import ArgumentError, ShapeError
+from dala.compute.shape_order import is_turned
+from dala.errors import ArgumentError, ShapeError, ShapeWarning
 from dala.ir.dtypes import DType, parse_dtype
 
 Array = npt.NDArray[Any]
@@ -44,7 +46,10 @@ def buffer_zeros(shape: object, dtype: object = "f32") -> Buffer:
 
 
 def buffer_from_binary(data: object, shape: object, dtype: object = "u8") -> Buffer:
-    """A buffer from raw bytes, such as the pixels of an image.
+    """A buffer from raw bytes, such as the pixels of an image: (height, width, channels).
+
+    Where an image's shape is given as (width, height, channels) and its rows would fit together that way
+    only, a ShapeWarning says so.
 
     >>> from dala import compute
     >>> compute.buffer_from_binary(bytes(2 * 3 * 4), (2, 3, 4)).size
@@ -62,7 +67,16 @@ def buffer_from_binary(data: object, shape: object, dtype: object = "u8") -> Buf
             f"buffer_from_binary: shape {type_.shape} of {type_.dtype} needs {type_.nbytes} bytes, "
             f"got {raw.size}"
         )
-    return _upload(raw.view(type_.dtype.numpy).reshape(type_.shape), type_.dtype)
+    array = raw.view(type_.dtype.numpy).reshape(type_.shape)
+    if is_turned(array):
+        rows, columns, channels = type_.shape
+        warnings.warn(
+            f"buffer_from_binary: the rows of this image of {type_.shape} do not fit together, as "
+            f"{(columns, rows, channels)} they do; a shape is (height, width, channels)",
+            ShapeWarning,
+            stacklevel=2,
+        )
+    return _upload(array, type_.dtype)
 
 
 def scratch(shape: object, dtype: object = "u8") -> Scratch:
@@ -161,16 +175,24 @@ def free_many(buffers: Iterable[Buffer | Scratch]) -> None:
         b.close()
 
 
-def from_array(x: object) -> Buffer:
-    """A buffer with the shape, dtype and values of an array: NumPy, DLPack, PIL, memoryview.
+def from_array(x: object, dtype: object = None) -> Buffer:
+    """A buffer with the shape, dtype and values of an array: NumPy, DLPack, PIL, memoryview, lists.
+
+    Numbers of Python's own have no dtype: fractions become f32, as in Nx, and whole numbers s64. An array
+    keeps its own, which for NumPy's fractions is f64; ``dtype`` asks for another one.
 
     >>> import numpy as np
     >>> from dala import compute
-    >>> compute.from_array(np.arange(3, dtype=np.int64)).dtype
-    's64'
+    >>> compute.from_array([1.0, 2.0, 3.0]).dtype, compute.from_array(np.arange(3)).dtype
+    ('f32', 's64')
+    >>> compute.from_array(np.array([1.0, 2.0, 3.0]), dtype="f32").dtype
+    'f32'
     """
     if isinstance(x, Buffer):
         x = x.read()
+    if dtype is not None:
+        wanted = parse_dtype(dtype)
+        return _upload(as_host_array(x, None, wanted), wanted)
     array, dtype_ = from_any(x)
     return _upload(array, dtype_)
 

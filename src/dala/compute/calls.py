@@ -75,8 +75,8 @@ def run_to_surface(
     surface: PixelTarget,
     params: Params | None = None,
 ) -> None:
-    """Run a kernel whose result, an RGBA image of the surface's size, becomes the surface's content;
-    draw over it, or present it.
+    """Run a kernel whose result, an RGBA image of the surface's size (u8, or f32 of 0..1), becomes the
+    surface's content; draw over it, or present it.
 
     Without an output buffer (None) the kernel writes straight into the surface's next frame.
 
@@ -89,13 +89,24 @@ def run_to_surface(
         raise ArgumentError(f"run_to_surface: expected a surface, got {type(surface).__name__}")
     if output is not None:
         run_kernel(kernel, inputs, output, params)
-        surface.set_pixels(output)
+        if isinstance(output, Buffer) and output.dtype == "f32":
+            surface.take_buffer(_as_bytes(output))
+        else:
+            surface.set_pixels(output)
         return
     engine = inputs[0].engine if inputs else default_engine()
     type_ = array_type((surface.height, surface.width, 4), "u8")
     frame = Buffer(engine, type_, engine.device.allocate(type_))
     run_kernel(kernel, inputs, frame, params)
     surface.take_buffer(frame)
+
+
+def _as_bytes(image: Buffer) -> Buffer:
+    """An image of f32 in levels of 0..255; what is beyond 0..1 is clipped."""
+    type_ = array_type(image.shape, "u8")
+    levels = Buffer(image.engine, type_, image.engine.device.allocate(type_))
+    run_kernel("resize", [image], levels)  # of its own size: as it is
+    return levels
 
 
 def submit(spec: Mapping[str, object]) -> Command:

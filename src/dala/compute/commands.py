@@ -30,10 +30,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
+import numpy as np
+
 from dala import forking, leaving
 from dala.compute.failures import detached, renewed
 from dala.compute.handle import Handle
-from dala.errors import CommandError
+from dala.errors import CommandCancelledError, CommandError
 from dala.once import once_per_process
 from dala.threads import Runners
 
@@ -140,6 +142,25 @@ class Command(Handle[None]):
     def done(self) -> bool:
         """Whether it has completed or failed."""
         return self.status != "pending"
+
+    def cancel(self) -> bool:
+        """Let it not begin; whether it was in time. What has begun, or is done, goes on as it is.
+
+        A cancelled command fails in its turn, with a CommandCancelledError, and so does whoever reads what
+        it would have written; everything else keeps its order.
+
+        >>> from dala import compute
+        >>> a = compute.buffer([-1.0, 2.0])
+        >>> command = compute.run_kernel_async("relu", [a], a)
+        >>> command.wait()
+        >>> command.cancel()  # too late
+        False
+        """
+        with _lock:
+            if self._done or self._runs_on:
+                return False
+            self._run = _cancelled
+            return True
 
     @property
     def _title(self) -> str:
@@ -411,6 +432,10 @@ def _refuse() -> None:
     raise _INTERRUPTED
 
 
+def _cancelled() -> None:
+    raise CommandCancelledError("it was cancelled before it began")
+
+
 def poll_command(command: Command | int) -> Status:
     """The status of a command, or of its number."""
     found = _look_up(command)
@@ -433,6 +458,8 @@ def _look_up(command: Command | int) -> Command | BaseException | None:
     """A command by its number, as long as it is pending; then only its failure, if it failed."""
     if isinstance(command, Command):
         return command
+    if isinstance(command, np.integer):  # a number out of an array
+        command = int(command)
     if isinstance(command, bool) or not isinstance(command, int):
         raise CommandError(f"expected a command or its number, got {type(command).__name__}")
     with _lock:

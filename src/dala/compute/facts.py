@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dala._version import __version__
 from dala.backends.auto import choose_auto
+from dala.backends.webgpu.adapters import best_real_gpu
 from dala.compute.default import default_engine, devices
 from dala.language.kernel import Kernel
 from dala.language.registry import find_kernel as _find_kernel
@@ -11,7 +12,7 @@ from dala.language.registry import kernel_names
 
 
 def device_info() -> dict[str, object]:
-    """The default device: name, whether it is a GPU, backend, version, and why it was chosen.
+    """The default device: name, whether it is a GPU, backend, version, limits, and why it was chosen.
 
     >>> import dala
     >>> with dala.use("cpu"):
@@ -35,13 +36,13 @@ def device_info() -> dict[str, object]:
 
 
 def has_gpu() -> bool:
-    """Whether the default device is a GPU.
+    """Whether there is a real GPU here, whatever the default device is; a software one is none.
 
     >>> from dala import compute
     >>> compute.has_gpu() in (True, False)
     True
     """
-    return default_engine().device.is_gpu
+    return best_real_gpu()[0] is not None
 
 
 def device_count() -> int:

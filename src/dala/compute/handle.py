@@ -7,11 +7,21 @@ from abc import abstractmethod
 from collections.abc import Callable, Generator
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from dala import leaving
 from dala.compute.failures import renewed
-from dala.errors import CommandTimeoutError
+from dala.errors import ArgumentError, CommandTimeoutError
 
 Result_co = TypeVar("Result_co", covariant=True)
+
+
+def check_timeout(timeout: object) -> float:
+    """A number of seconds, or an error that says so."""
+    number = isinstance(timeout, int | float | np.integer | np.floating)
+    if not number or isinstance(timeout, bool) or timeout != timeout:
+        raise ArgumentError(f"a timeout is a number of seconds or None, got {timeout!r}")
+    return float(timeout)  # type: ignore[arg-type]
 
 
 class Handle(Generic[Result_co]):
@@ -43,6 +53,8 @@ class Handle(Generic[Result_co]):
 
     def wait(self, timeout: float | None = None) -> Result_co:
         """Block until it is done, for at most ``timeout`` seconds; raises its error if it failed."""
+        if timeout is not None:
+            timeout = check_timeout(timeout)
         if not self._wait_until_done(timeout):
             raise CommandTimeoutError(f"{self._title} is not done after {timeout:g} s")
         return self._outcome()

@@ -29,8 +29,11 @@ def as_host_array(data: object, shape: tuple[int, ...] | None, dtype: DType) -> 
 
 
 def from_any(data: object) -> tuple[Array, DType]:
-    """Any array as a host array in its own dtype."""
+    """Any array as a host array in its own dtype; Python's own fractions, which have none, as f32."""
     array = _to_numpy(data)
+    if isinstance(data, list | tuple | float) and array.dtype == np.float64:
+        with np.errstate(over="ignore"):
+            array = array.astype(np.float32)
     native = array.dtype.newbyteorder("=")
     try:
         dtype = parse_dtype(native)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dala.closing import Closing
 from dala.compute.buffers import Buffer, Scratch
 from dala.compute.commands import Command
+from dala.compute.default import default_engine
 from dala.compute.engine import Engine, Prepared, Stream
 from dala.compute.stages import Stage, bind_stage, is_known, parse_stage
 from dala.errors import ArgumentError, DeviceError, PipelineError, ShapeError
@@ -28,8 +29,8 @@ class Pipeline(Closing):
     [155, 155, 155, 100]
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+    def __init__(self, engine: Engine | None = None) -> None:
+        self.engine = default_engine() if engine is None else engine
         self._stages: tuple[Stage, ...] = ()
         self._ready: tuple[tuple[Stage, ...], Prepared] | None = None  # and for which stages
         self._closed = False
@@ -196,10 +197,13 @@ def _on_other_buffers(stage: Stage, buffers: Mapping[Buffer, Buffer]) -> Stage:
 
 
 def _as_spec(stage: Stage) -> dict[str, object]:
-    spec: dict[str, object] = {"op": stage.op}
-    if stage.kernel is not None:  # by name, unless the name means another kernel by now
-        spec["kernel"] = stage.kernel.name if is_known(stage.kernel) else stage.kernel
-    if stage.output is not None:
-        spec["inputs"], spec["output"] = list(stage.inputs), stage.output
-        spec["params"] = dict(stage.values)
-    return spec
+    kernel: object = stage.kernel
+    if stage.kernel is not None and is_known(stage.kernel):
+        kernel = stage.kernel.name  # unless the name means another kernel by now
+    return {
+        "op": stage.op,
+        "kernel": kernel,
+        "inputs": list(stage.inputs),
+        "output": stage.output,
+        "params": dict(stage.values),
+    }

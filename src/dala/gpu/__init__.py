@@ -12,6 +12,7 @@
     check.py      foreign bytes             limits.py     why a number is refused
     pixels.py     pixels as users have them
     clipped.py    what begins outside       report.py     errors sixty times a second
+    functions.py  methods as functions
 
     call → encode → record ─ queue → render thread → raster → back frame ─ present → front frame → window
 
@@ -24,49 +25,50 @@ from typing import Literal
 
 from dala.gpu import command
 from dala.gpu.drawing import Recorder
+from dala.gpu.functions import as_function, surface_of
 from dala.gpu.receipt import Receipt
 from dala.gpu.surface import Surface
 
-batch = Surface.batch
-blit = Surface.blit
-blits = Surface.blits
-clear = Surface.clear
-destroy_surface = Surface.close
-dispatch_compute = Surface.dispatch_compute
-draw_circle = Surface.draw_circle
-draw_circles = Surface.draw_circles
-draw_image = Surface.draw_image
-draw_line = Surface.draw_line
-draw_lines = Surface.draw_lines
-draw_round_rect = Surface.draw_round_rect
-draw_round_rects = Surface.draw_round_rects
-draw_triangle = Surface.draw_triangle
-draw_triangles = Surface.draw_triangles
-fill_circle = Surface.fill_circle
-fill_circles = Surface.fill_circles
-fill_rect = Surface.fill_rect
-fill_rects = Surface.fill_rects
-fill_round_rect = Surface.fill_round_rect
-fill_round_rects = Surface.fill_round_rects
-fill_triangle = Surface.fill_triangle
-fill_triangles = Surface.fill_triangles
-get_pixels = Surface.get_pixels
-load_image = Surface.load_image
-load_shader = Surface.load_shader
-load_sprite = Surface.load_sprite
-present = Surface.present
-read_pixels = Surface.read_pixels
-remove_image = Surface.remove_image
-remove_sprite = Surface.remove_sprite
-reset_clip = Surface.reset_clip
-resize_surface = Surface.resize
-save = Surface.save
-set_clip = Surface.set_clip
-set_pixels = Surface.set_pixels
-set_uniform = Surface.set_uniform
-show = Surface.show
-submit = Surface.submit
-with_pixels = Surface.with_pixels
+batch = as_function(Surface.batch)
+blit = as_function(Surface.blit)
+blits = as_function(Surface.blits)
+clear = as_function(Surface.clear)
+destroy_surface = as_function(Surface.close)
+dispatch_compute = as_function(Surface.dispatch_compute)
+draw_circle = as_function(Surface.draw_circle)
+draw_circles = as_function(Surface.draw_circles)
+draw_image = as_function(Surface.draw_image)
+draw_line = as_function(Surface.draw_line)
+draw_lines = as_function(Surface.draw_lines)
+draw_round_rect = as_function(Surface.draw_round_rect)
+draw_round_rects = as_function(Surface.draw_round_rects)
+draw_triangle = as_function(Surface.draw_triangle)
+draw_triangles = as_function(Surface.draw_triangles)
+fill_circle = as_function(Surface.fill_circle)
+fill_circles = as_function(Surface.fill_circles)
+fill_rect = as_function(Surface.fill_rect)
+fill_rects = as_function(Surface.fill_rects)
+fill_round_rect = as_function(Surface.fill_round_rect)
+fill_round_rects = as_function(Surface.fill_round_rects)
+fill_triangle = as_function(Surface.fill_triangle)
+fill_triangles = as_function(Surface.fill_triangles)
+get_pixels = as_function(Surface.get_pixels)
+load_image = as_function(Surface.load_image)
+load_shader = as_function(Surface.load_shader)
+load_sprite = as_function(Surface.load_sprite)
+present = as_function(Surface.present)
+read_pixels = as_function(Surface.read_pixels)
+remove_image = as_function(Surface.remove_image)
+remove_sprite = as_function(Surface.remove_sprite)
+reset_clip = as_function(Surface.reset_clip)
+resize_surface = as_function(Surface.resize)
+save = as_function(Surface.save)
+set_clip = as_function(Surface.set_clip)
+set_pixels = as_function(Surface.set_pixels)
+set_uniform = as_function(Surface.set_uniform)
+show = as_function(Surface.show)
+submit = as_function(Surface.submit)
+with_pixels = as_function(Surface.with_pixels)
 
 __all__ = [
     "Receipt", "Recorder", "Surface", "batch", "blit", "blits", "clear", "command", "create_surface",
@@ -105,7 +107,7 @@ def width(surface: Surface) -> int:
     >>> gpu.width(gpu.create_surface(320, 200))
     320
     """
-    return surface.width
+    return surface_of(surface, "width").width
 
 
 def height(surface: Surface) -> int:
@@ -115,7 +117,7 @@ def height(surface: Surface) -> int:
     >>> gpu.height(gpu.create_surface(320, 200))
     200
     """
-    return surface.height
+    return surface_of(surface, "height").height
 
 
 def supports_compute(surface: Surface) -> bool:
@@ -125,4 +127,4 @@ def supports_compute(surface: Surface) -> bool:
     >>> gpu.supports_compute(gpu.create_surface(8, 8, device="cpu"))
     False
     """
-    return surface.supports_compute
+    return surface_of(surface, "supports_compute").supports_compute

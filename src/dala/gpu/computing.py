@@ -42,13 +42,18 @@ class Computing(Drawing):
     ) -> None:
         """Run a compute shader on the pixels drawn so far: WGSL text, or the name of a loaded one.
 
+        A text that does not compile is refused here, with a ShaderError.
+
         >>> from dala import gpu
         >>> with gpu.create_surface(8, 8) as surface:
         ...     if surface.supports_compute:
         ...         surface.dispatch_compute("@compute @workgroup_size(1) fn main() {}")
         """
-        self._need_compute()
-        self._record(command.encode_dispatch_compute(wgsl, params, workgroups))
+        shaders = self._need_compute()
+        data = command.encode_dispatch_compute(wgsl, params, workgroups)
+        if not wgsl.isidentifier():  # a text: if it is wrong, its author is here
+            shaders.check(wgsl)
+        self._record(data)
 
     def load_shader(self, name: str, source: str) -> None:
         """Keep a compute shader under a name; loading it again replaces it from the next dispatch on.
@@ -58,8 +63,10 @@ class Computing(Drawing):
         ...     if surface.supports_compute:
         ...         surface.load_shader("nothing", "@compute @workgroup_size(1) fn main() {}")
         """
-        self._need_compute()
-        self._record(command.encode_load_shader(name, source))
+        shaders = self._need_compute()
+        data = command.encode_load_shader(name, source)
+        shaders.check(source)
+        self._record(data)
 
     def set_uniform(self, name: str, data: Data) -> None:
         """Bytes that shaders read under a name; an array is taken as its bytes.
@@ -72,6 +79,8 @@ class Computing(Drawing):
         self._need_compute()
         self._record(command.encode_set_uniform(name, data))
 
-    def _need_compute(self) -> None:
-        if not self.supports_compute:
+    def _need_compute(self) -> ShaderSet:
+        shaders = self._renderer.canvas.shaders
+        if shaders is None:
             raise no_compute()
+        return shaders

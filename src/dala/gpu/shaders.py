@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dala import forking
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray
 from dala.errors import ShaderError, SurfaceError
@@ -83,11 +84,16 @@ class ShaderSet:
         self._named: dict[str, Shader] = {}
         self._uniforms: dict[str, bytes] = {}
         self._compiled: OrderedDict[str, Shader] = OrderedDict()
+        self._compiling = forking.lock()  # the render thread compiles too, and whoever calls
         self._buffers: dict[str, tuple[Any, int]] = {}
 
     def load(self, name: str, source: str) -> None:
         """Compile a shader and keep it under a name; if it does not compile, the old one stays."""
         self._named[name] = self._compile(source)
+
+    def check(self, source: str) -> None:
+        """Compile a shader on the caller's thread, who is told what is wrong with it; it is kept."""
+        self._compile(source)
 
     def set_uniform(self, name: str, data: bytes) -> None:
         """Bytes for shaders to read."""
@@ -148,6 +154,10 @@ class ShaderSet:
             self.device.queue.submit(encoder)
 
     def _compile(self, text: str) -> Shader:
+        with self._compiling:
+            return self._compile_once(text)
+
+    def _compile_once(self, text: str) -> Shader:
         found = self._compiled.get(text)
         if found is not None:
             self._compiled.move_to_end(text)

@@ -152,6 +152,10 @@ class Surface(Computing, Closing):
         b'\\xff\\x00\\x00\\xff'
         """
         parts = commands.commands if isinstance(commands, Recorder) else commands
+        if not isinstance(parts, Iterable):
+            raise ArgumentError(
+                f"batch: expected a list of commands as bytes, got {type(commands).__name__}"
+            )
         return self._submit(command.encode_batch([as_bytes(p) for p in parts]))
 
     def _submit(self, data: bytes) -> Receipt:

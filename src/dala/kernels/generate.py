@@ -40,13 +40,17 @@ def generate_gradient() -> Vec:
 @builtin("image")
 def generate_noise(
     seed: int = param(0, min=0, max=2**31 - 1, help="Another seed, another image."),
+    frame: int = param(
+        0, min=0, max=2**31 - 1, help="Of a video: its number, set for every frame."
+    ),
 ) -> Vec:
     """Every level of every colour equally likely; opaque. The same bytes on every device.
 
     >>> media.generate_noise(640, 480, seed=1).shape
     (480, 640, 4)
     """
-    row = scramble(u32(y) * 0x9E3779B1 + scramble(u32(seed) + 0x85EBCA77))
+    begin = u32(seed) + u32(frame) * 0x27D4EB2F + 0x85EBCA77
+    row = scramble(u32(y) * 0x9E3779B1 + scramble(begin))
     bits = scramble(u32(x) * 0xC2B2AE3D + row)
     levels = [f32((bits >> shift) & 255) for shift in (0, 8, 16)]
     return rgb(*(level * (1 / 255) for level in levels)).with_alpha(1.0)

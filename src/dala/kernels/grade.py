@@ -98,8 +98,11 @@ def vibrance(
 def grain(
     src: Image,
     amount: float = param(0.1, min=0, max=1, help="How far it goes at most; 0 changes nothing."),
-    seed: int = param(0, min=0, max=2**31 - 1, help="Another seed, another grain: one per frame."),
+    seed: int = param(0, min=0, max=2**31 - 1, help="Another seed, another grain."),
     size: int = static(1, min=1, max=64, pixels=True, help="Width of a grain in pixels."),
+    frame: int = param(
+        0, min=0, max=2**31 - 1, help="Of a video: its number, set for every frame."
+    ),
 ) -> Vec:
     """The grain of film: grey noise, strongest in the middle tones.
 
@@ -108,7 +111,8 @@ def grain(
     True
     """
     p = src[0, 0]
-    noise = _grains(x, y, seed) if size == 1 else _large_grains(size, seed)
+    begin = u32(seed) + u32(frame) * 0x27D4EB2F
+    noise = _grains(x, y, begin) if size == 1 else _large_grains(size, begin)
     t = clamp(luma(p), 0.0, 1.0)
     return keep_alpha(p.rgb + noise * amount * (0.2 + 3.2 * t * (1.0 - t)), p)
 

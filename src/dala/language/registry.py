@@ -38,6 +38,8 @@ def add_custom(name: str, kernel: Kernel) -> None:
 
 def remove_custom(name: str) -> None:
     """Forget a user's kernel."""
+    if not isinstance(name, str):
+        raise KernelNotFoundError(f"a kernel is named by a string, got {type(name).__name__}")
     if name in _builtin:
         raise KernelError(f"{name!r} is a built-in kernel and cannot be unregistered")
     with _lock:

@@ -7,8 +7,10 @@
     step.py         one filter of a chain      further.py   the further images it reads
     pictures.py     NumPy, PIL, bytes, …       pil.py       PIL images; packing.py: RGB ↔ RGBA
     overlays.py     a logo on a picture        automatic.py filters that look at the picture first
+    surfaces.py     surfaces as pictures
     backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
-    losses.py       what an output cannot hold, said in one line
+    losses.py       what an output cannot hold picture_formats.py   files that are read
+    timed.py        filters that change from frame to frame
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 

@@ -73,7 +73,7 @@ def auto_white_balance(
     >>> photo = np.full((4, 4, 3), (120, 100, 80), np.uint8)
     >>> photo[0, 0] = (60, 50, 40)
     >>> media.auto_white_balance(photo)[0].tolist()
-    [[51, 51, 51], [102, 102, 102], [102, 102, 102], [102, 102, 102]]
+    [[52, 52, 52], [104, 104, 104], [104, 104, 104], [104, 104, 104]]
     """
     return _between(src, black, white, strength, clip)
 

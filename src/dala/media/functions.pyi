@@ -70,7 +70,7 @@ def auto_white_balance(
     >>> photo = np.full((4, 4, 3), (120, 100, 80), np.uint8)
     >>> photo[0, 0] = (60, 50, 40)
     >>> media.auto_white_balance(photo)[0].tolist()
-    [[51, 51, 51], [102, 102, 102], [102, 102, 102], [102, 102, 102]]
+    [[52, 52, 52], [104, 104, 104], [104, 104, 104], [104, 104, 104]]
     """
 @overload
 def auto_white_balance(
@@ -437,11 +437,12 @@ def generate_gradient(
     """
 
 def generate_noise(
-    width: int, height: int, seed: int = 0, *, device: str | None = None
+    width: int, height: int, seed: int = 0, frame: int = 0, *, device: str | None = None
 ) -> npt.NDArray[np.uint8]:
     """Every level of every colour equally likely; opaque. The same bytes on every device.
 
         seed: a whole number in 0..2.14748e+09. Another seed, another image.
+        frame: a whole number in 0..2.14748e+09. Of a video: its number, set for every frame.
 
     >>> import numpy as np
     >>> from dala import media
@@ -476,14 +477,16 @@ def glow(
 
 @overload
 def grain(
-    image: Image, amount: float = 0.1, seed: int = 0, size: int = 1, *, width: int | None = None,
-    height: int | None = None, channels: Channels | None = None, device: str | None = None
+    image: Image, amount: float = 0.1, seed: int = 0, size: int = 1, frame: int = 0, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
 ) -> Image:
     """The grain of film: grey noise, strongest in the middle tones.
 
         amount: a number in 0..1. How far it goes at most; 0 changes nothing.
-        seed: a whole number in 0..2.14748e+09. Another seed, another grain: one per frame.
+        seed: a whole number in 0..2.14748e+09. Another seed, another grain.
         size: a whole number in 1..64. Width of a grain in pixels.
+        frame: a whole number in 0..2.14748e+09. Of a video: its number, set for every frame.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -496,7 +499,7 @@ def grain(
 @overload
 def grain(
     data: Raw, image_width: int, image_height: int, /, amount: float = 0.1, seed: int = 0,
-    size: int = 1, *, channels: Channels | None = None, device: str | None = None
+    size: int = 1, frame: int = 0, *, channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload

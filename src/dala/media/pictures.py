@@ -3,7 +3,8 @@
     take_picture(image)  →  Picture: its form, and its pixels as a device wants them
     picture.give_back(pixels)  →  the caller's kind, channels and element type
 
-Kinds: NumPy arrays, PIL images, bytes with a size, whatever speaks DLPack (torch), buffers of dala.
+Kinds: NumPy arrays, PIL images, bytes with a size, whatever speaks DLPack (torch), dala's buffers and
+surfaces.
 A device has grey and RGBA; RGB gets an opaque alpha on the way in and loses it on the way out, and BGR is
 swapped on the device, inside of the first and the last pass.
 """
@@ -26,6 +27,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import IMAGE_DTYPES, DType, parse_dtype
 from dala.media.packing import add_alpha, drop_alpha
 from dala.media.pil import array_of_pil, is_pil, pil_like
+from dala.media.surfaces import is_surface, pixels_of_surface, surface_like
 
 __all__ = ["Channels", "Layout", "Picture", "add_alpha", "drop_alpha", "take_picture", "with_alpha"]
 
@@ -131,6 +133,8 @@ def _open(
         return image, _no_way_back
     if isinstance(image, np.ndarray):
         return image, _as_it_is
+    if is_surface(image):
+        return pixels_of_surface(image), surface_like(image)
     if isinstance(image, bytes | bytearray | memoryview):
         return _from_bytes(image, width, height, channels, who)
     if is_pil(image):
@@ -141,7 +145,7 @@ def _open(
         return _from_dlpack(image, who)
     raise ArgumentError(
         f"{who}: expected a picture (NumPy array, PIL image, bytes with width and height, DLPack, "
-        f"dala buffer), got {type(image).__name__}"
+        f"dala buffer, surface), got {type(image).__name__}"
     )
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.errors import DTypeError, MediaError, UnsupportedError
+from dala.media.picture_formats import open_image
 
 Array = npt.NDArray[Any]
 PLAIN = ("L", "RGB", "RGBA", "F")
@@ -83,7 +84,7 @@ def open_picture(path: Path, who: str) -> Array:
             f"{who}: pictures are read with Pillow (pip install 'dala-gpu[image]')"
         ) from error
     try:
-        with Image.open(path) as opened:
+        with open_image(path) as opened:
             return array_of_pil(ImageOps.exif_transpose(opened), who)
     except (OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise MediaError(f"{who}: cannot read the picture {str(path)!r}: {error}") from error

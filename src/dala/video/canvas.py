@@ -96,7 +96,8 @@ def place_inputs(canvas: Canvas) -> Middle:
             below = [layers.pop(0)[0]]  # it fills the canvas
         red, green, blue = (level / 255 for level in canvas.background[:3])
         for number, (layer, params) in enumerate(layers, 1):
-            target = output if number == len(layers) else rgba_scratch(*output.shape[:2])
+            rows, columns = output.shape[:2]
+            target = output if number == len(layers) else rgba_scratch(rows, columns)
             if not below:
                 params |= {"red": red, "green": green, "blue": blue}
             kernel = PLACE if below else GROUND

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dala.errors import VideoError, suggest
@@ -64,6 +64,11 @@ class Settings:
     audio_encoder: str
     audio_chosen: bool  # by name, not because it is usual
 
+    def with_options(self, options: Mapping[str, str]) -> Settings:
+        """With more options for the encoder; those that a user gave count more."""
+        usual = {k: v for k, v in self.options.items() if k not in options or v != _usual(self, k)}
+        return replace(self, options={**self.options, **options, **usual})
+
     @property
     def pixels(self) -> Pixels:
         """What the format can hold."""
@@ -89,6 +94,8 @@ def choose_encoder(
         options["crf"] = f"{encoding.crf:g}"
     if encoding.preset is not None:
         options[_PRESET_NAMES.get(encoder, "preset")] = str(encoding.preset)
+    if target.kind == "network" and encoder == "libx264":
+        options |= {"tune": "zerolatency", "g": "60"}  # whoever joins waits two seconds at most
     if encoder == "libsvtav1":
         os.environ.setdefault("SVT_LOG", "1")  # errors alone; else it writes to the terminal
     pixel_format = encoding.pixel_format or choose_format(encoder, target.format, pixels)
@@ -104,6 +111,10 @@ def choose_encoder(
         _audio_encoder(target.format, encoding.audio_codec),
         encoding.audio_codec is not None,
     )
+
+
+def _usual(settings: Settings, option: str) -> str | None:
+    return _SETTINGS.get(settings.encoder, {}).get(option)
 
 
 def find_encoder(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from dala.colors import rgba
 from dala.errors import ParameterError
+from dala.media.losses import report_losses
 from dala.media.program import engine_of
 from dala.video.canvas import Box, Canvas, place_inputs
 from dala.video.codecs import Settings, choose_encoder
@@ -27,7 +28,7 @@ from dala.video.joined import JoinedSound
 from dala.video.keeping import losses
 from dala.video.pictures import Decoded
 from dala.video.places import Spec, place_of
-from dala.video.production import Report, refuse_losses
+from dala.video.production import Report
 from dala.video.progress import OnProgress, Watch
 from dala.video.retime import TICKS
 from dala.video.sound import Audio
@@ -158,7 +159,7 @@ def _produce(
         notes = _lost(inputs, encoder.settings)
         dropped = [d for i in inputs for d in i.left_out]
         if strict:
-            refuse_losses(encoder.sink.name, dropped, notes)
+            report_losses(encoder.sink.name, [*notes, *dropped], strict=True)
         voices = any(i.voices for i in inputs) and encoder.settings.target.holds_sound
         sound = JoinedSound(encoder, inputs) if voices else None
         encoder.describe(inputs[0].source.container.metadata, [])
@@ -187,7 +188,7 @@ def _produce(
 
 
 def _lost(inputs: Sequence[Input], settings: Settings) -> list[str]:
-    return list(dict.fromkeys(f"{i.name}: {n}" for i in inputs for n in losses(i, settings)))
+    return list(dict.fromkeys(n for i in inputs for n in losses(i, settings)))
 
 
 def _moments(inputs: Sequence[Input], time_base: Fraction) -> Iterator[_Moment]:

@@ -13,9 +13,9 @@ import ctypes
 import functools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +28,16 @@ from dala.compute.pipelines import Pipeline
 from dala.ir.arrays import ArrayType
 from dala.kernels.geometry import any_size
 from dala.language import vocabulary
-from dala.language.kernel import make_kernel
+from dala.language.kernel import Kernel, make_kernel
+from dala.language.parameter import ParamValue
+from dala.language.registry import find_kernel
 from dala.language.values import Image, Vec
 from dala.media.program import new_buffer
+from dala.media.timed import values_at
 from dala.video.color import Color
 from dala.video.pictures import Kind, even, frame_shape
 
-Array = npt.NDArray[np.uint8]
+Array = npt.NDArray[Any]  # u8, or u16 for more than 8 bits
 Tensor = Buffer | Scratch
 Middle = Callable[[Pipeline, Sequence[Tensor], Tensor], None]  # from RGBA pictures to one
 Job = TypeVar("Job")
@@ -49,11 +52,22 @@ class Format:
     width: int
     height: int
     color: Color
+    bits: int = 8  # 16 for all RGBA that has more than 8
+
+    @property
+    def dtype(self) -> str:
+        """Of an array that holds such a frame, or a picture of it inside a pass."""
+        return "u8" if self.bits == 8 else "u16"
 
     @property
     def type(self) -> ArrayType:
         """Of the array that holds such a frame."""
-        return array_type(frame_shape(self.kind, self.width, self.height), "u8")
+        return array_type(frame_shape(self.kind, self.width, self.height), self.dtype)
+
+    @property
+    def kernel_params(self) -> dict[str, object]:
+        """For the kernels that convert frames."""
+        return {**self.color.kernel_params, "bits": self.bits}
 
 
 class Picture(Protocol):
@@ -109,6 +123,7 @@ class FramePass:
             for source, frame in zip(sources, self._inputs, strict=True)
         ]
         self._finish(pictures, middle)
+        self._asking = _asking(self._pipeline)
         self._pool = _Pool(target.type, self._allocate if self.on_host else None)
         self._spare = [([self._allocate(s.type) for s in sources], self._allocate(target.type))
                        for _ in range(0 if self.on_host else UNDER_WAY)]  # fmt: skip
@@ -116,6 +131,11 @@ class FramePass:
     def compile(self) -> None:
         """Compile now what the first frame would wait for."""
         self._pipeline.compile()
+
+    def _set_time(self, number: int, seconds: float) -> None:
+        """Tell the stages that ask which frame comes."""
+        for stage, kernel, values in self._asking:
+            self._pipeline.set_params(stage, **values_at(kernel, values, number, seconds))
 
     def convert(self, *pictures: Picture) -> Array:
         """One frame from a picture of each source."""
@@ -128,17 +148,31 @@ class FramePass:
         return self._pipeline.explain()
 
     def run(
-        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
+        self,
+        jobs: Iterable[Job],
+        pictures_of: Callable[[Job], Sequence[Picture]],
+        time_of: Callable[[Job], float] = lambda job: 0.0,
     ) -> Iterator[tuple[Job, Array | None]]:
-        """Each job's frame, in order; a job without pictures is passed on without one."""
+        """Each job's frame, in order; a job without pictures is passed on without one.
+
+        ``time_of`` is for filters that ask; the frames are numbered in any case.
+        """
         run = self._run_here if self.on_host else self._run_ahead
-        return run(jobs, pictures_of)
+        return run(jobs, pictures_of, time_of)
 
     def _run_here(
-        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
+        self,
+        jobs: Iterable[Job],
+        pictures_of: Callable[[Job], Sequence[Picture]],
+        time_of: Callable[[Job], float],
     ) -> Iterator[tuple[Job, Array | None]]:
+        number = 0
         for job in jobs:
-            yield job, self._frame_of(pictures_of(job))
+            pictures = pictures_of(job)
+            if pictures and self._asking:
+                self._set_time(number, time_of(job))
+            number += bool(pictures)
+            yield job, self._frame_of(pictures)
 
     def _frame_of(self, pictures: Sequence[Picture]) -> Array | None:
         if not pictures:
@@ -158,7 +192,10 @@ class FramePass:
         return own
 
     def _run_ahead(
-        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
+        self,
+        jobs: Iterable[Job],
+        pictures_of: Callable[[Job], Sequence[Picture]],
+        time_of: Callable[[Job], float],
     ) -> Iterator[tuple[Job, Array | None]]:
         pending: deque[tuple[Job, Callable[[], Array] | None]] = deque()
         number = 0
@@ -169,6 +206,8 @@ class FramePass:
             if not pictures:
                 pending.append((job, None))
                 continue
+            if self._asking:
+                self._set_time(number, time_of(job))
             pending.append((job, self._begin(pictures, *self._spare[number % UNDER_WAY])))
             number += 1
         while pending:
@@ -198,12 +237,11 @@ class FramePass:
         if source.kind == "rgba":
             return frame
         size = even(source.height), even(source.width)
-        picture = self._add(
-            "yuv420p_to_rgba", frame, rgba_scratch(*size), **source.color.kernel_params
-        )
+        whole = rgba_scratch(*size, source.dtype)
+        picture = self._add("yuv420p_to_rgba", frame, whole, **source.kernel_params)
         if size == (source.height, source.width):
             return picture
-        return self._add("crop", picture, rgba_scratch(source.height, source.width))
+        return self._add("crop", picture, rgba_scratch(source.height, source.width, source.dtype))
 
     def _finish(self, pictures: Sequence[Tensor], middle: Middle | None) -> None:
         target = self.target
@@ -211,11 +249,11 @@ class FramePass:
         if target.kind == "rgba":
             self._compose(pictures, middle, self._output)
             return
-        picture = self._compose(pictures, middle, rgba_scratch(*size))
+        picture = self._compose(pictures, middle, rgba_scratch(*size, target.dtype))
         whole = even(target.height), even(target.width)
         if whole != size:
-            picture = self._add(EXTEND, picture, rgba_scratch(*whole))
-        self._add("rgba_to_yuv420p", picture, self._output, **target.color.kernel_params)
+            picture = self._add(EXTEND, picture, rgba_scratch(*whole, target.dtype))
+        self._add("rgba_to_yuv420p", picture, self._output, **target.kernel_params)
 
     def _compose(self, pictures: Sequence[Tensor], middle: Middle | None, output: Tensor) -> Tensor:
         if middle is not None:
@@ -226,6 +264,18 @@ class FramePass:
             copy = {"op": "copy_buffer", "inputs": [pictures[0]], "output": output}
             self._pipeline.add(copy)
         return output
+
+
+def _asking(pipeline: Pipeline) -> list[tuple[int, Kernel, Mapping[str, ParamValue]]]:
+    """The stages whose kernels ask for the frame's number or time, with the values they have now."""
+    found = []
+    for number, spec in enumerate(pipeline.stages):
+        if "kernel" in spec:
+            kernel = find_kernel(spec["kernel"])
+            values: Mapping[str, ParamValue] = spec["params"]  # type: ignore[assignment]
+            if values_at(kernel, values, 0, 0.0):
+                found.append((number, kernel, values))
+    return found
 
 
 def _fetched(job: Job, content: Callable[[], Array] | None) -> tuple[Job, Array | None]:
@@ -248,7 +298,10 @@ class PassThrough:
         return "no stages: frames go to the encoder as they are"
 
     def run(
-        self, jobs: Iterable[Job], pictures_of: Callable[[Job], Sequence[Picture]]
+        self,
+        jobs: Iterable[Job],
+        pictures_of: Callable[[Job], Sequence[Picture]],
+        time_of: Callable[[Job], float] = lambda job: 0.0,
     ) -> Iterator[tuple[Job, Array | None]]:
         """As FramePass does."""
         for job in jobs:
@@ -262,9 +315,9 @@ class PassThrough:
         return frame
 
 
-def rgba_scratch(rows: int, columns: int) -> Scratch:
+def rgba_scratch(rows: int, columns: int, dtype: str = "u8") -> Scratch:
     """A picture that exists inside a pass."""
-    return Scratch(array_type((rows, columns, 4), "u8"))
+    return Scratch(array_type((rows, columns, 4), dtype))
 
 
 def _memory(buffer: Buffer) -> Array:
@@ -292,7 +345,8 @@ class _Pool:
         # Every view holds its base as long as that is no array: NumPy leaves out arrays in between.
         base = _memory_of(self._type.nbytes).from_address(storage.address)
         weakref.finalize(base, self._free.append, cell).atexit = False
-        array = np.frombuffer(memoryview(base), np.uint8).reshape(self._type.shape)
+        array: Array = np.frombuffer(memoryview(base), self._type.dtype.numpy)
+        array = array.reshape(self._type.shape)
         return cell if isinstance(cell, Buffer) else None, array
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from dala.video.codecs import Settings
@@ -16,7 +15,7 @@ from dala.video.palette import Palette
 from dala.video.pictures import converted, even, picture_of
 from dala.video.sink import open_sink
 
-Array = npt.NDArray[np.uint8]
+Array = npt.NDArray[Any]
 
 
 class Encoder:
@@ -32,10 +31,12 @@ class Encoder:
         time_base: Fraction,
         fps: Fraction,
         aspect: Fraction | None = None,
+        bits: int = 8,
     ) -> None:
         self.settings = settings
         self.color = color
         self.time_base = time_base
+        self._bits = bits  # of the frames that come
         self.frames = 0
         self.end = Fraction(0)  # of the last frame, in seconds
         self._last: int | None = None  # its pts
@@ -92,7 +93,7 @@ class Encoder:
         if self._last is not None and pts <= self._last:
             pts = self._last + 1
         self._last = pts
-        picture = self._fitted(picture_of(frame, self.color))
+        picture = self._fitted(picture_of(frame, self.color, self._bits))
         picture.pts, picture.time_base, picture.duration = pts, self.time_base, duration
         with ffmpeg_errors(self.sink.name, self._doing):
             packets = self._context.encode(picture)

@@ -95,7 +95,7 @@ def info_of(source: Source, turn: Turn, color: Color) -> Info:
         name=source.place.name,
         format=container.format.name,
         codec=context.codec.canonical_name,
-        pixel_format=context.pix_fmt or "",
+        pixel_format=source.pixel_format,
         width=width,
         height=height,
         rotation=turn.degrees,

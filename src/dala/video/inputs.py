@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from dala.errors import VideoError
 from dala.video.clock import Clock, usual_duration
@@ -25,7 +25,8 @@ Keep = Literal["copy", "none"]
 PREROLL = Fraction(1, 2)  # seconds before a cut: a decoder of sound needs some to begin with
 
 
-class Track(NamedTuple):
+@dataclass(frozen=True)
+class Track:
     """A stream of sound that comes along: its number, and its decoder."""
 
     index: int
@@ -69,10 +70,12 @@ class Input:
         try:
             sought = self._is_worth_seeking()
             first = self._seek() if sought else self._first_picture()
+            self.first = first
             self.turn = turn_of(first)
             self.color = color_of(first, matrix=matrix, range=range)
             self.pixels = _pixels_of(first, self.source.context.codec.canonical_name)
             self.chroma = chroma_of(first.format)
+            self.bits = 8  # that the passes read; more only where the output holds them
             self.format = self._format_of(first)
             self.begin: Fraction = self.source.begin if sought else self.clock.peek(first)
         except BaseException:
@@ -130,11 +133,17 @@ class Input:
                 f"{self.name}: the picture changes to {picture.width} × {picture.height} "
                 f"{picture.format.name} in mid-stream; expected one size throughout"
             )
-        return Decoded(picture, self.color, self.turn)
+        return Decoded(picture, self.color, self.turn, self.bits)
+
+    def keep_bits(self) -> None:
+        """Read more than 8 bits, where the pictures have them."""
+        if self.pixels.bits > 8:
+            self.bits = 16 if self.format.kind == "rgba" else self.pixels.bits
+            self.format = replace(self.format, bits=self.bits)
 
     def _format_of(self, picture: Any) -> Format:
         width, height = self.turn.size(picture.width, picture.height)
-        return Format(kind_of(picture), width, height, self.color)
+        return Format(kind_of(picture), width, height, self.color, self.bits)
 
     def _is_worth_seeking(self) -> bool:
         return self.source.place.where == "file" and self.span.start > PREROLL and not self.is_still

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from dala.video.codecs import Settings
+from dala.video.hdr import has_mastering, is_hdr, mastering_options
 from dala.video.inputs import Input
 
-_PQ, _HLG = 16, 18  # FFmpeg's numbers of the transfer functions of HDR
 
-
-def losses(source: Input, settings: Settings) -> list[str]:
+def losses(source: Input, settings: Settings, tonemap: bool = False) -> list[str]:
     """Alpha, bits and colour samples that the encoder's format has no place for."""
     has, gets, lost = source.pixels, settings.pixels, []
-    format_ = settings.pixel_format
     if has.alpha and not gets.alpha:
-        lost.append(
-            f"alpha is seen on black ({format_} has none; .webm and prores in .mov hold it)"
+        lost.append("alpha (seen on black; .webm, and prores or qtrle in .mov, hold it)")
+    kept = min(source.bits, gets.bits)
+    if has.bits > kept and not tonemap:
+        hint = (
+            "; too few for HDR, tonemap makes SDR of it"
+            if kept == 8 and is_hdr(source.color)
+            else ""
         )
-    if has.bits > 8:
-        lost.append(f"{has.bits} bits become 8")
-        if source.color.transfer in (_PQ, _HLG):
-            lost[-1] += ", too few for HDR"
+        lost.append(f"{has.bits} bits ({kept} are kept{hint})")
     if source.chroma in ("4:2:2", "4:4:4", "4:4:0") and source.format.kind != "rgba":
-        lost.append(f"{source.chroma} colour becomes 4:2:0")
+        lost.append(f"{source.chroma} colour (4:2:0 is kept)")
+    mastered = has_mastering(source.first) and not tonemap
+    if mastered and not mastering_options(source.first, settings.encoder):
+        lost.append("the mastering display's metadata")
     return lost

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dala.errors import VideoError
+from dala.errors import VideoError, VideoFileError
 from dala.video import allowed
 from dala.video.library import ffmpeg_errors, load_av
 from dala.video.places import Place
@@ -22,6 +24,11 @@ def open_container(place: Place, timeout: float) -> Any:
         _check_file(place.name, _path_of(place))
     elif place.format is not None and not has_format(place.format):
         raise VideoError(f"{place.name}: this build of FFmpeg has no {place.format}")
+    if place.where == "camera" and place.url.startswith("/dev/") and not os.path.exists(place.url):
+        raise VideoFileError(
+            f"{place.name}: there is no camera at {place.url}; dala doctor lists those that are there",
+            errno=errno.ENOENT,
+        )
     limit = timeout if place.where == "stream" else None
     options = {**allowed.OPTIONS.get(place.where, {}), **place.options}
     what = _Stdin() if place.where == "stdin" else place.url
@@ -44,7 +51,10 @@ def decoder_of(stream: Any, *, strict: bool) -> Any:
     own = _WITH_ALPHA.get(decoder.codec.canonical_name)
     if own and stream.metadata.get("alpha_mode") == "1" and own in av.codec.codecs_available:
         decoder = av.CodecContext.create(own, "r")
-        decoder.extradata = stream.codec_context.extradata
+        told = stream.codec_context
+        decoder.extradata = told.extradata
+        for tag in ("colorspace", "color_range", "color_primaries", "color_trc"):
+            setattr(decoder, tag, getattr(told, tag))
     decoder.thread_type = "AUTO"
     if strict:  # without it a decoder patches what is broken and says nothing
         decoder.options = {"err_detect": "explode"}

@@ -43,8 +43,9 @@ class Over:
     def __init__(self, over: OnOver, target: Format, time_base: Fraction, begin: int) -> None:
         self._over = over
         self._time_base, self._begin = time_base, begin
-        self.format = Format("rgba", target.width, target.height, target.color)
-        self._nothing = np.zeros((target.height, target.width, 4), np.uint8)
+        bits = 8 if target.bits == 8 else 16
+        self.format = Format("rgba", target.width, target.height, target.color, bits)
+        self._nothing = np.zeros((target.height, target.width, 4), self.format.type.dtype.numpy)
         self._number = 0
 
     def __call__(self, moment: Moment) -> Given:
@@ -61,6 +62,8 @@ class Over:
                 f"over: expected a picture of {instant.width} × {instant.height}, as the frame is; got "
                 f"{pixels.shape[1]} × {pixels.shape[0]}"
             )
+        if self.format.bits > 8 and pixels.dtype == np.uint8:
+            pixels = pixels * np.uint16(257)  # the same share of the largest value
         return Given(pixels)
 
 
@@ -70,7 +73,7 @@ def laid_over(middle: Middle | None) -> Middle:
     def add(pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
         below = pictures[0]
         if middle is not None:
-            below = rgba_scratch(*output.shape[:2])
+            below = rgba_scratch(*output.shape[:2], output.dtype)
             middle(pipeline, pictures[:1], below)
         pipeline.add(
             {

@@ -1,7 +1,8 @@
 """FFmpeg's pictures as arrays, upright, and arrays as FFmpeg's pictures.
 
-A frame in YUV is one u8 array of (H · 3/2, W) with even H and W, as the kernels have it: all of Y,
-then U, then V at half the size. Odd pictures repeat their last row or column.
+A frame in YUV is one array of (H · 3/2, W) with even H and W, as the kernels have it: all of Y,
+then U, then V at half the size; u8, or u16 whose low bits are used for more than 8. Odd
+pictures repeat their last row or column.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dala.video.color import Color
 from dala.video.library import load_av
 from dala.video.pixels import pixels_of
 
-Array = npt.NDArray[np.uint8]
+Array = npt.NDArray[Any]  # u8, or u16 for more than 8 bits
 Kind = Literal["yuv420p", "rgba"]
 _RANGES = {"full": "JPEG", "limited": "MPEG"}
 _SWSCALE = {"bt601": "ITU601", "bt709": "ITU709", "bt2020": "BT2020"}  # its names of the matrices
@@ -88,6 +89,7 @@ class Decoded:
     picture: Any
     color: Color
     turn: Turn
+    bits: int = 8
 
     def borrow(self, type_: ArrayType) -> BorrowedFrame | None:
         """Its planes where they lie, if an array of ``frame_shape`` would hold them just like that.
@@ -95,7 +97,7 @@ class Decoded:
         A flipped picture (negative line sizes) is none of those.
         """
         picture = self.picture
-        straight = self.turn == Turn() and picture.format.name in ("yuv420p", "yuvj420p")
+        straight = self.turn == Turn() and picture.format.name in self._as_they_are
         if not straight or type_.shape != (picture.height * 3 // 2, picture.width):
             return None
         rows = [Rows(plane.buffer_ptr, plane.line_size) for plane in picture.planes]
@@ -104,31 +106,41 @@ class Decoded:
     def fill(self, out: Array) -> None:
         """The upright picture into an array of ``frame_shape``."""
         if out.ndim == 3:
-            np.copyto(out, self.turn.apply(_rgba(self.picture, self.color)))
+            np.copyto(out, self.turn.apply(_rgba(self.picture, self.color, out.dtype)))
         else:
-            _fill_planar(_as_yuv420p(self.picture, self.color), self.turn, out)
+            _fill_planar(self._planar(), self.turn, out)
+
+    @property
+    def _as_they_are(self) -> tuple[str, ...]:
+        """The formats whose planes are those of a frame."""
+        return ("yuv420p", "yuvj420p") if self.bits == 8 else (planar_format(self.bits),)
+
+    def _planar(self) -> Any:
+        """Less chroma, and fewer bits where the pass has fewer; 4:2:0 stays as it is."""
+        name = self.picture.format.name
+        if name in self._as_they_are or (name == "nv12" and self.bits == 8):
+            return self.picture
+        return converted(self.picture, planar_format(self.bits), self.color)
 
 
-def _rgba(picture: Any, color: Color) -> Array:
-    rgba = converted(picture, "rgba", color)
-    return _view(rgba.planes[0], rgba.width, 4)
+def planar_format(bits: int) -> str:
+    """FFmpeg's name of 4:2:0 in planes, with so many bits."""
+    return "yuv420p" if bits == 8 else f"yuv420p{bits}le"
 
 
-def _view(plane: Any, columns: int, channels: int = 1) -> Array:
+def _rgba(picture: Any, color: Color, dtype: Any) -> Array:
+    rgba = converted(picture, "rgba" if dtype == np.uint8 else "rgba64le", color)
+    return _view(rgba.planes[0], rgba.width, 4, dtype)
+
+
+def _view(plane: Any, columns: int, channels: int = 1, dtype: Any = np.uint8) -> Array:
     """The used part of a plane. Bottom-up pictures have negative line sizes."""
-    line = abs(plane.line_size)
-    rows: Array = np.frombuffer(plane, np.uint8)[: line * plane.height].reshape(plane.height, line)
+    line = abs(plane.line_size) // np.dtype(dtype).itemsize
+    rows: Array = np.frombuffer(plane, dtype)[: line * plane.height].reshape(plane.height, line)
     used = rows[:, : columns * channels]
     if plane.line_size < 0:
         used = used[::-1]
     return used if channels == 1 else used.reshape(plane.height, columns, channels)
-
-
-def _as_yuv420p(picture: Any, color: Color) -> Any:
-    """Fewer bits, less chroma: the same matrix and range. 4:2:0 of 8 bits stays as it is."""
-    if picture.format.name in ("yuv420p", "yuvj420p", "nv12"):
-        return picture
-    return converted(picture, "yuv420p", color)
 
 
 def planes_of(frame: Array) -> tuple[Array, Array, Array]:
@@ -142,7 +154,8 @@ def _fill_planar(picture: Any, turn: Turn, out: Array) -> None:
     luma, blue, red = planes_of(out)
     planes = picture.planes
     half = -(-picture.width // 2)
-    stored = turn.apply(_view(planes[0], picture.width))
+    dtype = out.dtype
+    stored = turn.apply(_view(planes[0], picture.width, dtype=dtype))
     height, width = stored.shape
     np.copyto(luma[:height, :width], stored)
     if width < luma.shape[1]:
@@ -154,11 +167,11 @@ def _fill_planar(picture: Any, turn: Turn, out: Array) -> None:
         np.copyto(blue, turn.apply(both[..., 0]))
         np.copyto(red, turn.apply(both[..., 1]))
     else:
-        np.copyto(blue, turn.apply(_view(planes[1], half)))
-        np.copyto(red, turn.apply(_view(planes[2], half)))
+        np.copyto(blue, turn.apply(_view(planes[1], half, dtype=dtype)))
+        np.copyto(red, turn.apply(_view(planes[2], half, dtype=dtype)))
 
 
-def picture_of(frame: Array, color: Color) -> Any:
+def picture_of(frame: Array, color: Color, bits: int = 8) -> Any:
     """FFmpeg's picture on the memory of a frame, which it keeps alive; nothing is copied.
 
     (``from_numpy_buffer`` takes one array, but loses two rows of heights that are no multiple of four.)
@@ -168,18 +181,19 @@ def picture_of(frame: Array, color: Color) -> Any:
     av = load_av()
     planes = planes_of(frame)
     if int(av.__version__.split(".")[0]) >= 18:
-        picture = av.VideoFrame.from_dlpack(planes, format="yuv420p")
+        picture = av.VideoFrame.from_dlpack(planes, format=planar_format(bits))
     else:  # PyAV 17 shares no three planes
-        picture = av.VideoFrame(frame.shape[1], planes[0].shape[0], "yuv420p")
+        picture = av.VideoFrame(frame.shape[1], planes[0].shape[0], planar_format(bits))
         for plane, stored in zip(planes, picture.planes, strict=True):
-            np.copyto(_view(stored, plane.shape[1]), plane)
+            np.copyto(_view(stored, plane.shape[1], dtype=frame.dtype), plane)
     color.tag(picture)
     return picture
 
 
 def _rgba_picture(frame: Array) -> Any:
-    picture = load_av().VideoFrame(frame.shape[1], frame.shape[0], "rgba")
-    np.copyto(_view(picture.planes[0], frame.shape[1], 4), frame)
+    name = "rgba" if frame.dtype == np.uint8 else "rgba64le"
+    picture = load_av().VideoFrame(frame.shape[1], frame.shape[0], name)
+    np.copyto(_view(picture.planes[0], frame.shape[1], 4, frame.dtype), frame)
     return picture
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
-from dala.errors import VideoError
+from dala.media.losses import report_losses
 from dala.video.device import FramePass, PassThrough, Picture
 from dala.video.encoder import Encoder
 from dala.video.flow import run_flow
@@ -20,7 +19,7 @@ from dala.video.pictures import Decoded
 from dala.video.progress import OnProgress, Watch
 from dala.video.sound import Companion, SoundFile, bring_along, other_sound
 
-Array = npt.NDArray[np.uint8]
+Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -97,11 +96,15 @@ def produce_file(
             other, said = other_sound(encoder, extras.sound)
             notes += said
         if extras.strict:
-            refuse_losses(encoder.sink.name, dropped, notes)
+            report_losses(encoder.sink.name, [*notes, *dropped], strict=True)
         watch = Watch(progress, encoder, [lead.source], lead.span)
         run_flow(
             moments,
-            lambda given: frames.run(given, lambda moment: _pictures(inputs, moment, extras)),
+            lambda given: frames.run(
+                given,
+                lambda moment: _pictures(inputs, moment, extras),
+                lambda moment: float(moment.pts * encoder.time_base),
+            ),
             lambda made, checkpoint: _encode(made, encoder, (ways, other), checkpoint),
             watch=watch,
         )
@@ -135,13 +138,6 @@ def _chapters(chapters: list[dict[str, Any]], voice: Input) -> list[dict[str, An
             start = round(span.out(max(begin, span.start)) / base)
             kept.append(chapter | {"start": start, "end": round(span.out(last) / base)})
     return kept
-
-
-def refuse_losses(name: str, dropped: Sequence[str], notes: Sequence[str]) -> None:
-    """With ``strict`` an output holds everything, or there is none."""
-    lost = [*(f"no place for {d}" for d in dropped), *notes]
-    if lost:
-        raise VideoError(f"{name}: not everything can be kept (strict): {'; '.join(lost)}")
 
 
 def _pictures(inputs: Sequence[Input], moment: Moment, extras: Extras) -> list[Picture]:

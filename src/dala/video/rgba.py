@@ -25,7 +25,9 @@ def as_rgba(image: object, channels: str | None = None, who: str = "on_frame") -
 def rgba_of(picture: Picture) -> Array:
     """The pixels of a picture in memory as they are ordered, with alpha."""
     pixels: Any = picture.pixels
-    if pixels.dtype != np.uint8:
+    if pixels.dtype == np.uint16:
+        pixels = ((pixels.astype(np.uint32) + 128) // 257).astype(np.uint8)
+    elif pixels.dtype != np.uint8:
         levels = np.nan_to_num(pixels * 255, nan=0.0)
         pixels = np.rint(levels).clip(0, 255).astype(np.uint8)
     if pixels.ndim == 2 or pixels.shape[2] == 1:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import sys
 import tempfile
 import threading
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -152,7 +154,7 @@ class StdoutSink(Sink):
                 "stdout is a terminal; send it on: > file.mkv, or | another program"
             )
         sys.stdout.flush()
-        self._file = _File(os.dup(sys.stdout.fileno()), None)
+        self._file = _File(None, os.dup(sys.stdout.fileno()))
 
     def _open_container(self) -> Any:
         return _open_on(_Stream(self._file), self.format, self._options)
@@ -235,11 +237,10 @@ def _create_beside(path: Path, name: str) -> _File:
     if not folder.is_dir():
         raise VideoFileError(f"{name}: there is no folder {str(folder)!r} to write into", errno=2)
     with ffmpeg_errors(name, "writing"):
-        number, temporary = tempfile.mkstemp(
-            prefix=f".{path.stem}-", suffix=f".part{path.suffix}", dir=folder
-        )
-        made = _File(number, Path(temporary))
+        temporary = folder / f".{path.stem}-{secrets.token_hex(8)}.part{path.suffix}"
+        made = _File(temporary)
         try:
+            made.create()
             mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
             os.chmod(temporary, mode)
             if path.exists() and not os.access(path, os.W_OK):
@@ -260,12 +261,26 @@ def _umask() -> int:
 class _File:
     """What FFmpeg writes into: a file that keeps its first error instead of raising it."""
 
-    def __init__(self, number: int, path: Path | None) -> None:
+    def __init__(self, path: Path | None, number: int = -1) -> None:
+        """Its name is known before it is there: a Ctrl-C may come between, and both must go.
+
+        One without a name is an open file of the system's, by its number.
+        """
         self.path = path
         self.name = f"file:{path}"  # FFmpeg opens it again to move an mp4's index to the front
         self.error: OSError | VideoError | None = None
         self._number = number
         self.closed = False
+        self._process = os.getpid()
+        if path is not None:  # at the end of the process, too
+            weakref.finalize(self, _unlink_own, path, self._process)
+
+    def create(self) -> None:
+        """Have the file; nobody else has one of this name."""
+        assert self.path is not None
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+        flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+        self._number = os.open(self.path, flags, 0o600)
 
     def write(self, data: bytes) -> int:
         """All of it, or none and an error to be asked for."""
@@ -295,6 +310,8 @@ class _File:
         """Twice does nothing."""
         if not self.closed:
             self.closed = True
+            if self._number < 0:
+                return
             try:
                 os.close(self._number)
             except OSError as error:  # a full disk may show only now
@@ -312,10 +329,15 @@ class _File:
 
     def unlink(self) -> None:
         """Delete it; an open one is gone with its last user, or (on Windows) when that one removes it."""
-        if self.path is None:
-            return
+        if self.path is not None:
+            _unlink_own(self.path, self._process)
+
+
+def _unlink_own(path: Path, process: int) -> None:
+    """Not in a forked process: the file is its parent's."""
+    if os.getpid() == process:
         with contextlib.suppress(FileNotFoundError, PermissionError):
-            self.path.unlink()
+            path.unlink()
 
 
 class _Stream:

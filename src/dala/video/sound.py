@@ -158,8 +158,7 @@ def _sound_way(
         if made is not None:
             return Copied(encoder, made, span, begin), []
         _require_decoder(encoder, stream)
-        format_ = encoder.sink.format
-        said = f"sound {stream.index} is encoded anew: {format_} cannot hold {codec} audio"
+        said = f"{codec} sound (encoded anew with {usual})"
         return Recoded(encoder, stream, usual, span, begin), [said]
     _require_decoder(encoder, stream)
     chosen = usual

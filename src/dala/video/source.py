@@ -125,6 +125,11 @@ class Source:
             yield Item(None, held)
 
     @property
+    def pixel_format(self) -> str:
+        """FFmpeg's name of the format that is decoded."""
+        return self._decoder.pix_fmt or self.context.pix_fmt or ""
+
+    @property
     def was_interlaced(self) -> bool:
         """Whether its frames were two half pictures each, which were made whole."""
         return self._weaver is not None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, get_args
 
@@ -25,6 +26,7 @@ from dala.video.device import Format, FramePass, Middle, PassThrough, Tensor, rg
 from dala.video.encoder import Encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.first_frame import look_at_first_frame
+from dala.video.hdr import SDR, check_tonemap, is_hdr, mastering_options, tonemap_stage
 from dala.video.inputs import Input, Keep, check_target
 from dala.video.keeping import losses
 from dala.video.over import OnOver, Over, laid_over
@@ -59,6 +61,7 @@ def transcode(
     range: Range | None = None,
     on_damage: OnDamage = "error",
     on_frame: OnFrame | None = None,
+    tonemap: bool = False,
     over: OnOver | None = None,
     strict: bool = False,
     device: str | None = None,
@@ -79,6 +82,7 @@ def transcode(
     picture of its size instead, or None. ``over`` gets the Instant of every frame of the output and gives
     an RGBA picture that is laid over it, behind the filters, or None.
     ``encoding`` and its parts by themselves (``preset="medium"``) say how it is encoded; see Encoding.
+    ``tonemap`` makes SDR of HDR (PQ, HLG), which otherwise stays HDR with its tags.
     What the output cannot hold is in the report's ``dropped`` and ``notes``; ``strict`` makes it an error.
     Damage in the input is an error that says after how many frames; ``on_damage="conceal"`` goes on with
     what is left. ``matrix`` and ``range`` overrule what the input says of its colours. ``progress`` is
@@ -119,15 +123,24 @@ def transcode(
         opened.callback(source.close)
         if source.is_still and span.fps is None:
             source.span = span = Span(span.start, span.end, span.speed, Fraction(PICTURES_FPS))
-        settings = choose_encoder(dst, wanted, source.pixels)
+        settings = _settle(dst, wanted, source, tonemap=tonemap, touched=on_frame is not None)
         width, height = chain.size_after(source.format.width, source.format.height)
-        target = target_format(settings, width, height, source.color)
+        color = SDR if tonemap else source.color
+        bits = source.bits if settings.pixels.bits > 8 else 8
+        target = target_format(settings, width, height, color, bits)
         touch = None if on_frame is None else Touch(on_frame, source, device)
         first = source.format if touch is None else touch.format
+        stage = filter_stage(
+            chain,
+            drops_alpha=target.kind != "rgba" and source.pixels.alpha,
+            keeps_alpha=target.kind == "rgba",
+        )
+        if tonemap:
+            stage = tonemap_stage(source.color, stage)
         time_base = time_base_of(source, span)
         begin = round(source.begin / time_base) if source.keeps_times else 0
         layer = None if over is None else Over(over, target, time_base, begin)
-        frames = make_pass(first, target, chain, device, layer)
+        frames = make_pass(first, target, stage, device, layer)
         frames.compile()
         sound = None if voice is None else SoundFile(voice)
         if sound is not None:
@@ -140,43 +153,79 @@ def transcode(
             time_base=time_base,
             fps=span.fps or source.fps * span.speed,
             aspect=source.aspect,
+            bits=target.bits,
         )
         moments = _moments(source, span, time_base, settings, sound)
-        extras = Extras(sound, touch, losses(source, settings), strict, layer)
+        extras = Extras(sound, touch, losses(source, settings, tonemap), strict, layer)
         return produce_file([source], 0, moments, frames, encoder, progress, extras)
 
 
-def target_format(settings: Settings, width: int, height: int, color: Color) -> Format:
-    """The frames that an encoder gets."""
+def target_format(
+    settings: Settings, width: int, height: int, color: Color, bits: int = 8
+) -> Format:
+    """The frames that an encoder gets; ``bits`` are those of the input, as far as they are read."""
     if settings.encoder == "mjpeg":
         color = Color("bt601", "full")  # what whoever reads a JPEG takes it for
-    return Format("rgba" if settings.takes_rgba else "yuv420p", width, height, color)
+    if settings.takes_rgba:
+        return Format("rgba", width, height, color, 8 if bits == 8 else 16)
+    return Format("yuv420p", width, height, color, 8 if bits == 8 else settings.pixels.bits)
+
+
+def _settle(
+    dst: str | os.PathLike[str],
+    wanted: Encoding,
+    source: Input,
+    *,
+    tonemap: bool,
+    touched: bool,
+) -> Settings:
+    """The encoder for what the input holds; the input is told how many bits of it are read."""
+    pixels = source.pixels
+    if tonemap:
+        check_tonemap(source.color, source.name)
+        pixels = replace(pixels, bits=8)
+    settings = choose_encoder(dst, wanted, pixels)
+    if not touched and (tonemap or settings.pixels.bits > 8):
+        source.keep_bits()
+    if is_hdr(source.color) and not tonemap:
+        settings = settings.with_options(mastering_options(source.first, settings.encoder))
+    return settings
 
 
 def make_pass(
-    source: Format, target: Format, chain: Chain, device: str | None, over: Over | None = None
+    source: Format,
+    target: Format,
+    stage: Middle | None,
+    device: str | None,
+    over: Over | None = None,
 ) -> FramePass | PassThrough:
     """The pass from decoded frames to those of the output; none where nothing is to be done."""
-    if not len(chain) and target == source and over is None:
-        return PassThrough(engine_of(device), target)
-    middle = filter_stage(chain, keeps_alpha=target.kind == "rgba")
     if over is not None:
-        return FramePass(engine_of(device), [source, over.format], target, laid_over(middle))
-    return FramePass(engine_of(device), [source], target, middle)
+        return FramePass(engine_of(device), [source, over.format], target, laid_over(stage))
+    if stage is None and target == source:
+        return PassThrough(engine_of(device), target)
+    return FramePass(engine_of(device), [source], target, stage)
 
 
-def filter_stage(chain: Chain, *, keeps_alpha: bool = False) -> Middle | None:
-    """What a chain does to a picture; what became transparent is seen on black, unless it is kept."""
-    if not len(chain):
+def filter_stage(
+    chain: Chain, *, drops_alpha: bool = False, keeps_alpha: bool = False
+) -> Middle | None:
+    """What a chain does to a picture; what is transparent is seen on black, unless it is kept.
+
+    With ``drops_alpha`` the pictures have some before anything is done.
+    """
+    blackens = drops_alpha or (chain.writes_alpha and not keeps_alpha)
+    if not len(chain) and not blackens:
         return None
 
     def add(pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
-        if keeps_alpha or not chain.writes_alpha:
-            chain.add_to(pipeline, pictures[0], output)
-            return
-        filtered = rgba_scratch(*output.shape[:2])
-        chain.add_to(pipeline, pictures[0], filtered)
-        pipeline.add({"kernel": ON_BLACK, "inputs": [filtered], "output": output})
+        last = pictures[0]
+        if len(chain):
+            rows, columns = output.shape[:2]
+            last = rgba_scratch(rows, columns, output.dtype) if blackens else output
+            chain.add_to(pipeline, pictures[0], last)
+        if blackens:
+            pipeline.add({"kernel": ON_BLACK, "inputs": [last], "output": output})
 
     return add
 

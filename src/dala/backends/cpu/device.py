@@ -17,6 +17,7 @@ from dala.backends.host import (
     HostDevice,
     HostExecutable,
     RunPass,
+    memory_limits,
     on_positions,
     positions,
 )
@@ -53,6 +54,7 @@ class CpuDevice(HostDevice):
             "threads": thread_count(),
             "vector_bits": host.vector_bytes * 8,
             "fma": host.fma,
+            "limits": memory_limits(),
         }
 
     def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dala.backends.host import HostDevice, HostExecutable, on_positions
+from dala.backends.host import HostDevice, HostExecutable, memory_limits, on_positions
 from dala.backends.library import whole_pass
 from dala.backends.reference.interpret import interpret_pass
 from dala.ir.arrays import ArrayType
@@ -23,7 +23,11 @@ class ReferenceDevice(HostDevice):
     backend = "numpy"
 
     def describe(self) -> dict[str, object]:
-        return {"name": f"reference (NumPy {np.__version__})", "threads": 1}
+        return {
+            "name": f"reference (NumPy {np.__version__})",
+            "threads": 1,
+            "limits": memory_limits(),
+        }
 
     def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:
         return program

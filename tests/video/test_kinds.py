@@ -1,0 +1,190 @@
+"""A table of what videos people have: what is kept on the way, and the words for what is not.
+
+Each goes through no filter and through a look, into the file that people ask for. PyAV says what came out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import av
+import numpy as np
+import pytest
+from kinds import BT601, BT709, FULL, HLG, MASTERED, PQ, Kind, make
+
+from dala import video
+from dala.errors import LossError, VideoError
+from dala.video.pixels import pixels_of
+
+X265 = {"x265-params": "log-level=none"}
+ALPHA = "alpha (seen on black; .webm, and prores or qtrle in .mov, hold it)"
+LOOK = [("exposure", {"stops": 0.5}), ("saturation", {"value": 0.2})]
+
+
+class Row(NamedTuple):
+    """A kind of video, what it shall become, the pixels that has, and what is said to be lost."""
+
+    kind: Kind
+    target: str
+    codec: str | None
+    pixels: str
+    lost: tuple[str, ...] = ()
+
+
+TABLE = [
+    # 8 bits
+    Row(Kind("a.mp4", "libx264", "yuv420p", BT709), "o.mp4", None, "yuv420p"),
+    Row(Kind("a.mkv", "libx264", "yuv420p", BT601), "o.mkv", "hevc", "yuv420p"),
+    Row(Kind("a.mov", "libx264", "yuvj420p", FULL), "o.mp4", None, "yuvj420p"),
+    Row(Kind("b.mkv", "ffv1", "yuv420p", BT709), "o.webm", None, "yuv420p"),
+    Row(Kind("c.mkv", "ffv1", "yuv420p"), "o.mp4", "av1", "yuv420p"),
+    Row(Kind("a.avi", "mpeg4", "yuv420p"), "o.mp4", None, "yuv420p"),
+    Row(Kind("mpeg2.mkv", "mpeg2video", "yuv420p"), "o.mp4", None, "yuv420p"),
+    Row(Kind("m.mov", "mjpeg", "yuvj420p"), "o.mp4", None, "yuvj420p"),
+    Row(Kind("d.mkv", "ffv1", "yuv422p", BT709), "o.mp4", None, "yuv420p",
+        ("4:2:2 colour (4:2:0 is kept)",)),
+    Row(Kind("e.mkv", "ffv1", "yuv444p", BT709), "o.mp4", None, "yuv420p",
+        ("4:4:4 colour (4:2:0 is kept)",)),
+    Row(Kind("f.mkv", "ffv1", "bgr0"), "o.mp4", None, "yuv420p"),
+    Row(Kind("g.gif", "gif", "rgb8"), "o.mp4", None, "yuv420p"),
+    # 10 bits and more
+    Row(Kind("h.mp4", "libx264", "yuv420p10le", BT709), "o.mp4", None, "yuv420p10le"),
+    Row(Kind("i.mp4", "libx265", "yuv420p10le", BT709, X265), "o.mkv", "hevc", "yuv420p10le"),
+    Row(Kind("j.mkv", "ffv1", "yuv420p10le", BT709), "o.mp4", "av1", "yuv420p10le"),
+    Row(Kind("k.mkv", "ffv1", "yuv420p10le", BT709), "o.webm", None, "yuv420p", ("10 bits (8 are kept)",)),
+    Row(Kind("l.mkv", "ffv1", "yuv420p12le"), "o.mp4", None, "yuv420p10le", ("12 bits (10 are kept)",)),
+    Row(Kind("n.mkv", "ffv1", "yuv420p12le"), "o.mkv", "ffv1", "yuv420p12le"),
+    Row(Kind("oo.mov", "prores_ks", "yuv422p10le", BT709), "o.mov", "prores", "yuv422p10le",
+        ("4:2:2 colour (4:2:0 is kept)",)),
+    # HDR
+    Row(Kind("p.mp4", "libx265", "yuv420p10le", PQ, X265), "o.mp4", "hevc", "yuv420p10le"),
+    Row(Kind("q.mkv", "libx265", "yuv420p10le", HLG, X265), "o.mp4", None, "yuv420p10le"),
+    Row(Kind("r.mkv", "ffv1", "yuv420p10le", PQ), "o.webm", None, "yuv420p",
+        ("10 bits (8 are kept; too few for HDR, tonemap makes SDR of it)",)),
+    # alpha
+    Row(Kind("s.mov", "qtrle", "argb"), "o.mov", "qtrle", "argb"),
+    Row(Kind("t.mov", "qtrle", "argb"), "o.webm", None, "yuva420p"),
+    Row(Kind("u.mov", "qtrle", "argb"), "o.mov", "prores", "yuva444p12le"),
+    Row(Kind("v.mov", "prores_ks", "yuva444p10le", BT709, {"profile": "4444"}), "o.mov", "prores",
+        "yuva444p12le", ("12 bits (10 are kept)",)),  # FFmpeg decodes 4444 to 12 bits and encodes 10
+    Row(Kind("w.webm", "libvpx-vp9", "yuva420p"), "o.webm", None, "yuva420p"),
+    Row(Kind("x.webm", "libvpx-vp9", "yuva420p"), "%d.png", None, "rgba"),
+    Row(Kind("y.mkv", "ffv1", "gbrap16le"), "%d.png", None, "rgba64be"),
+    Row(Kind("z.mkv", "ffv1", "bgra"), "o.mkv", "ffv1", "bgra"),
+    Row(Kind("z.mov", "qtrle", "argb"), "o.mp4", None, "yuv420p", (ALPHA,)),
+    Row(Kind("z.webm", "libvpx-vp9", "yuva420p"), "o.mp4", "av1", "yuv420p", (ALPHA,)),
+]  # fmt: skip
+
+
+def first_frame(path: Path) -> Any:
+    with av.open(str(path)) as container:
+        return next(container.decode(video=0))
+
+
+def depth(path: Path) -> np.ndarray:
+    """Every level of the first frame's RGB, in 16 bits; and its alpha."""
+    with video.Reader(path) as reader:
+        picture = next(reader).picture
+    return picture.reformat(format="rgba64le").to_ndarray().astype(int)
+
+
+@pytest.mark.parametrize("look", [[], LOOK], ids=["as it is", "a look"])
+@pytest.mark.parametrize("row", TABLE, ids=lambda r: f"{r.kind.pixels} {r.kind.name} to {r.target}")
+def test_what_is_kept(row: Row, look: list[Any], tmp_path: Path) -> None:
+    source = make(row.kind, tmp_path)
+    target = tmp_path / row.target
+    words = {"preset": 12} if row.codec == "av1" else {}
+    report = video.transcode(source, target, look, codec=row.codec, **words)  # type: ignore[arg-type]
+    assert report.notes == row.lost
+    made = tmp_path / row.target.replace("%d", "1")
+    with video.Reader(made) as reader:
+        picture = next(reader).picture
+    assert picture.format.name == row.pixels
+    if "colorspace" in row.kind.tags and not pixels_of(row.pixels).rgb:
+        for tag, value in row.kind.tags.items():
+            assert int(getattr(picture, tag)) == value, tag
+    if not look:  # what was there is there
+        wanted, found = depth(source), depth(made)
+        if ALPHA in row.lost:
+            wanted[..., :3] = wanted[..., :3] * wanted[..., 3:] // 65_535
+            wanted[..., 3] = 65_535
+        assert np.abs(found - wanted).mean() < 5_000
+    if row.lost:
+        with pytest.raises(LossError, match="does not hold"):
+            video.transcode(source, tmp_path / "strict.mkv", codec="libx264", pixel_format="yuv420p",
+                            strict=True)  # fmt: skip
+        assert not (tmp_path / "strict.mkv").exists()
+
+
+def test_ten_bits_are_ten_bits(tmp_path: Path) -> None:
+    """A ramp in single steps of ten bits comes out as it went in, and brighter by as many."""
+    path = tmp_path / "ramp.mkv"
+    ramp = np.tile(np.arange(100, 228, dtype=np.uint16), (16, 1))
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream("ffv1", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 128, 16, "yuv420p10le"
+        frame = av.VideoFrame(128, 16, "yuv420p10le")
+        for plane, levels in zip(frame.planes, (ramp, None, None), strict=True):
+            rows = np.frombuffer(plane, np.uint16).reshape(plane.height, -1)
+            rows[:, : plane.width] = 512 if levels is None else levels
+        out.mux(stream.encode(frame))
+        out.mux(stream.encode(None))
+
+    def luma(of: Path) -> np.ndarray:
+        picture = first_frame(of)
+        assert picture.format.name == "yuv420p10le"
+        plane = picture.planes[0]
+        return np.frombuffer(plane, np.uint16).reshape(plane.height, -1)[:, :128].astype(int)
+
+    for chain, shift in ([], 0), ([("brightness", {"value": 100 / 876})], 100):
+        for device in ("cpu", "reference"):
+            video.transcode(path, tmp_path / "out.mkv", chain, codec="ffv1", device=device)
+            assert np.abs(luma(tmp_path / "out.mkv") - ramp - shift).max() <= (1 if shift else 0)
+
+
+@pytest.mark.parametrize("codec", ["hevc", "h264", "av1"])
+def test_mastering_metadata_is_kept(codec: str, tmp_path: Path) -> None:
+    kind = Kind("m.mkv", "libx265", "yuv420p10le", PQ, {"x265-params": MASTERED})
+    source, target = make(kind, tmp_path), tmp_path / "o.mp4"
+    report = video.transcode(
+        source, target, LOOK, codec=codec, preset=12 if codec == "av1" else None
+    )
+    assert report.notes == ()
+    picture = first_frame(target)
+    display = np.frombuffer(bytes(picture.side_data["MASTERING_DISPLAY_METADATA"]), np.int32)
+    red, most = display[0] / display[1], display[18] / display[19]
+    assert red == pytest.approx(0.68, abs=1e-3) and most == pytest.approx(1000, rel=1e-3)
+    light = np.frombuffer(bytes(picture.side_data["CONTENT_LIGHT_LEVEL"]), np.uint32)
+    assert light[:2].tolist() == [1000, 400]
+    lossless = video.transcode(source, tmp_path / "o.mkv", codec="ffv1")
+    assert lossless.notes == ("the mastering display's metadata",)
+
+
+@pytest.mark.parametrize(("tags", "white"), [(PQ, 0.5807), (HLG, 0.75)], ids=["pq", "hlg"])
+def test_hdr_becomes_sdr(tags: dict[str, int], white: float, tmp_path: Path) -> None:
+    """Black stays black, the white of BT.2408 (203 nits) is nearly white, what is brighter is white."""
+    path = tmp_path / "hdr.mkv"
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream("ffv1", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 48, 16, "yuv420p10le"
+        frame = av.VideoFrame(48, 16, "yuv420p10le")
+        levels = np.repeat([64, 64 + round(876 * white), 940], 16)
+        for number, plane in enumerate(frame.planes):
+            rows = np.frombuffer(plane, np.uint16).reshape(plane.height, -1)
+            rows[:, : plane.width] = levels if number == 0 else 512
+        for tag, value in tags.items():
+            setattr(stream.codec_context, tag, value)
+            setattr(frame, tag, value)
+        out.mux(stream.encode(frame))
+        out.mux(stream.encode(None))
+    report = video.transcode(path, tmp_path / "sdr.mkv", tonemap=True, codec="ffv1")
+    assert report.notes == ()
+    info = video.probe(tmp_path / "sdr.mkv")
+    assert (info.pixel_format, info.transfer, info.matrix) == ("yuv420p", "bt709", "bt709")
+    with video.Reader(tmp_path / "sdr.mkv") as reader:
+        grey = next(reader).rgb[8, [8, 24, 40]].astype(int)
+    assert np.ptp(grey, axis=1).max() <= 2
+    assert grey[0].max() <= 1 and 235 <= grey[1].mean() <= 250 and grey[2].mean() >= 253
+    with pytest.raises(VideoError, match=r"tonemap is for HDR \(PQ or HLG\)"):
+        video.transcode(tmp_path / "sdr.mkv", tmp_path / "no.mkv", tonemap=True)
