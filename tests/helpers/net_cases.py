@@ -225,8 +225,58 @@ def quantized(rng: Rng) -> Case:
     return Case(net.bytes(), [x])
 
 
+def padded(rng: Rng) -> Case:
+    """A residual with fewer channels: zeros behind it, by a Pad or by a Concat."""
+    net, few, many = Net(), pick(rng, 3, 4, 6), pick(rng, 8, 10)
+    x = floats(rng, 1, few, 4, 5)
+    name = net.input("x", x.shape)
+    y = net.add("Conv", name, net.constant(floats(rng, many, few, 1, 1)))
+    if rng.random() < 0.5:
+        behind = net.constant([0, 0, 0, 0, 0, many - few, 0, 0], "i8")
+        wide = net.add("Pad", net.add("MaxPool", name, kernel_shape=[1, 1]), behind)
+    else:
+        wide = net.add("Concat", name, net.constant(np.zeros((1, many - few, 4, 5), "f4")), axis=1)
+    net.output(net.add("Relu", net.add("Add", wide, y)), 4)
+    return Case(net.bytes(), [x])
+
+
+def detector(rng: Rng) -> Case:
+    """The ends of YOLO: parts of channels, silu, upsampling, a softmax over bins, boxes from distances."""
+    net, classes, bins, size = Net(), 3, 4, 4
+    x = floats(rng, 1, 8, size, size)
+    name = net.input("x", x.shape)
+    y = net.add("Conv", name, net.constant(floats(rng, 8, 8, 3, 3) / 8), pads=[1, 1, 1, 1])
+    y = net.add("Mul", y, net.add("Sigmoid", y))
+    part = net.add("Split", y, net.constant([4, 4], "i8"), outputs=2, axis=1)
+    pooled = net.add("MaxPool", f"{part}.1", kernel_shape=[5, 5], pads=[2, 2, 2, 2])
+    y = net.add("Concat", part, f"{part}.1", pooled, axis=1)
+    y = net.add("Resize", y, "", net.constant([1, 1, 2, 2], "f4"), mode="nearest",
+                coordinate_transformation_mode="asymmetric", nearest_mode="floor")  # fmt: skip
+    y = net.add("Conv", y, net.constant(floats(rng, 4 * bins + classes, 12, 1, 1) / 4))
+    count = 4 * size * size
+    y = net.add("Reshape", y, net.constant([1, 4 * bins + classes, -1]))
+    both = net.add("Split", y, net.constant([4 * bins, classes], "i8"), outputs=2, axis=1)
+    far = net.add(
+        "Transpose", net.add("Reshape", both, net.constant([1, 4, bins, count])), perm=[0, 2, 1, 3]
+    )
+    far = net.add("Softmax", far, axis=1)
+    far = net.add("Conv", far, net.constant(np.arange(bins, dtype="f4").reshape(1, bins, 1, 1)))
+    far = net.add("Reshape", far, net.constant([1, 4, count]))
+    ends = [net.constant(v) for v in ([0], [2], [1])]
+    low = net.add("Slice", far, *ends)
+    high = net.add("Slice", far, ends[1], net.constant([4]), ends[2])
+    anchors = net.constant(floats(rng, 1, 2, count))
+    first, last = net.add("Sub", anchors, low), net.add("Add", anchors, high)
+    centre = net.add("Div", net.add("Add", first, last), net.constant(2.0, "f4"))
+    boxes = net.add("Concat", centre, net.add("Sub", last, first), axis=1)
+    boxes = net.add("Mul", boxes, net.constant(floats(rng, 1, count)))
+    net.output(net.add("Concat", boxes, net.add("Sigmoid", f"{both}.1"), axis=1), 3)
+    return Case(net.bytes(), [x])
+
+
 CASES: dict[str, Callable[[Rng], Case]] = {
     **{kind: functools.partial(conv, kind=kind) for kind in ("pointwise", "depthwise", "conv", "grouped")},
     "transposed": transposed, "pool": pool, "resize": resize, "unary": unary, "binary": binary,
     "moving": moving, "joining": joining, "whole": whole, "block": block, "quantized": quantized,
+    "padded": padded, "detector": detector,
 }  # fmt: skip

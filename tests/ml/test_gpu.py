@@ -114,7 +114,7 @@ def small(device: str) -> Iterator[Network]:
 
 def chain(picture: compute.Buffer, out: compute.Buffer) -> compute.Pipeline:
     ready, scores = compute.scratch((1, 16, 16, 3), "f32"), compute.scratch((1, 7), "f32")
-    levels = {"size": (16, 16), "layout": "nhwc", "mean": (0, 0, 0), "std": (1 / 255,) * 3}
+    levels = {"size": (16, 16), "layout": "nhwc", "normalize": False}
     pipeline = compute.pipeline()
     pipeline.add({"kernel": "preprocess", "inputs": [picture], "output": ready, "params": levels})
     pipeline.add({"kernel": "small_net_of_tests", "inputs": [ready], "output": scores})
@@ -127,12 +127,26 @@ def test_a_network_is_a_kernel_by_its_name(small: Network, device: str) -> None:
     pipeline = chain(compute.from_array(photo), out)
     pipeline.run()
     ready = compute.buffer_zeros((1, 16, 16, 3))
-    levels = {"size": (16, 16), "layout": "nhwc", "mean": (0, 0, 0), "std": (1 / 255,) * 3}
+    levels = {"size": (16, 16), "layout": "nhwc", "normalize": False}
     compute.run_kernel("preprocess", [compute.from_array(photo)], ready, levels)
-    (scores,) = small.run(np.round(ready.read()).astype("u1"))
+    (scores,) = small.run(np.round(ready.read() * 255).astype("u1"))
     wanted = np.exp(scores) / np.exp(scores).sum()
     assert np.allclose(out.read(), wanted, atol=1e-4)
     assert "small_net_of_tests" in pipeline.explain()
+
+
+@pytest.mark.usefixtures("registry")
+def test_floats_of_0_to_1_stand_for_bytes(device: str) -> None:
+    """On both ends, the same as on bytes."""
+    case = CASES["quantized"](np.random.default_rng(0))
+    with open_network(case.data, device=device) as network:
+        network.register("bytes_of_tests")
+        given = case.inputs[0]
+        levels, floats = compute.buffer_zeros(given.shape, "u8"), compute.buffer_zeros(given.shape)
+        compute.run_kernel("bytes_of_tests", [compute.from_array(given)], levels)
+        ready = compute.from_array(given.astype("f4") / np.float32(255))
+        compute.run_kernel("bytes_of_tests", [ready], floats)
+        assert np.abs(levels.read().astype("f4") / 255 - floats.read()).max() <= 1.001 / 255
 
 
 def test_a_closed_network_is_no_kernel_any_more(small: Network) -> None:

@@ -13,6 +13,9 @@
     pixels.py     pixels as users have them
     clipped.py    what begins outside       report.py     errors sixty times a second
     functions.py  methods as functions
+    path.py       paths; svg_path.py SVG    paint.py      gradients and patterns
+    inking.py     anti-aliased calls        ink_command.py   as bytes; ink_many.py arrays, ink_fields.py
+    ink.py        what ink needs of Python
 
     call → encode → record ─ queue → render thread → raster → back frame ─ present → front frame → window
 
@@ -26,6 +29,8 @@ from typing import Literal
 from dala.gpu import command
 from dala.gpu.drawing import Recorder
 from dala.gpu.functions import as_function, surface_of
+from dala.gpu.paint import ConicGradient, LinearGradient, Pattern, RadialGradient
+from dala.gpu.path import Path
 from dala.gpu.receipt import Receipt
 from dala.gpu.surface import Surface
 
@@ -42,10 +47,18 @@ draw_line = as_function(Surface.draw_line)
 draw_lines = as_function(Surface.draw_lines)
 draw_round_rect = as_function(Surface.draw_round_rect)
 draw_round_rects = as_function(Surface.draw_round_rects)
+draw_sprite = as_function(Surface.draw_sprite)
+draw_sprites = as_function(Surface.draw_sprites)
 draw_triangle = as_function(Surface.draw_triangle)
 draw_triangles = as_function(Surface.draw_triangles)
 fill_circle = as_function(Surface.fill_circle)
 fill_circles = as_function(Surface.fill_circles)
+fill_discs = as_function(Surface.fill_discs)
+fill_ellipse = as_function(Surface.fill_ellipse)
+fill_ellipses = as_function(Surface.fill_ellipses)
+fill_path = as_function(Surface.fill_path)
+fill_polygon = as_function(Surface.fill_polygon)
+fill_polygons = as_function(Surface.fill_polygons)
 fill_rect = as_function(Surface.fill_rect)
 fill_rects = as_function(Surface.fill_rects)
 fill_round_rect = as_function(Surface.fill_round_rect)
@@ -53,10 +66,15 @@ fill_round_rects = as_function(Surface.fill_round_rects)
 fill_triangle = as_function(Surface.fill_triangle)
 fill_triangles = as_function(Surface.fill_triangles)
 get_pixels = as_function(Surface.get_pixels)
+layer = as_function(Surface.layer)
 load_image = as_function(Surface.load_image)
 load_shader = as_function(Surface.load_shader)
 load_sprite = as_function(Surface.load_sprite)
+pop_layer = as_function(Surface.pop_layer)
+pop_transform = as_function(Surface.pop_transform)
 present = as_function(Surface.present)
+push_layer = as_function(Surface.push_layer)
+push_transform = as_function(Surface.push_transform)
 read_pixels = as_function(Surface.read_pixels)
 remove_image = as_function(Surface.remove_image)
 remove_sprite = as_function(Surface.remove_sprite)
@@ -67,18 +85,28 @@ set_clip = as_function(Surface.set_clip)
 set_pixels = as_function(Surface.set_pixels)
 set_uniform = as_function(Surface.set_uniform)
 show = as_function(Surface.show)
+stroke_circles = as_function(Surface.stroke_circles)
+stroke_ellipse = as_function(Surface.stroke_ellipse)
+stroke_line = as_function(Surface.stroke_line)
+stroke_lines = as_function(Surface.stroke_lines)
+stroke_path = as_function(Surface.stroke_path)
 submit = as_function(Surface.submit)
+transformed = as_function(Surface.transformed)
 with_pixels = as_function(Surface.with_pixels)
 
 __all__ = [
-    "Receipt", "Recorder", "Surface", "batch", "blit", "blits", "clear", "command", "create_surface",
-    "destroy_surface", "dispatch_compute", "draw_circle", "draw_circles", "draw_image", "draw_line",
-    "draw_lines", "draw_round_rect", "draw_round_rects", "draw_triangle", "draw_triangles",
-    "fill_circle", "fill_circles", "fill_rect", "fill_rects", "fill_round_rect", "fill_round_rects",
-    "fill_triangle", "fill_triangles", "get_pixels", "height", "load_image", "load_shader",
-    "load_sprite", "present", "read_pixels", "remove_image", "remove_sprite", "reset_clip",
-    "resize_surface", "save", "set_clip", "set_pixels", "set_uniform", "show", "submit",
-    "supports_compute", "width", "with_pixels",
+    "ConicGradient", "LinearGradient", "Path", "Pattern", "RadialGradient", "Receipt", "Recorder",
+    "Surface", "batch", "blit", "blits", "clear", "command", "create_surface", "destroy_surface",
+    "dispatch_compute", "draw_circle", "draw_circles", "draw_image", "draw_line", "draw_lines",
+    "draw_round_rect", "draw_round_rects", "draw_sprite", "draw_sprites", "draw_triangle",
+    "draw_triangles", "fill_circle", "fill_circles", "fill_discs", "fill_ellipse",
+    "fill_ellipses", "fill_path", "fill_polygon", "fill_polygons", "fill_rect", "fill_rects",
+    "fill_round_rect", "fill_round_rects", "fill_triangle", "fill_triangles", "get_pixels",
+    "height", "layer", "load_image", "load_shader", "load_sprite", "pop_layer", "pop_transform",
+    "present", "push_layer", "push_transform", "read_pixels", "remove_image", "remove_sprite",
+    "reset_clip", "resize_surface", "save", "set_clip", "set_pixels", "set_uniform", "show",
+    "stroke_circles", "stroke_ellipse", "stroke_line", "stroke_lines", "stroke_path", "submit",
+    "supports_compute", "transformed", "width", "with_pixels",
 ]  # fmt: skip
 
 

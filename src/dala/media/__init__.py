@@ -11,6 +11,7 @@
     backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
     losses.py       what an output cannot hold picture_formats.py   files that are read
     timed.py        filters that change from frame to frame
+    annotate/       boxes, masks, … drawn on pictures
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 
@@ -22,7 +23,7 @@ changed.
 
 from __future__ import annotations
 
-from dala.media import functions, looks
+from dala.media import annotate, functions, looks
 from dala.media.apply import apply_filter, apply_filters
 from dala.media.backgrounds import replace_background
 from dala.media.chain import Chain, Step
@@ -32,8 +33,8 @@ from dala.media.functions import *  # noqa: F403  # one for each image kernel
 from dala.media.pictures import Channels as Channels
 
 __all__ = [
-    "Chain", "Frame", "FramePipeline", "Step", "apply_filter", "apply_filters", "looks", "process_frame",
-    "replace_background", "start_pipeline", "stop_pipeline",
+    "Chain", "Frame", "FramePipeline", "Step", "annotate", "apply_filter", "apply_filters", "looks",
+    "process_frame", "replace_background", "start_pipeline", "stop_pipeline",
 ]  # fmt: skip
 __all__ += functions.__all__
 

@@ -4,6 +4,7 @@ drop_unread     what nobody reads
 find_silu       x · sigmoid(x) as one step
 fuse_steps      element-wise steps become the epilogue of the layer before them
 fold_weights    factors and offsets per channel become weights and biases
+drop_padding    zeros behind the channels of what is added
 """
 
 from __future__ import annotations
@@ -151,4 +152,41 @@ def _per_channel(program: Program, layer: Layer, step: Step) -> Array | None:
     return np.broadcast_to(array.reshape(-1), (channels,))
 
 
-PASSES = (drop_unread, find_silu, fuse_steps, fold_weights)
+def drop_padding(program: Program) -> None:
+    """Zeros behind the channels of what is added are not made: a sum takes what is there."""
+    readers = Counter(i for layer in program.layers for i in layer.inputs)
+    readers.update(program.outputs)
+    maker = {layer.output: layer for layer in program.layers}
+    for layer in program.layers:
+        for step in layer.epilogue:
+            if step.op != "add" or len(step.operands) != 1:
+                continue
+            number = step.operands[0]
+            before = maker.get(layer.inputs[number])
+            source = None if before is None else _without_padding(program, before)
+            if source is None or readers[layer.inputs[number]] != 1:
+                continue
+            layer.inputs = (*layer.inputs[:number], source, *layer.inputs[number + 1 :])
+            layer.notes = (*layer.notes, ("pad", "zeros behind the channels need not be added"))
+    drop_unread(program)
+
+
+def _without_padding(program: Program, layer: Layer) -> int | None:
+    """What a layer only puts zeros behind, along the channels."""
+    source, made = (program.values[v].shape for v in (layer.inputs[0], layer.output))
+    if len(source) != len(made) or source[:-1] != made[:-1] or not 1 < source[-1] < made[-1]:
+        return None
+    last, few = len(made) - 1, source[-1]
+    if layer.kind == "concat" and layer.options["axis"] == last:
+        rest = [program.constants.get(v) for v in layer.inputs[1:]]
+        return layer.inputs[0] if all(a is not None and not a.any() for a in rest) else None
+    if layer.kind != "take" or layer.options["fill"] != 0 or set(layer.options["tables"]) != {last}:
+        return None
+    table = layer.options["tables"][last]
+    kept = layer.options["axes"] == tuple(range(last + 1)) and np.array_equal(
+        table[:few], np.arange(few)
+    )
+    return layer.inputs[0] if kept and (table[few:] == -1).all() else None
+
+
+PASSES = (drop_unread, find_silu, fuse_steps, fold_weights, drop_padding)

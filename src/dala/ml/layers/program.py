@@ -36,7 +36,8 @@ class Step(NamedTuple):
     """One element-wise operation on a running value.
 
     Its other arguments are either ``numbers``, or ``operands``: inputs of the layer, by number, that have
-    the running value's rank and are repeated along axes of length 1. ``swapped``: the running value is the
+    the running value's rank and are repeated along axes of length 1; what is added may have fewer channels.
+    ``swapped``: the running value is the
     second argument.
     """
 

@@ -63,8 +63,17 @@ def apply_to(value: Array, step: Step, arrays: Sequence[Array]) -> Array:
     """One step of an epilogue."""
     kind: Any = np.asarray(arrays[step.operands[0]]).dtype if step.op == "where" else value.dtype
     given = [np.asarray(n, kind) for n in step.numbers]
-    given += [arrays[k] for k in step.operands]
+    given += [_as_wide(arrays[k], value) for k in step.operands]
     return apply_step(step.op, value, given, step.swapped)
+
+
+def _as_wide(operand: Array, value: Array) -> Array:
+    """An operand with as many channels as the running value: zeros behind its own."""
+    if not operand.ndim or operand.shape[-1] in (1, value.shape[-1]) or value.shape[-1] == 1:
+        return operand
+    wide = np.zeros((*operand.shape[:-1], value.shape[-1]), operand.dtype)
+    wide[..., : operand.shape[-1]] = operand
+    return wide
 
 
 def type_after(dtype: np.dtype[Any], step: Step, operand: np.dtype[Any] | None) -> np.dtype[Any]:

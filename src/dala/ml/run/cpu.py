@@ -10,7 +10,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from dala import forking
@@ -21,7 +20,7 @@ from dala.ir.library import OwnBody
 from dala.leaving import native
 from dala.ml.onnx.graph import Model
 from dala.ml.run.base import Runner
-from dala.ml.run.stage import HostBody, Request
+from dala.ml.run.stage import HostBody, Request, to_bytes
 
 Array = npt.NDArray[Any]
 QUIET = 3  # of ONNX Runtime's log: errors, which are raised as well
@@ -57,7 +56,7 @@ class OnnxRuntimeRunner(Runner):
 
         def work(inputs: Sequence[Array]) -> Array:
             given = [
-                np.clip(np.round(a), 0, 255).astype(np.uint8) if floats else a
+                to_bytes(a) if floats else a
                 for a, floats in zip(inputs, request.floats, strict=True)
             ]
             return self._compute(given, [name])[0]

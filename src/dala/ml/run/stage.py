@@ -1,7 +1,7 @@
 """A network as a stage of a pipeline: one of its outputs, on buffers.
 
-What takes or gives bytes also takes or gives f32 buffers: values 0..255, rounded to bytes on the way in. So
-``preprocess`` can stand before it and ``softmax`` behind it.
+What takes or gives bytes also takes or gives f32 buffers, values 0..1 as everywhere, rounded to levels on
+the way in. So ``preprocess`` can stand before it and ``softmax`` behind it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dala.ml.layers.fuse import PASSES
 from dala.ml.layers.program import Layer, Program, Step, ValueType
 
 Array = npt.NDArray[Any]
-TO_BYTES = (Step("round"), Step("clip", (0.0, 255.0)), Step(f"{CAST}uint8"))
-TO_FLOATS = (Step(f"{CAST}float32"),)
+TO_BYTES = (Step("mul", (255.0,)), Step("round"), Step("clip", (0.0, 255.0)), Step(f"{CAST}uint8"))
+TO_FLOATS = (Step(f"{CAST}float32"), Step("mul", (1 / 255,)))
 FLOAT = np.dtype(np.float32)
 
 
@@ -71,6 +71,11 @@ def stage_program(program: Program, request: Request) -> Program:
     return part
 
 
+def to_bytes(array: Array) -> Array:
+    """Levels 0..255 of values 0..1."""
+    return np.clip(np.round(array * np.float32(255)), 0, 255).astype(np.uint8)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class HostBody(OwnBody):
     """A stage in main memory: ``work`` computes the output of the inputs."""
@@ -84,6 +89,8 @@ class HostBody(OwnBody):
     def compute(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         shaped = [a.reshape(s) for a, s in zip(inputs, self.request.shapes, strict=True)]
         made, target = self.work(shaped), outputs[0]
+        if self.request.float_output and made.dtype == np.uint8:
+            made = made * np.float32(1 / 255)
         if made.size != target.size:
             raise ShapeError(f"{self.name}: expected an output of {made.shape}, got {target.shape}")
         np.copyto(target, made.reshape(target.shape), casting="unsafe")

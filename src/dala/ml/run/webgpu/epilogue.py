@@ -79,7 +79,10 @@ def operand(shader: LayerShader, stored: Stored, shape: Sequence[int], *, flat: 
     row = _row(shader, array, given, shape)
     if given[-1] == shape[-1]:
         return array.read(row, "quad")
-    return f"vec4<f32>({array.one(row)})"
+    if given[-1] == 1:
+        return f"vec4<f32>({array.one(row)})"
+    quads = f"(({array.size} + 3u) / 4u)"  # zeros behind its own channels
+    return f"select({ZERO}, {array.read(row, f'min(quad, {quads} - 1u)')}, quad < {quads})"
 
 
 def _row(shader: LayerShader, array: Access, given: Sequence[int], shape: Sequence[int]) -> str:

@@ -10,7 +10,7 @@ from dala.backends.webgpu.shader import Shader
 from dala.ml.run.webgpu.access import Stored
 from dala.ml.run.webgpu.shader import THREADS, LayerShader
 
-ENOUGH = 16_384  # invocations that keep a large GPU busy
+ENOUGH = 32_768  # invocations that keep a large GPU busy
 MOST_PARTS = 16
 
 
