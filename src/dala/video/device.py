@@ -270,7 +270,7 @@ def _asking(pipeline: Pipeline) -> list[tuple[int, Kernel, Mapping[str, ParamVal
     """The stages whose kernels ask for the frame's number or time, with the values they have now."""
     found = []
     for number, spec in enumerate(pipeline.stages):
-        if "kernel" in spec:
+        if spec.get("kernel") is not None:  # a copy has none
             kernel = find_kernel(spec["kernel"])
             values: Mapping[str, ParamValue] = spec["params"]  # type: ignore[assignment]
             if values_at(kernel, values, 0, 0.0):

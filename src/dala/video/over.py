@@ -73,7 +73,8 @@ def laid_over(middle: Middle | None) -> Middle:
     def add(pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
         below = pictures[0]
         if middle is not None:
-            below = rgba_scratch(*output.shape[:2], output.dtype)
+            rows, columns = output.shape[:2]
+            below = rgba_scratch(rows, columns, output.dtype)
             middle(pipeline, pictures[:1], below)
         pipeline.add(
             {
