@@ -30,6 +30,7 @@
     ├── VideoError            (RuntimeError)  a video cannot be read or written
     │   ├── VideoFileError    (OSError)       the system refuses: no such file, no permission, disk full
     │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
+    ├── FleetError            (RuntimeError)  a job for several workers cannot be done, or not here
     ├── ModelError            (ValueError)    a model cannot be read or run; says what and where
     │   ├── ModelNotFoundError (LookupError)  no model of that name, or its weights are not here
     │   └── UnknownOperatorError              it has operators that dala has not; names all of them
@@ -223,6 +224,10 @@ class DamagedVideoError(VideoError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return functools.partial(DamagedVideoError, frames=self.frames), self.args
+
+
+class FleetError(DalaError, RuntimeError):
+    """A job for several workers cannot be done. What is finished of it stays, and is not done again."""
 
 
 class ModelError(DalaError, ValueError):

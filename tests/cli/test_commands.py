@@ -70,6 +70,8 @@ Pictures, videos and cameras through fused filters, on the GPU or the CPU.
 Commands
   filter   Filter pictures and videos; a video keeps its sound and timing.
   live     A camera through filters into a window; keys turn filters on.
+  detect   What a model sees: things, faces, people, classes.
+  models   Models by name: their licences, and whether their weights are here.
   looks    The looks that come with dala, or one with its filters.
   kernels  All kernels, or one with its parameters, ranges and defaults.
   bench    Speed of this machine, beside OpenCV; or of the filters you give.
@@ -216,13 +218,13 @@ def test_one_bad_file_does_not_stop_the_others(run: Run) -> None:
     said = run("filter", "a.png", "b.png", "no.png", "c.png", "out/", "--blur")
     assert said.code == 1
     assert said.err.splitlines() == [
-        "dala filter: b.png: not a picture that Pillow can read",
+        "dala filter: b.png: not a picture that can be read",
         "dala filter: no file 'no.png'",
         "dala filter: 2 of 4 files failed",
     ]
     assert sorted(p.name for p in Path("out").iterdir()) == ["a.png", "c.png"]
     data = run("filter", "b.png", "x/", "--blur", "--json").data
-    assert data["files"][0]["error"] == "b.png: not a picture that Pillow can read"
+    assert data["files"][0]["error"] == "b.png: not a picture that can be read"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@
     live.py       a source → filters → a window         sheet.py      frames side by side, as one picture
     sources.py    where live pictures come from         overlay.py    text on pictures
     clip.py       the clip of the demo                  bars.py       progress
+    models.py     which models there are                detect.py     what a model sees
     help.py       help in 80 columns                    mistakes.py   what commands raise
     words.py      sizes as photographers write them     batch.py      pictures on all cores
     videos.py     a video → filters → a file            films.py      pictures as videos, pipes

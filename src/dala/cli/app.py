@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, complete_looks
+from dala.cli.fleet import fleet
 from dala.cli.help import Command, Group
 from dala.cli.mistakes import UsageMistake
 from dala.cli.text_flags import Text, TextAt, TextColor, TextFont, TextSize
@@ -43,11 +44,22 @@ FILTER_EXAMPLES = """Values follow a flag as name=value; a bare number is its fi
   dala filter in.jpg out.jpg --overlay logo.png --at top-left --scale 0.2 --opacity 0.8
   dala filter clip.mp4 graded.mp4 --look noir --strength 0.8
   dala filter 'photos/*.jpg' 'small/{name}.webp' --resize 50%
+  dala filter talk.mp4 out.mp4 --background-blur radius=20 --people
+"""
+
+MODELS_EXAMPLES = """Weights are found in the folders of DALA_MODELS and in a cache, by their sha256.
+
+  dala models
+  dala models import ~/Downloads/*.onnx
+  dala models fetch selfie --from https://example.org/models
 """
 
 DEMO_FILTERS = "--blur 2 --sharpen 1 --contrast 0.2 --white-balance 8000 --vignette 0.4"
 
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON, for scripts.")]
+People = Annotated[
+    bool, typer.Option("--people", help="Masks that are not given: people, by a model.")
+]
 DeviceName = Annotated[
     str,
     typer.Option(
@@ -57,6 +69,8 @@ DeviceName = Annotated[
         autocompletion=lambda: ["auto", "cpu", "webgpu", "reference"],
     ),
 ]
+
+app.add_typer(fleet)
 
 
 @app.callback(invoke_without_command=True)
@@ -95,6 +109,7 @@ def filter_(
     strength: Annotated[
         float, typer.Option(help="Mix the result with the original: 0 is the original.")
     ] = 1.0,
+    people: People = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite/--no-overwrite", help="Replace files that exist.")
     ] = False,
@@ -139,8 +154,8 @@ def filter_(
         raise UsageMistake("--overwrite replaces what --skip-existing keeps; give one of them")
     if len(paths) < 2:
         raise UsageMistake(f"{paths[0]} shall become what? dala filter IN... OUT")
-    chain = chain_of(chosen_flags(context), strength)
     use(device)
+    chain = chain_of(chosen_flags(context), strength, people)
     options = VideoOptions(
         start,
         end,
@@ -238,8 +253,8 @@ def live(
     from dala.cli.live import run_live
     from dala.cli.names import read_size
 
-    steps = chain_of(chosen_flags(context)).steps
     use(device)
+    steps = chain_of(chosen_flags(context), people=True).steps  # a camera looks at people
     run_live(
         source,
         None if size is None else read_size(size),
@@ -251,6 +266,53 @@ def live(
         outputs=[out for out in (record, to) if out is not None],
         window=window,
     )
+
+
+@app.command(cls=Command)
+def detect(
+    source: Annotated[str, typer.Argument(metavar="IN", help="A picture or a video.")],
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="dala models lists them; or an ONNX file.")
+    ] = "yolo_v5",
+    device: DeviceName = "auto",
+    score: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, metavar="N", help="How sure it must be; the model's own."),
+    ] = None,
+    track: Annotated[
+        bool, typer.Option("--track", help="Of videos: number things from frame to frame.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """What a model sees: things, faces, people, classes."""
+    from dala import ml, use
+    from dala.cli.detect import run_detect
+
+    use(device)
+    with ml.load_model(model) as loaded:
+        run_detect(Path(source), loaded, score=score, track=track, as_json=json)
+
+
+@app.command(cls=Command, epilog=MODELS_EXAMPLES)
+def models(
+    action: Annotated[
+        str,
+        typer.Argument(metavar="[ACTION]", help="list, verify, import or fetch."),
+    ] = "list",
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[WHAT...]", help="Models by name; of import, files."),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option("--from", metavar="URL", help="Of fetch: the folder of the files."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Models by name: their licences, and whether their weights are here."""
+    from dala.cli.models import run_models
+
+    return run_models(action, what or [], address, as_json=json)
 
 
 @app.command(cls=Command)

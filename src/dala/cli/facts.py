@@ -14,6 +14,7 @@ EXTRAS = {  # what `pip install 'dala-gpu[…]'` brings
     "window": ("wgpu", "rendercanvas", "glfw"),
     "video": ("av",),
     "text": ("uharfbuzz", "pillow"),
+    "ml": ("onnxruntime",),
     "cli": ("typer", "rich", "pillow"),
 }
 

@@ -213,6 +213,8 @@ def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome
             chain,
             settings.quality,
             settings.caption.of(job.source.name) if settings.caption else None,
+            strict=settings.video.strict,
+            tell=outcome.notes.append,
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
 
@@ -233,10 +235,11 @@ def kind_of(source: Path) -> str:
     found = kind_of_name(source)
     if found:
         return found
-    from dala.media.picture_formats import open_image
+    from dala.media.files.formats import READ, pillow
 
+    image = pillow("filter")
     try:
-        with open_image(source):
+        with image.open(source, formats=[f for f in READ if f in image.OPEN]):
             return "picture"
     except OSError:  # also what Pillow raises for what it does not know
         return ""
@@ -244,20 +247,23 @@ def kind_of(source: Path) -> str:
 
 def count_pixels(source: Path) -> int:
     """How many pixels a picture has, by its head; 0 if that cannot be read: decoding will say why."""
-    from PIL import Image
+    from dala.media.files.formats import READ, pillow
 
+    image = pillow("filter")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(source) as opened:
-                return opened.width * opened.height
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+            warnings.simplefilter("ignore", image.DecompressionBombWarning)
+            with image.open(source, formats=[f for f in READ if f in image.OPEN]) as opened:
+                return int(opened.width * opened.height)
+    except (OSError, ValueError, SyntaxError, image.DecompressionBombError):
         return 0
 
 
 def kind_of_name(path: Path) -> str:
     """``picture``, ``video``, or nothing if the ending is unknown."""
-    from dala.cli.photo import picture_endings
+    import PIL  # noqa: F401  # whoever lacks it is told as for the rest of the command line
+
+    from dala.media.files import picture_endings
 
     ending = path.suffix.lower()
     return "video" if ending in VIDEOS else "picture" if ending in picture_endings() else ""

@@ -24,7 +24,7 @@ import typer
 from dala.cli.help import Command
 from dala.cli.mistakes import UsageMistake
 from dala.cli.words import refuse_odd_value, size_words
-from dala.errors import DalaError, suggest
+from dala.errors import DalaError, ParameterError, suggest
 
 if TYPE_CHECKING:
     from dala.language.kernel import Kernel
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 CHOSEN = "dala.flags"  # where a command's context keeps them
 PANEL = "Filters, applied in the order given"
 LOOK = "look"
+MASKS = ("mask", "model")  # what filters call the image that says what is in front
+PEOPLE = "selfie"  # the model that finds people
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _PAIR = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 
@@ -172,14 +174,15 @@ def _is_bare(word: str, *, eager: bool) -> bool:
     return all(_NUMBER.fullmatch(part) for part in word.split(","))
 
 
-def chain_of(flags: Sequence[Flag], strength: float = 1.0) -> Chain:
-    """The flags as a checked chain; what is wrong with one is said by its name."""
+def chain_of(flags: Sequence[Flag], strength: float = 1.0, people: bool = False) -> Chain:
+    """The flags as a checked chain; what is wrong with one is said by its name. With ``people``, a mask
+    that is not given is made by a model."""
     from dala.media.chain import Chain
 
     steps: list[Step] = []
     for flag in flags:
         try:
-            steps += _steps_of_look(flag) if flag.name == LOOK else [_step_of(flag)]
+            steps += _steps_of_look(flag) if flag.name == LOOK else [_step_of(flag, people)]
         except DalaError as error:
             message = str(error).removeprefix(f"{flag.name}: ")
             raise UsageMistake(f"--{spell(flag.name)}: {message}") from error
@@ -189,7 +192,7 @@ def chain_of(flags: Sequence[Flag], strength: float = 1.0) -> Chain:
         raise UsageMistake(f"--strength: {error}") from error
 
 
-def _step_of(flag: Flag) -> Step:
+def _step_of(flag: Flag, people: bool) -> Step:
     from dala.media.chain import make_step
     from dala.media.lookfile import parse_params
 
@@ -197,7 +200,22 @@ def _step_of(flag: Flag) -> Step:
     params = parse_params(kernel, images, flag.words)
     if flag.name == "resize":  # photos are mostly made smaller, and only area looks at every pixel
         params.setdefault("interpolation", "area")
+    if images and images[0] in MASKS:
+        params = _with_mask(params, images, people)
     return make_step(kernel, params)
+
+
+def _with_mask(params: dict[str, object], images: Sequence[str], people: bool) -> dict[str, object]:
+    """A filter's mask by a model, where there is none: ``--background-replace beach.jpg --people`` names
+    the background."""
+    mask, *others = images
+    if people and mask in params and others and others[0] not in params:
+        return {**params, mask: PEOPLE, others[0]: params[mask]}
+    if people:
+        return {mask: PEOPLE, **params}
+    if mask not in params:
+        raise ParameterError(f"give {mask}=FILE, or --people: a model finds them")
+    return params
 
 
 def _steps_of_look(flag: Flag) -> Sequence[Step]:

@@ -68,6 +68,20 @@ def _spill(color: Vec, key: Vec) -> Value:
     return sum(shares)
 
 
+@builtin("image", alpha="added")
+def segmentation(image: Image, model: Image) -> Vec:
+    """What a model (or a mask) says is in front, cut out: transparent where the mask is black.
+
+    >>> photo = np.full((1, 2, 3), 100, np.uint8)
+    >>> media.segmentation(photo, np.array([[0, 255]], np.uint8))[0, :, 3].tolist()
+    [0, 255]
+    """
+    p, m = image[0, 0], model[0, 0]
+    front = p.rgb
+    assert isinstance(front, Vec)
+    return front.with_alpha(p.a * m.r * m.a)
+
+
 @builtin("image", alpha="written")
 def background_replace(image: Image, mask: Image, background: Image | None = None) -> Vec:
     """The image where the mask is white, else the background; without a mask, by the image's alpha.

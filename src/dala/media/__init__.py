@@ -9,9 +9,10 @@
     overlays.py     a logo on a picture        automatic.py filters that look at the picture first
     surfaces.py     surfaces as pictures
     backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
-    losses.py       what an output cannot hold picture_formats.py   files that are read
-    timed.py        filters that change from frame to frame
+    losses.py       what an output cannot hold timed.py     filters that change from frame to frame
+    photos.py       open and save              files/       picture files
     annotate/       boxes, masks, … drawn on pictures
+    masks.py        masks that models make
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 
@@ -28,13 +29,15 @@ from dala.media.apply import apply_filter, apply_filters
 from dala.media.backgrounds import replace_background
 from dala.media.chain import Chain, Step
 from dala.media.chain import Filters as Filters
+from dala.media.files.photo import Photo
 from dala.media.frames import Frame, FramePipeline
 from dala.media.functions import *  # noqa: F403  # one for each image kernel
+from dala.media.photos import open, save
 from dala.media.pictures import Channels as Channels
 
 __all__ = [
-    "Chain", "Frame", "FramePipeline", "Step", "annotate", "apply_filter", "apply_filters", "looks",
-    "process_frame", "replace_background", "start_pipeline", "stop_pipeline",
+    "Chain", "Frame", "FramePipeline", "Photo", "Step", "annotate", "apply_filter", "apply_filters",
+    "looks", "open", "process_frame", "replace_background", "save", "start_pipeline", "stop_pipeline",
 ]  # fmt: skip
 __all__ += functions.__all__
 

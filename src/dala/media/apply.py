@@ -13,7 +13,9 @@ from dala.compute.engine import Engine
 from dala.errors import DeviceError
 from dala.language.kernel import Kernel
 from dala.media.chain import Chain, Filters, Step, find_filter, make_step
-from dala.media.pictures import Channels, Picture, take_picture, with_alpha
+from dala.media.files.photo import Photo
+from dala.media.packing import add_alpha
+from dala.media.pictures import Array, Channels, Picture, take_picture, with_alpha
 from dala.media.program import (
     Program,
     engine_of,
@@ -95,6 +97,8 @@ def apply_chain(
     needs_alpha: bool = False,
 ) -> Image:
     """The picture through a chain; with ``needs_alpha`` an RGB one comes back as RGBA."""
+    if isinstance(image, Photo):
+        return apply_to_photo(image, chain, device)  # type: ignore[return-value]
     picture = take_picture(image, *(size or (None, None)), channels, who=who)
     if needs_alpha:
         picture = with_alpha(picture)
@@ -103,7 +107,7 @@ def apply_chain(
         chain = measured(chain, picture, device)
     output = new_buffer(engine, output_type(chain, picture.layout))
     source = upload_to(picture, engine)
-    Program(engine, chain, picture.layout, source, output).pipeline.run()
+    Program(engine, chain, picture.layout, source, output).run()
     if isinstance(picture.pixels, Buffer):
         return output  # type: ignore[return-value]
     return picture.give_back(read_result(output))  # type: ignore[return-value]
@@ -125,6 +129,28 @@ def _seen(picture: Picture, steps: Sequence[Step], device: str | None) -> npt.ND
     if not steps:
         return pixels
     return apply_chain(np.ascontiguousarray(pixels), Chain(steps), None, None, device, who="auto")
+
+
+def apply_to_photo(photo: Photo, chain: Chain, device: str | None = None) -> Photo:
+    """A file's picture, or all of an animation: grey may become coloured, and opaque transparent."""
+    frames = [_in_colour(frame, alpha=chain.writes_alpha) for frame in photo.frames]
+    if chain.is_open:  # one look for all of them
+        chain = measured(chain, take_picture(frames[0], who="auto"), device)
+    made = [apply_chain(frame, chain, None, None, device, who="filter") for frame in frames]
+    if photo.channels == "grey" and all(map(_is_grey, made)):
+        made = [np.ascontiguousarray(frame[..., 0]) for frame in made]
+    return photo.with_frames(made)
+
+
+def _in_colour(frame: Array, *, alpha: bool) -> Array:
+    if frame.ndim == 2:
+        frame = np.repeat(frame[..., None], 3, axis=2)
+    return add_alpha(frame) if alpha and frame.shape[2] == 3 else frame
+
+
+def _is_grey(frame: Array) -> bool:
+    red, opaque = frame[..., :1], frame.shape[2] == 3
+    return opaque and bool((frame == red).all())
 
 
 def upload_to(picture: Picture, engine: Engine) -> Buffer:

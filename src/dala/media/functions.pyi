@@ -16,9 +16,9 @@ __all__ = [
     "blur", "brightness", "chroma_key", "contrast", "crop", "denoise", "edge_detect", "exposure",
     "flip", "gamma", "generate_gradient", "generate_noise", "glow", "grain", "grayscale", "hdr",
     "hue", "invert", "lut", "median", "nv12_to_rgba", "overlay", "pixelate", "posterize", "resize",
-    "rgba_to_nv12", "rgba_to_yuv420p", "rotate", "saturation", "sepia", "sharpen", "split_tone",
-    "test_pattern", "threshold", "tone", "vibrance", "vignette", "warp_affine", "warp_perspective",
-    "white_balance", "yuv420p_to_rgba",
+    "rgba_to_nv12", "rgba_to_yuv420p", "rotate", "saturation", "segmentation", "sepia", "sharpen",
+    "split_tone", "test_pattern", "threshold", "tone", "vibrance", "vignette", "warp_affine",
+    "warp_perspective", "white_balance", "yuv420p_to_rgba",
 ]
 
 @overload
@@ -876,6 +876,29 @@ def saturation(
 @overload
 def saturation(
     data: Raw, image_width: int, image_height: int, /, value: float = 0.0, *,
+    channels: Channels | None = None, device: str | None = None
+) -> Raw: ...
+
+@overload
+def segmentation(
+    image: Image, model: object, *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Image:
+    """What a model (or a mask) says is in front, cut out: transparent where the mask is black.
+
+    The result has an alpha channel even if the picture came without.
+
+    Raw bytes are followed by their width and height, or have them in width and height.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> photo = np.full((1, 2, 3), 100, np.uint8)
+    >>> media.segmentation(photo, np.array([[0, 255]], np.uint8))[0, :, 3].tolist()
+    [0, 255]
+    """
+@overload
+def segmentation(
+    data: Raw, image_width: int, image_height: int, /, model: object, *,
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from dala.errors import LookError, ParameterError, suggest
 from dala.language.kernel import Kernel
 from dala.language.parameter import Param
+from dala.media.further import MASK_MODELS
 
 FOLDER = Path(__file__).with_name("shipped")
 ENDING = ".look"
@@ -105,7 +106,8 @@ def parse_params(
         if name in found:
             raise ParameterError(f"{kernel.name}: {name} is given twice")
         if name in images:
-            found[name] = _path(text, folder)
+            path = _path(text, folder)
+            found[name] = text if text in MASK_MODELS and not path.exists() else path
         elif name in known:
             found[name] = _value(kernel, known[name], text, folder)
         else:

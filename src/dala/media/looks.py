@@ -66,8 +66,13 @@ def save(path: str | os.PathLike[str], filters: Filters, about: str = "") -> Pat
     chain = Chain.of(filters)
     if chain.strength < 1:
         raise LookError("a look's file holds filters, no strength; save the chain without .at(…)")
-    write_look(target, about, [_line(step, target.parent) for step in chain.steps])
+    write_look(target, about, lines_of(chain, target.parent))
     return target
+
+
+def lines_of(chain: Chain, folder: Path) -> list[str]:
+    """The filters of a chain as a look's file in ``folder`` has them."""
+    return [_line(step, folder) for step in chain.steps]
 
 
 def _line(step: Step, folder: Path) -> str:

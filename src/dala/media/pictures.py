@@ -3,10 +3,9 @@
     take_picture(image)  →  Picture: its form, and its pixels as a device wants them
     picture.give_back(pixels)  →  the caller's kind, channels and element type
 
-Kinds: NumPy arrays, PIL images, bytes with a size, whatever speaks DLPack (torch), dala's buffers and
-surfaces.
-A device has grey and RGBA; RGB gets an opaque alpha on the way in and loses it on the way out, and BGR is
-swapped on the device, inside of the first and the last pass.
+Kinds: NumPy arrays, photos of files, PIL images, bytes with a size, whatever speaks DLPack (torch), dala's
+buffers and surfaces. A device has grey and RGBA; RGB gets an opaque alpha on the way in and loses it on
+the way out, and BGR is swapped on the device, inside of the first and the last pass.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from dala.compute.buffers import Buffer, array_type
 from dala.errors import ArgumentError, DTypeError, ParameterError, ShapeError, suggest
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import IMAGE_DTYPES, DType, parse_dtype
+from dala.media.files.photo import Photo
 from dala.media.packing import add_alpha, drop_alpha
 from dala.media.pil import array_of_pil, is_pil, pil_like
 from dala.media.surfaces import is_surface, pixels_of_surface, surface_like
@@ -135,6 +135,10 @@ def _open(
         return image, _as_it_is
     if is_surface(image):
         return pixels_of_surface(image), surface_like(image)
+    if isinstance(image, Photo):
+        if len(image.frames) > 1:
+            raise ArgumentError(f"{who}: {image!r} is no single picture; take one of its frames")
+        return image.pixels, lambda result: image.with_frames([result])
     if isinstance(image, bytes | bytearray | memoryview):
         return _from_bytes(image, width, height, channels, who)
     if is_pil(image):

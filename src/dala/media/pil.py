@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.errors import DTypeError, MediaError, UnsupportedError
-from dala.media.picture_formats import open_image
 
 Array = npt.NDArray[Any]
 PLAIN = ("L", "RGB", "RGBA", "F")
@@ -76,15 +75,12 @@ def pil_like(image: Any) -> Callable[[Array], object]:
 
 
 def open_picture(path: Path, who: str) -> Array:
-    """The pixels of a picture's file, upright, as grey, RGB or RGBA bytes."""
+    """The pixels of a picture's file, upright, as grey, RGB or RGBA."""
+    from dala.media.files import open_photo
+
     try:
-        from PIL import Image, ImageOps
-    except ImportError as error:
-        raise UnsupportedError(
-            f"{who}: pictures are read with Pillow (pip install 'dala-gpu[image]')"
-        ) from error
-    try:
-        with open_image(path) as opened:
-            return array_of_pil(ImageOps.exif_transpose(opened), who)
-    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
+        return open_photo(path).pixels
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{who}: {error}") from error
+    except (OSError, MediaError) as error:
         raise MediaError(f"{who}: cannot read the picture {str(path)!r}: {error}") from error

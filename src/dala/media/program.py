@@ -19,6 +19,7 @@ from dala.compute.pipelines import Pipeline
 from dala.errors import DeviceError
 from dala.ir.arrays import ArrayType
 from dala.media.chain import Chain
+from dala.media.masks import LiveMasks
 from dala.media.pictures import Array, Layout, Picture
 from dala.media.stages import ON_BLACK, SWAP
 
@@ -43,10 +44,19 @@ class Program:
             self.pipeline.add({"kernel": SWAP, "inputs": [source], "output": last})
         filtered = Scratch(output.type) if ending else output
         self._added = chain.add_to(self.pipeline, last, filtered, images_are_bgr=layout.swapped)
+        self._masks = LiveMasks(engine, chain, self._added.images, self._begin)
         for number, kernel in enumerate(ending, 1):
             target = output if number == len(ending) else Scratch(output.type)
             self.pipeline.add({"kernel": kernel, "inputs": [filtered], "output": target})
             filtered = target
+
+    def _begin(self, pipeline: Pipeline) -> Buffer | Scratch:
+        """The source as RGBA, or grey, at the begin of another pipeline."""
+        if not self.layout.swapped or self.layout.type.channels != 4:
+            return self.source
+        swapped = Scratch(self.source.type)
+        pipeline.add({"kernel": SWAP, "inputs": [self.source], "output": swapped})
+        return swapped
 
     def set_values(self, chain: Chain) -> None:
         """Take over the values of a chain of the same structure."""
@@ -60,7 +70,13 @@ class Program:
             columns, rows = new.size_after(columns, rows)
         if chain.strength != self.chain.strength:
             self.pipeline.set_params(self._added.stages[-1], amount=chain.strength)
+        self._masks.set_chain(chain)
         self.chain = chain
+
+    def run(self) -> None:
+        """Once, on its own buffers, and wait."""
+        sources = {self.source: self.source}
+        self.pipeline.run(buffers=self._masks.stand_ins(sources) if self._masks else None)
 
     def enqueue(self, source: Buffer, output: Buffer) -> None:
         """Run on these buffers before the device does anything else; the further images are those of the
@@ -75,7 +91,11 @@ class Program:
     def _stand_ins(self, source: Buffer, output: Buffer) -> Mapping[Buffer, Buffer]:
         engine = self.pipeline.engine
         buffers = {self.source: source, self.output: output}
+        if self._masks:
+            buffers |= self._masks.stand_ins({self.source: source})
         for held, image in zip(self._added.images, self.chain.images, strict=True):
+            if image.model is not None:
+                continue
             if image.held is not None and image.held.engine is not engine:
                 raise DeviceError(
                     f"a further image is on {image.held.device}, the picture on {engine.device.name}"

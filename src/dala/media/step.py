@@ -65,7 +65,8 @@ class Step:
                 fixed.append((value.type, value.kind))
             else:
                 fixed.append(value is None)
-        return (*fixed, *[(name, image.type, image.is_rgb) for name, image in self.images.items()])
+        images = [(n, i.type, i.is_rgb, i.model) for n, i in self.images.items()]
+        return (*fixed, *images)
 
     @property
     def is_open(self) -> bool:

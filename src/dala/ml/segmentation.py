@@ -79,7 +79,7 @@ class Segmentation:
 
     def mask(self, name: str = "person") -> Array:
         """255 where it is and 0 elsewhere, as large as the picture; edges are soft where it was scaled."""
-        return _scale(self.small_mask(name), self.size)
+        return scale_mask(self.small_mask(name), self.size)
 
     def small_mask(self, name: str = "person") -> Array:
         """The same as small as the network made it."""
@@ -104,7 +104,7 @@ class Segmentation:
             ) from None
 
 
-def _scale(mask: Array, size: tuple[int, int]) -> Array:
+def scale_mask(mask: Array, size: tuple[int, int]) -> Array:
     """A mask in another size, by dala's own resize."""
     width, height = size
     if mask.shape == (height, width):

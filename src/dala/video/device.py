@@ -32,6 +32,7 @@ from dala.language.kernel import Kernel, make_kernel
 from dala.language.parameter import ParamValue
 from dala.language.registry import find_kernel
 from dala.language.values import Image, Vec
+from dala.media.masks import Begin, LiveMasks
 from dala.media.program import new_buffer
 from dala.media.timed import values_at
 from dala.video.color import Color
@@ -40,6 +41,8 @@ from dala.video.pictures import Kind, even, frame_shape
 Array = npt.NDArray[Any]  # u8, or u16 for more than 8 bits
 Tensor = Buffer | Scratch
 Middle = Callable[[Pipeline, Sequence[Tensor], Tensor], None]  # from RGBA pictures to one
+# of an engine and what begins a pipeline with the first picture: the masks that models make of it
+Live = Callable[[Engine, Begin], LiveMasks]
 Job = TypeVar("Job")
 UNDER_WAY = 3  # on a GPU: one is uploaded, one computed, one downloaded
 
@@ -111,6 +114,7 @@ class FramePass:
         sources: Sequence[Format],
         target: Format,
         middle: Middle | None = None,
+        live: Live | None = None,
     ) -> None:
         self.engine = engine
         self.target = target
@@ -118,12 +122,11 @@ class FramePass:
         self._pipeline = Pipeline(engine)
         self._inputs = [self._allocate(source.type) for source in sources]
         self._output = self._allocate(target.type)
-        pictures = [
-            self._decoded(source, frame)
-            for source, frame in zip(sources, self._inputs, strict=True)
-        ]
+        frames = list(zip(sources, self._inputs, strict=True))
+        pictures = [_decoded(self._pipeline, source, frame) for source, frame in frames]
         self._finish(pictures, middle)
         self._asking = _asking(self._pipeline)
+        self._masks = live and live(engine, lambda p: _decoded(p, *frames[0]))
         self._pool = _Pool(target.type, self._allocate if self.on_host else None)
         self._spare = [([self._allocate(s.type) for s in sources], self._allocate(target.type))
                        for _ in range(0 if self.on_host else UNDER_WAY)]  # fmt: skip
@@ -180,7 +183,7 @@ class FramePass:
         inputs = {own: self._enter(p, own) for own, p in zip(self._inputs, pictures, strict=True)}
         output, frame = self._pool.take()
         assert output is not None
-        self._pipeline.run(buffers={**inputs, self._output: output})
+        self._pipeline.run(buffers={**inputs, self._output: output, **self._made_of(inputs)})
         return frame
 
     def _enter(self, picture: Picture, own: Buffer) -> Buffer:
@@ -221,27 +224,18 @@ class FramePass:
         for picture, buffer in zip(pictures, inputs, strict=True):
             device.fill(buffer.storage(), picture.fill)
         stand_ins = dict(zip(self._inputs, inputs, strict=True))
-        self._pipeline.enqueue(buffers={**stand_ins, self._output: output})
+        masks = self._made_of(stand_ins)
+        self._pipeline.enqueue(buffers={**stand_ins, self._output: output, **masks})
         return device.fetch_later(output.storage())
+
+    def _made_of(self, inputs: Mapping[Buffer, Buffer]) -> Mapping[Buffer, Buffer]:
+        """What a model makes of a frame, for the filters that read it."""
+        return (
+            self._masks.stand_ins({self._inputs[0]: inputs[self._inputs[0]]}) if self._masks else {}
+        )
 
     def _allocate(self, type_: ArrayType) -> Buffer:
         return new_buffer(self.engine, type_)
-
-    def _add(self, kernel: object, source: Tensor, target: Tensor, **params: object) -> Tensor:
-        spec = {"kernel": kernel, "inputs": [source], "output": target, "params": params}
-        self._pipeline.add(spec)
-        return target
-
-    def _decoded(self, source: Format, frame: Buffer) -> Tensor:
-        """The source as an RGBA picture of its very size."""
-        if source.kind == "rgba":
-            return frame
-        size = even(source.height), even(source.width)
-        whole = rgba_scratch(*size, source.dtype)
-        picture = self._add("yuv420p_to_rgba", frame, whole, **source.kernel_params)
-        if size == (source.height, source.width):
-            return picture
-        return self._add("crop", picture, rgba_scratch(source.height, source.width, source.dtype))
 
     def _finish(self, pictures: Sequence[Tensor], middle: Middle | None) -> None:
         target = self.target
@@ -252,8 +246,9 @@ class FramePass:
         picture = self._compose(pictures, middle, rgba_scratch(*size, target.dtype))
         whole = even(target.height), even(target.width)
         if whole != size:
-            picture = self._add(EXTEND, picture, rgba_scratch(*whole, target.dtype))
-        self._add("rgba_to_yuv420p", picture, self._output, **target.kernel_params)
+            picture = _add(self._pipeline, EXTEND, picture, rgba_scratch(*whole, target.dtype))
+        colors = target.kernel_params
+        _add(self._pipeline, "rgba_to_yuv420p", picture, self._output, **colors)
 
     def _compose(self, pictures: Sequence[Tensor], middle: Middle | None, output: Tensor) -> Tensor:
         if middle is not None:
@@ -276,6 +271,25 @@ def _asking(pipeline: Pipeline) -> list[tuple[int, Kernel, Mapping[str, ParamVal
             if values_at(kernel, values, 0, 0.0):
                 found.append((number, kernel, values))
     return found
+
+
+def _add(
+    pipeline: Pipeline, kernel: object, source: Tensor, target: Tensor, **params: object
+) -> Tensor:
+    pipeline.add({"kernel": kernel, "inputs": [source], "output": target, "params": params})
+    return target
+
+
+def _decoded(pipeline: Pipeline, source: Format, frame: Buffer) -> Tensor:
+    """The source as an RGBA picture of its very size."""
+    if source.kind == "rgba":
+        return frame
+    size = even(source.height), even(source.width)
+    whole = rgba_scratch(*size, source.dtype)
+    picture = _add(pipeline, "yuv420p_to_rgba", frame, whole, **source.kernel_params)
+    if size == (source.height, source.width):
+        return picture
+    return _add(pipeline, "crop", picture, rgba_scratch(source.height, source.width, source.dtype))
 
 
 def _fetched(job: Job, content: Callable[[], Array] | None) -> tuple[Job, Array | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -11,14 +11,14 @@ import numpy.typing as npt
 from dala.video.codecs import Settings
 from dala.video.color import Color
 from dala.video.library import ffmpeg_errors, load_av
+from dala.video.output import Output
 from dala.video.palette import Palette
 from dala.video.pictures import converted, even, picture_of
-from dala.video.sink import open_sink
 
 Array = npt.NDArray[Any]
 
 
-class Encoder:
+class Encoder(Output):
     """Encodes frames into a Sink: exact times, colour tags, B-frames as the codec likes."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Encoder:
         aspect: Fraction | None = None,
         bits: int = 8,
     ) -> None:
-        self.settings = settings
+        super().__init__(settings)
         self.color = color
         self.time_base = time_base
         self._bits = bits  # of the frames that come
@@ -42,7 +42,6 @@ class Encoder:
         self._last: int | None = None  # its pts
         self._palette: Palette | None = None
         self._doing = f"encoding with {settings.encoder}"
-        self.sink = open_sink(settings.target)
         try:
             with ffmpeg_errors(self.sink.name, self._doing):
                 add = self.sink.container.add_stream
@@ -65,24 +64,6 @@ class Encoder:
         except BaseException:
             self.sink.discard()
             raise
-
-    def copy_stream(self, template: Any) -> Any | None:
-        """A stream for packets that are passed on; None where the container cannot hold them."""
-        try:
-            made = self.sink.container.add_stream_from_template(template, opaque=True)
-        except (ValueError, load_av().error.FFmpegError):
-            return None
-        made.metadata.update(template.metadata)
-        made.disposition = template.disposition
-        return made
-
-    def describe(self, metadata: Mapping[str, str], chapters: list[dict[str, Any]]) -> None:
-        """What the file says about itself."""
-        technical = ("major_brand", "minor_version", "compatible_brands", "encoder")
-        kept = {k: v for k, v in metadata.items() if k.lower() not in technical}
-        self.sink.container.metadata.update(kept)
-        if chapters:
-            self.sink.container.set_chapters(chapters)
 
     def encode(self, frame: Array, pts: int, duration: int = 0) -> None:
         """The next frame, of the kind that the settings say, whose memory the encoder may keep for a while.
@@ -114,10 +95,6 @@ class Encoder:
             self.sink.finish()
         finally:
             self.sink.discard()
-
-    def discard(self) -> None:
-        """Leave nothing behind. After ``finish`` it does nothing."""
-        self.sink.discard()
 
     def _fitted(self, picture: Any) -> Any:
         """The picture in the encoder's own format."""

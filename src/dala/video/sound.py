@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from dala.errors import ParameterError, VideoError
-from dala.video.encoder import Encoder
 from dala.video.library import as_fraction, ffmpeg_errors
+from dala.video.output import Output
 from dala.video.span import WHOLE, Span
 from dala.video.voice import SoundGraph, Voice
 
@@ -43,7 +43,7 @@ class Copied:
     """Packets of another file, as they are; those of a part of it are moved to its beginning."""
 
     def __init__(
-        self, encoder: Encoder, stream: Any, span: Span = WHOLE, begin: Fraction = Fraction(0)
+        self, encoder: Output, stream: Any, span: Span = WHOLE, begin: Fraction = Fraction(0)
     ) -> None:
         self._encoder = encoder
         self._stream = stream
@@ -85,7 +85,7 @@ class Recoded:
 
     def __init__(
         self,
-        encoder: Encoder,
+        encoder: Output,
         template: Any,
         codec: str,
         span: Span = WHOLE,
@@ -122,7 +122,7 @@ Companion = Copied | Recoded
 
 
 def bring_along(
-    encoder: Encoder,
+    encoder: Output,
     streams: Sequence[Any],
     audio: Audio,
     span: Span = WHOLE,
@@ -150,7 +150,7 @@ def bring_along(
 
 
 def _sound_way(
-    encoder: Encoder, stream: Any, audio: Audio, span: Span, begin: Fraction
+    encoder: Output, stream: Any, audio: Audio, span: Span, begin: Fraction
 ) -> tuple[Companion, list[str]]:
     codec, usual = _codec(stream), encoder.settings.audio_encoder
     if audio == "copy" and span.is_whole:
@@ -167,7 +167,7 @@ def _sound_way(
     return Recoded(encoder, stream, chosen, span, begin), []
 
 
-def _same_codec(encoder: Encoder, codec: str) -> str | None:
+def _same_codec(encoder: Output, codec: str) -> str | None:
     """An encoder of the codec that the sound had, if the container holds it."""
     from dala.video.codecs import AUDIO_ENCODERS, can_encode
 
@@ -177,7 +177,7 @@ def _same_codec(encoder: Encoder, codec: str) -> str | None:
     return None
 
 
-def _require_decoder(encoder: Encoder, stream: Any) -> None:
+def _require_decoder(encoder: Output, stream: Any) -> None:
     if stream.codec_context is None:
         raise VideoError(
             f"{encoder.sink.name}: its sound cannot be decoded here; audio='none' leaves it out"
@@ -189,7 +189,7 @@ def _codec(stream: Any) -> str:
     return "unknown" if context is None else str(context.codec.canonical_name)
 
 
-def other_sound(encoder: Encoder, file: SoundFile) -> tuple[Companion, list[str]]:
+def other_sound(encoder: Output, file: SoundFile) -> tuple[Companion, list[str]]:
     """The way of another file's sound."""
     span = WHOLE if file.begin == 0 else Span(start=Fraction(0))
     return _sound_way(encoder, file.stream, "copy", span, file.begin)

@@ -15,14 +15,17 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, get_args
 
+from dala.compute.buffers import Buffer
+from dala.compute.engine import Engine
 from dala.compute.pipelines import Pipeline
 from dala.errors import ParameterError
 from dala.media.chain import Chain, Filters
+from dala.media.masks import Begin, LiveMasks
 from dala.media.program import engine_of
 from dala.media.stages import ON_BLACK
 from dala.video.codecs import Settings, choose_encoder
 from dala.video.color import Color, Matrix, Range, check_color
-from dala.video.device import Format, FramePass, Middle, PassThrough, Tensor, rgba_scratch
+from dala.video.device import Format, FramePass, Live, Middle, PassThrough, Tensor, rgba_scratch
 from dala.video.encoder import Encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.first_frame import look_at_first_frame
@@ -135,12 +138,12 @@ def transcode(
             drops_alpha=target.kind != "rgba" and source.pixels.alpha,
             keeps_alpha=target.kind == "rgba",
         )
-        if tonemap:
-            stage = tonemap_stage(source.color, stage)
+        live = None if stage is None else stage.masks
+        middle = tonemap_stage(source.color, stage) if tonemap else stage
         time_base = time_base_of(source, span)
         begin = round(source.begin / time_base) if source.keeps_times else 0
         layer = None if over is None else Over(over, target, time_base, begin)
-        frames = make_pass(first, target, stage, device, layer)
+        frames = make_pass(first, target, middle, device, over=layer, live=live)
         frames.compile()
         sound = None if voice is None else SoundFile(voice)
         if sound is not None:
@@ -197,37 +200,51 @@ def make_pass(
     target: Format,
     stage: Middle | None,
     device: str | None,
+    *,
     over: Over | None = None,
+    live: Live | None = None,
 ) -> FramePass | PassThrough:
     """The pass from decoded frames to those of the output; none where nothing is to be done."""
     if over is not None:
-        return FramePass(engine_of(device), [source, over.format], target, laid_over(stage))
+        formats = [source, over.format]
+        return FramePass(engine_of(device), formats, target, laid_over(stage), live)
     if stage is None and target == source:
         return PassThrough(engine_of(device), target)
-    return FramePass(engine_of(device), [source], target, stage)
+    return FramePass(engine_of(device), [source], target, stage, live)
+
+
+class FilterStage:
+    """What a chain does to a picture; with ``blackens``, what is transparent is seen on black."""
+
+    def __init__(self, chain: Chain, *, blackens: bool) -> None:
+        self._chain = chain
+        self._blackens = blackens
+        self._images: list[Buffer] = []
+
+    def __call__(self, pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
+        last = pictures[0]
+        if len(self._chain):
+            rows, columns = output.shape[:2]
+            last = rgba_scratch(rows, columns, output.dtype) if self._blackens else output
+            self._images = self._chain.add_to(pipeline, pictures[0], last).images
+        if self._blackens:
+            pipeline.add({"kernel": ON_BLACK, "inputs": [last], "output": output})
+
+    def masks(self, engine: Engine, begin: Begin) -> LiveMasks:
+        """Those that models make for its filters, once it was added to a pipeline."""
+        return LiveMasks(engine, self._chain, self._images, begin)
 
 
 def filter_stage(
     chain: Chain, *, drops_alpha: bool = False, keeps_alpha: bool = False
-) -> Middle | None:
-    """What a chain does to a picture; what is transparent is seen on black, unless it is kept.
+) -> FilterStage | None:
+    """The stage between decoding and encoding; None if there is nothing to do.
 
-    With ``drops_alpha`` the pictures have some before anything is done.
+    What is transparent is seen on black, unless it is kept. With ``drops_alpha`` the pictures have some
+    before anything is done.
     """
     blackens = drops_alpha or (chain.writes_alpha and not keeps_alpha)
-    if not len(chain) and not blackens:
-        return None
-
-    def add(pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
-        last = pictures[0]
-        if len(chain):
-            rows, columns = output.shape[:2]
-            last = rgba_scratch(rows, columns, output.dtype) if blackens else output
-            chain.add_to(pipeline, pictures[0], last)
-        if blackens:
-            pipeline.add({"kernel": ON_BLACK, "inputs": [last], "output": output})
-
-    return add
+    return FilterStage(chain, blackens=blackens) if len(chain) or blackens else None
 
 
 def _moments(

@@ -1,0 +1,123 @@
+"""``dala detect``: what a model sees in a picture, or in every frame of a video; as lines or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dala import ml
+from dala.cli.filtering import kind_of
+from dala.cli.mistakes import Failed
+from dala.cli.names import check_source
+from dala.cli.screen import say, say_json
+from dala.media.files import open_photo
+from dala.ml import Result
+from dala.ml.model import Model
+
+LEAST_SCORE = 0.005  # less would read 0.00
+
+
+class Seen(NamedTuple):
+    """What was found at a time (None: in a picture), in the order of frames."""
+
+    seconds: float | None
+    size: tuple[int, int]
+    result: Result
+
+
+def run_detect(
+    source: Path, model: Model, *, score: float | None, track: bool, as_json: bool
+) -> None:
+    """Say what is in a picture or in a video, frame by frame."""
+    check_source(source)
+    options = _options(model, score)
+    kind = kind_of(source) or "video"
+    look = _look(model, options, ml.Tracker() if track else None)
+    found = _in_picture(source, look) if kind == "picture" else _in_video(source, look)
+    if as_json:
+        frames = [_as_data(seen) for seen in found]
+        say_json({"file": str(source), "kind": kind, "model": model.name, "frames": frames})
+        return
+    for seen in found:
+        for line in in_words(seen.result):
+            say(line if seen.seconds is None else f"{seen.seconds:9.3f} s  {line}")
+
+
+def _options(model: Model, score: float | None) -> dict[str, object]:
+    if score is None:
+        return {}
+    if model.task is None or "score" not in model.task.options:
+        raise Failed(f"{model.name} finds nothing that has a --score")
+    return {"score": score}
+
+
+def _look(model: Model, options: dict[str, object], tracker: ml.Tracker | None) -> Any:
+    def look(pixels: Any) -> Result:
+        result = model.predict_frame(pixels, **options)  # type: ignore[arg-type]
+        if tracker is None:
+            return result
+        if not isinstance(result, ml.Detections):
+            raise Failed(f"--track follows detections, and {model.name} makes none")
+        return tracker.update(result)
+
+    return look
+
+
+def _in_picture(source: Path, look: Any) -> Iterator[Seen]:
+    photo = open_photo(source)
+    yield Seen(None, (photo.width, photo.height), look(photo.pixels))
+
+
+def _in_video(source: Path, look: Any) -> Iterator[Seen]:
+    from dala import video
+
+    with video.Reader(source) as reader:
+        for frame in reader:
+            pixels = frame.rgba
+            yield Seen(float(frame.time), (pixels.shape[1], pixels.shape[0]), look(pixels))
+
+
+def _as_data(seen: Seen) -> dict[str, object]:
+    data: dict[str, object] = {} if seen.seconds is None else {"time": round(seen.seconds, 6)}
+    data |= {"width": seen.size[0], "height": seen.size[1]}
+    if isinstance(seen.result, ml.Segmentation):
+        shares = {n: round(seen.result.share(n), 4) for n in seen.result.present}
+        return {**data, "shares": shares}
+    return {**data, "found": [_record(r) for r in seen.result]}
+
+
+def _record(record: Any) -> dict[str, object]:
+    if isinstance(record, ml.Face):
+        return {"box": record.box, "score": record.score, "keypoints": dict(record.keypoints)}
+    if isinstance(record, ml.Pose):
+        return {"score": record.score, "joints": dict(record.joints)}
+    return asdict(record)
+
+
+def in_words(result: Result) -> Iterator[str]:
+    """A line for each thing."""
+    if isinstance(result, ml.Segmentation):
+        for name in result.present:
+            yield f"{name} {result.share(name):.0%}"
+    elif isinstance(result, ml.Classes):
+        for found in result:
+            if found.score >= LEAST_SCORE:
+                yield f"{found.name} {found.score:.2f}"
+    elif isinstance(result, ml.Poses):
+        for pose in result:
+            seen = [n for n, (_, _, score) in pose.joints.items() if score >= 0.5]
+            yield f"person {pose.score:.2f}  {', '.join(seen)}"
+    else:
+        for thing in result:
+            yield _thing(thing)
+
+
+def _thing(found: ml.Detection | ml.Face) -> str:
+    name, number = "face", ""
+    if isinstance(found, ml.Detection):
+        name = found.name
+        number = "" if found.track_id is None else f" #{found.track_id}"
+    x0, y0, x1, y1 = (round(v) for v in found.box)
+    return f"{name}{number} {found.score:.2f}  ({x0}, {y0}) to ({x1}, {y1})"

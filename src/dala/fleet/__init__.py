@@ -1,0 +1,35 @@
+"""Jobs for more than one process: long videos in parts, many files at once, here or on a Ray cluster.
+
+transcode.py  one long video       cuts.py       where it may be cut: at key frames
+files.py      many files           joint.py      parts and sound into one file
+tasks.py      what a worker does   placement.py  how many workers, how many threads each
+worker.py     a local worker       journal.py    what is finished, beside the output
+local.py      a pool of them       cluster.py    tasks on a Ray cluster (extra ``fleet``)
+running.py    tasks → outcomes       resume.py     a job that was left
+
+source ─ scan ─ segments ─┬─ worker: decode → chain → encode → part ─┬─ joint ─ file
+                          └─ worker: …                               ─┘    └ sound, packet by packet
+
+Frames stay where they are decoded: what travels are paths and small records.
+"""
+
+from __future__ import annotations
+
+from dala.errors import FleetError
+from dala.fleet.files import map  # the API's own name
+from dala.fleet.journal import Status, status
+from dala.fleet.resume import resume
+from dala.fleet.running import Failure, Progress, Report
+from dala.fleet.transcode import transcode
+
+__all__ = [
+    "Failure",
+    "FleetError",
+    "Progress",
+    "Report",
+    "Status",
+    "map",
+    "resume",
+    "status",
+    "transcode",
+]

@@ -1,0 +1,104 @@
+"""Tasks on a Ray cluster: Ray places them, and tries those again whose worker or machine is lost.
+
+What travels are paths and small records, so sources, job folder and output must lie where every machine
+of the cluster sees them under the same name. Ray is loaded when a cluster is asked for, never before.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dala.errors import DalaError, FleetError, UnsupportedError
+from dala.fleet.journal import Record
+from dala.fleet.placement import Placement
+from dala.fleet.running import ATTEMPTS, Event, Task
+
+AHEAD = 4  # tasks that Ray holds for each worker, so that none waits for the driver
+
+
+class RayCluster:
+    """See Engine."""
+
+    def __init__(self, placement: Placement, address: str | None, device: str | None) -> None:
+        self._ray = load_ray()
+        self.placement = placement
+        self._address = address
+        self._needs_gpu = device is not None and device.startswith("webgpu")
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[Event]:
+        """What happens to the tasks; closing it cancels what is under way."""
+        joined = self._join()
+        under_way: dict[Any, Task] = {}
+        waiting = deque(tasks)
+        try:
+            submit = self._remote()
+            while waiting or under_way:
+                while waiting and len(under_way) < AHEAD * self.placement.workers:
+                    task = waiting.popleft()
+                    named = submit.options(name=f"dala {task.key}")
+                    under_way[named.remote(task.action, task.facts)] = task
+                ready, _ = self._ray.wait(list(under_way), num_returns=1)
+                for reference in ready:
+                    yield self._event(under_way.pop(reference), reference)
+        finally:
+            for reference in under_way:
+                self._ray.cancel(reference, force=True)
+            if joined:
+                self._ray.shutdown()
+
+    def _join(self) -> bool:
+        """Whether this call has joined the cluster, and so has to leave it."""
+        if self._ray.is_initialized():
+            return False
+        try:
+            self._ray.init(address=self._address or "auto", log_to_driver=False)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            where = self._address or "any of this machine's"
+            raise FleetError(
+                f"no Ray cluster answers at {where} ({error}); `ray start --head` starts one"
+            ) from error
+        return True
+
+    def _remote(self) -> Any:
+        options: dict[str, Any] = {
+            "num_cpus": self.placement.threads,
+            "max_retries": ATTEMPTS,  # of lost workers; errors of a task itself are told once
+            "runtime_env": {"env_vars": {"DALA_THREADS": str(self.placement.threads)}},
+        }
+        if self._needs_gpu:
+            options["num_gpus"] = 1
+        return self._ray.remote(**options)(run_remotely)
+
+    def _event(self, task: Task, reference: Any) -> Event:
+        try:
+            answer: Record = self._ray.get(reference)
+        except self._ray.exceptions.RayError as error:
+            why = str(error).strip().splitlines()[0]
+            return Event("failed", task.key, reason=f"Ray gave it up: {why}")
+        if "failed" in answer:
+            return Event("failed", task.key, reason=answer["failed"])
+        return Event("finished", task.key, record=answer)
+
+
+def run_remotely(action: str, facts: Record) -> Record:
+    """A task on a machine of the cluster; what a user can mend comes back as words, not as an exception."""
+    from dala.fleet.tasks import run_task
+
+    try:
+        return run_task(action, facts, lambda frames: None)
+    except (DalaError, OSError) as error:
+        return {"failed": str(error)}
+
+
+def load_ray() -> Any:
+    """The module ``ray``, or an error that names the command that installs it."""
+    try:
+        return importlib.import_module("ray")
+    except ImportError as error:
+        raise UnsupportedError(
+            f"engine='ray' needs Ray ({error}); install it with: pip install 'dala-gpu[fleet]'. "
+            "engine='local' uses this machine's cores and needs nothing"
+        ) from error

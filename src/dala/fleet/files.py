@@ -1,0 +1,136 @@
+"""Many pictures and videos through the same filters, each by one worker, whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dala._version import __version__
+from dala.errors import ArgumentError, FleetError
+from dala.fleet.journal import LOOK, Journal, Record
+from dala.fleet.placement import Workers, place
+from dala.fleet.running import EngineName, OnProgress, Report, Task, find_engine, run_tasks
+from dala.fleet.tasks import is_video
+from dala.media import looks
+from dala.media.chain import Chain, Filters
+from dala.video.encoding import Encoding, Words, with_words
+from dala.video.source import OnDamage
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+PathLike = str | os.PathLike[str]
+
+
+def map(  # the API's own name
+    paths: Sequence[PathLike],
+    out_dir: PathLike,
+    filters: Filters = (),
+    *,
+    names: str = "{name}{ext}",
+    workers: Workers = "auto",
+    threads: int | None = None,
+    engine: EngineName = "local",
+    address: str | None = None,
+    encoding: Encoding | None = None,
+    on_damage: OnDamage = "error",
+    device: str | None = None,
+    progress: OnProgress | None = None,
+    **words: Unpack[Words],
+) -> Report:
+    """Pictures and videos through filters into a folder, several at once.
+
+    ``names`` says how the results are called (``{name}``, ``{ext}``): another ending is another format. A
+    file that cannot be done is one entry of the report's ``failures``, and the others go on. Called again
+    after an interruption it does what is left; other filters, or a file that has changed, are done anew.
+
+    >>> import numpy as np
+    >>> from dala import fleet, media
+    >>> for number in range(3):
+    ...     media.save(np.full((8, 8, 3), number, np.uint8), f"photo{number}.png")
+    >>> report = fleet.map(["photo0.png", "photo1.png", "photo2.png"], "inverted", ["invert"], workers=2)
+    >>> report.tasks, report.failures
+    (3, ())
+    """
+    if isinstance(paths, str | bytes | os.PathLike):
+        raise ArgumentError(f"paths is a list of files, got {paths!r}")
+    folder = Path(os.path.abspath(out_dir))
+    chain = Chain.of(filters)
+    targets = plan_targets(paths, folder, names)
+    asked: Record = {
+        "kind": "map",
+        "chain": looks.lines_of(chain, Path(os.sep)),
+        "strength": chain.strength,
+        "encoding": asdict(with_words(encoding, words)),
+        "on_damage": on_damage,
+        "device": device,
+        "names": names,
+        "versions": {"dala": __version__},
+    }
+    placement = place(workers, len(targets), threads)
+    given = {"paths": list(targets), "threads": placement.threads, "engine": engine}
+    with Journal(folder, asked, len(targets), given) as journal:
+        look = looks.save(journal.folder / LOOK, chain.at(1.0))
+        tasks = [_task(s, t, look, chain, asked) for s, t in targets.items()]
+        journal.forget([t.key for t in tasks if not _is_done(t, journal.finished.get(t.key))])
+        report = run_tasks(
+            find_engine(engine, placement, address, device),
+            tasks, journal, placement, progress=progress, stop_at_failure=False,
+        )  # fmt: skip
+        if not report.failures:
+            journal.remove()
+    return report
+
+
+def plan_targets(paths: Sequence[PathLike], folder: Path, names: str) -> dict[str, Path]:
+    """Each source's result; two that would be written to one file are refused before anything runs."""
+    found: dict[str, Path] = {}
+    taken: dict[Path, str] = {}
+    for path in paths:
+        source = Path(os.path.abspath(path))
+        try:
+            name = names.format(name=source.stem, ext=source.suffix)
+        except (KeyError, IndexError, ValueError) as error:
+            raise FleetError(
+                f"names is a pattern of {{name}} and {{ext}}, got {names!r} ({error})"
+            ) from error
+        target = folder / name
+        if target in taken and taken[target] != str(source):
+            raise FleetError(
+                f"{source} and {taken[target]} would both become {target}; name them apart"
+            )
+        if target == source:
+            raise FleetError(f"{source}: this is the input itself; name another folder")
+        taken[target] = str(source)
+        found[str(source)] = target
+    return found
+
+
+def _task(source: str, target: Path, look: Path, chain: Chain, asked: Record) -> Task:
+    facts: Record = {name: asked[name] for name in ("encoding", "on_damage", "device")}
+    facts |= {
+        "source": source,
+        "target": str(target),
+        "is_video": is_video(source),
+        "state": state_of(source),
+        "look": str(look),
+        "strength": chain.strength,
+    }
+    return Task(source, "filter_file", facts)
+
+
+def _is_done(task: Task, record: Record | None) -> bool:
+    same = record is not None and record.get("state") == task.facts["state"]
+    return same and os.path.exists(task.facts["target"])
+
+
+def state_of(path: str) -> list[int] | None:
+    """What changes with a file's content; None if there is no such file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return [found.st_size, found.st_mtime_ns]

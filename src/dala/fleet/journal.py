@@ -1,0 +1,198 @@
+"""What is finished of a job: a folder beside the output, with the parts and a journal of one line each.
+
+    .film.mp4.fleet/
+        journal.jsonl    what was asked for; then a line for each finished task
+        chain.look       the filters, as every worker reads them
+        part-00000.mp4   finished: it was moved to this name when it was complete
+
+A line that a crash has cut off does not count. Whoever asks for something else in the same place (another
+input, chain, encoding or version) begins anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dala.errors import FleetError
+
+JOURNAL = "journal.jsonl"
+LOOK = "chain.look"
+_BLOCK = 1 << 20
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a job is, by its journal."""
+
+    output: str
+    kind: str  # "transcode" or "map"
+    total: int
+    finished: int
+    frames: int
+    asked: Mapping[str, Any]  # with what it was asked for
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every task is finished."""
+        return self.finished == self.total
+
+
+class Journal:
+    """The journal of one job, open for one driver at a time; a context manager."""
+
+    def __init__(
+        self, output: Path, asked: Record, tasks: int, given: Record | None = None
+    ) -> None:
+        """``asked`` is what the result depends on, ``given`` what else is needed to ask again."""
+        self.folder = folder_of(output)
+        self.finished: dict[str, Record] = {}
+        self._head: Record = {"job": asked, "given": given or {}, "tasks": tasks}
+        self._head["fingerprint"] = fingerprint(asked)
+        self._file = self._lock()
+        try:
+            if not self._resume():
+                self._begin_anew()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._file.close()
+
+    def note(self, key: str, record: Record) -> None:
+        """A task is finished; that lasts, whatever happens next."""
+        self._append({"finished": key, **record})
+        self.finished[key] = record
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """These are to be done again."""
+        for key in keys:
+            self.finished.pop(key, None)
+
+    def remove(self) -> None:
+        """The job is done: nothing of it remains but its output."""
+        self._file.close()
+        shutil.rmtree(self.folder)
+
+    def _lock(self) -> Any:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = (self.folder / JOURNAL).open("a+b", buffering=0)
+        try:
+            lock_file(file)
+        except OSError as error:
+            file.close()
+            raise FleetError(
+                f"{self.folder}: another process works on this job; wait for it, or end it"
+            ) from error
+        return file
+
+    def _resume(self) -> bool:
+        self._file.seek(0)
+        lines = read_lines(self._file.read())
+        head = next(lines, None)
+        if head is None or head.get("fingerprint") != self._head["fingerprint"]:
+            return False
+        for line in lines:
+            key = line.pop("finished", None)
+            if isinstance(key, str):
+                self.finished[key] = line
+        return True
+
+    def _begin_anew(self) -> None:
+        for path in self.folder.iterdir():
+            if path.name != JOURNAL:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        self._file.truncate(0)
+        self._append(self._head)
+
+    def _append(self, line: Record) -> None:
+        # a newline first ends a line that a crash has cut off
+        self._file.write(b"\n" + json.dumps(line).encode() + b"\n")
+        os.fsync(self._file.fileno())
+
+
+def status(output: str | os.PathLike[str]) -> Status:
+    """How far the job for that output is; a job that was finished leaves no journal.
+
+    >>> from dala import fleet
+    >>> fleet.status("nothing.mp4")
+    Traceback (most recent call last):
+    dala.errors.FleetError: nothing.mp4: no job is under way for it, and none was left unfinished
+    """
+    path = Path(output)
+    try:
+        raw = (folder_of(path) / JOURNAL).read_bytes()
+    except OSError as error:
+        raise FleetError(
+            f"{path}: no job is under way for it, and none was left unfinished"
+        ) from error
+    lines = list(read_lines(raw))
+    if not lines or "job" not in lines[0]:
+        raise FleetError(
+            f"{path}: its journal has no beginning; the job begins anew when asked for"
+        )
+    head, done = lines[0], {str(line["finished"]): line for line in lines[1:] if "finished" in line}
+    return Status(
+        output=str(path),
+        kind=str(head["job"].get("kind")),
+        total=int(head["tasks"]),
+        finished=len(done),
+        frames=sum(int(line.get("frames", 0)) for line in done.values()),
+        asked={**head["job"], **head["given"]},
+    )
+
+
+def folder_of(output: Path) -> Path:
+    """Where the job for that output keeps its parts."""
+    whole = Path(os.path.abspath(output))
+    return whole.with_name(f".{whole.name}.fleet")
+
+
+def fingerprint(asked: Record) -> str:
+    """Two jobs of the same fingerprint may share their parts."""
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+def hash_file(path: str | os.PathLike[str]) -> str:
+    """The content of a file as one number."""
+    digest = hashlib.blake2b(digest_size=32)
+    with open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def read_lines(raw: bytes) -> Iterator[Record]:
+    """The whole lines of a journal; what is cut off is left out."""
+    for line in raw.splitlines():
+        try:
+            value = json.loads(line) if line else None
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
+def lock_file(file: Any) -> None:
+    """Hold a file for this process, until it closes it or ends; OSError where another one does."""
+    if os.name == "nt":
+        import msvcrt
+
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        return
+    import fcntl
+
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,209 @@
+"""A pool of processes on this machine: each does one task after another; one that dies is replaced.
+
+Processes rather than threads: a driver or a codec that crashes takes one task along, not the job; and
+Python's own part of the work runs side by side.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import dala
+from dala.fleet.journal import Record
+from dala.fleet.placement import Placement
+from dala.fleet.running import ATTEMPTS, Event, Task
+
+PATIENCE_S = 5.0  # for a worker that was told to end, before it is killed
+
+
+class LocalPool:
+    """See Engine."""
+
+    def __init__(self, placement: Placement) -> None:
+        self.placement = placement
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[Event]:
+        """What happens to the tasks; closing it ends the workers."""
+        if not tasks:
+            return
+        desk = _Desk(tasks)
+        count = min(self.placement.workers, len(tasks))
+        threads = [
+            threading.Thread(
+                target=_serve,
+                args=(desk, self.placement.threads),
+                name=f"dala-fleet-{n}",
+                daemon=True,
+            )
+            for n in range(count)
+        ]
+        try:
+            for thread in threads:
+                thread.start()
+            left = len(tasks)
+            while left:
+                event = desk.events.get()
+                if isinstance(event, BaseException):
+                    raise event
+                left -= event.kind in ("finished", "failed")
+                yield event
+        finally:
+            desk.close()
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
+
+
+class _Desk:
+    """Where workers get their tasks and leave what happened; tasks that were lost are handed out again."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self.events: SimpleQueue[Event | BaseException] = SimpleQueue()
+        self._waiting = deque((task, 1) for task in tasks)
+        self._unsettled = len(tasks)
+        self._closed = False
+        self._changed = threading.Condition()
+        self._workers: set[subprocess.Popen[str]] = set()
+
+    def take(self) -> tuple[Task, int] | None:
+        """The next task and which attempt it is; None when there will be none."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._waiting or not self._unsettled)
+            if self._closed or not self._waiting:
+                return None
+            return self._waiting.popleft()
+
+    def settle(self, event: Event) -> None:
+        """A task has ended."""
+        with self._changed:
+            self._unsettled -= 1
+            self._changed.notify_all()
+        self.events.put(event)
+
+    def give_back(self, task: Task, attempt: int, reason: str) -> None:
+        """Its worker is gone; somebody else shall do it."""
+        if attempt > ATTEMPTS:
+            tried = f"its worker was lost {ATTEMPTS} times; the last: {reason}"
+            self.settle(Event("failed", task.key, reason=tried))
+            return
+        with self._changed:
+            self._waiting.appendleft((task, attempt))
+            self._changed.notify()
+        self.events.put(Event("lost", task.key, reason=reason))
+
+    def hire(self, worker: subprocess.Popen[str]) -> bool:
+        """Whether it may begin; after ``close`` none may."""
+        with self._changed:
+            if not self._closed:
+                self._workers.add(worker)
+            return not self._closed
+
+    def dismiss(self, worker: subprocess.Popen[str]) -> None:
+        with self._changed:
+            self._workers.discard(worker)
+
+    def close(self) -> None:
+        """End all workers, whatever they are doing."""
+        with self._changed:
+            self._closed = True
+            workers = list(self._workers)
+            self._changed.notify_all()
+        for worker in workers:
+            worker.terminate()
+
+
+def _serve(desk: _Desk, threads: int) -> None:
+    """One worker after another, until there are no more tasks."""
+    worker: _Worker | None = None
+    try:
+        while taken := desk.take():
+            task, attempt = taken
+            if worker is None:
+                worker = _Worker(threads)
+                if not desk.hire(worker.process):
+                    return
+            reason = worker.do(task, desk)
+            if reason is not None:
+                desk.dismiss(worker.process)
+                worker.end()
+                worker = None
+                desk.give_back(task, attempt + (not reason.startswith("returned")), reason)
+    except BaseException as error:  # no process to be had: the caller is told
+        desk.events.put(error)
+    finally:
+        if worker is not None:
+            desk.dismiss(worker.process)
+            worker.end()
+
+
+class _Worker:
+    """A process that does tasks."""
+
+    def __init__(self, threads: int) -> None:
+        self._errors: Any = tempfile.TemporaryFile()  # noqa: SIM115  # closed by ``end``
+        source = str(Path(dala.__file__).parents[1])
+        paths = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "dala.fleet.worker"],
+                env={**os.environ, "DALA_THREADS": str(threads), "PYTHONPATH": paths},
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
+                encoding="utf-8", start_new_session=True,  # a Ctrl-C is for whoever started the job
+            )  # fmt: skip
+        except BaseException:
+            self._errors.close()
+            raise
+
+    def do(self, task: Task, desk: _Desk) -> str | None:
+        """Do a task; why it could not be, if the worker is gone before."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        line = json.dumps({"key": task.key, "action": task.action, "facts": task.facts})
+        try:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+        except OSError:
+            return self._why_gone()
+        for reply in self.process.stdout:
+            said: Record = json.loads(reply)
+            if "advanced" in said:
+                desk.events.put(Event("advanced", task.key, frames=int(said["frames"])))
+            elif "finished" in said:
+                desk.settle(Event("finished", task.key, record=said["record"]))
+                return None
+            elif "failed" in said:
+                desk.settle(Event("failed", task.key, reason=said["reason"]))
+                return None
+            elif "returned" in said:
+                return "returned: the worker was told to end"
+        return self._why_gone()
+
+    def end(self) -> None:
+        """The process has ended, and is accounted for."""
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):  # what was in it goes nowhere
+                    pipe.close()
+        try:
+            self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self._errors.close()
+
+    def _why_gone(self) -> str:
+        code = self.process.wait()
+        self._errors.seek(0)
+        last = self._errors.read().decode(errors="replace").strip().splitlines()[-1:]
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return f"the worker ended by {how}{': ' + last[0] if last else ''}"

@@ -1,0 +1,59 @@
+"""Going on with a job that was left: it is asked for again, with the words it was asked for first."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from dala.fleet.files import map as map_files
+from dala.fleet.journal import Status, status
+from dala.fleet.placement import Workers
+from dala.fleet.running import OnProgress, Report
+from dala.fleet.transcode import transcode
+from dala.media.chain import Chain
+from dala.media.lookfile import write_look
+from dala.video.encoding import Encoding
+
+
+def resume(
+    output: str | os.PathLike[str],
+    *,
+    workers: Workers = "auto",
+    address: str | None = None,
+    progress: OnProgress | None = None,
+) -> Report:
+    """Go on with the job for that output; what is finished is not done again.
+
+    >>> from dala import fleet
+    >>> fleet.resume("nothing.mp4")
+    Traceback (most recent call last):
+    dala.errors.FleetError: nothing.mp4: no job is under way for it, and none was left unfinished
+    """
+    left = status(output)
+    asked = left.asked
+    shared = {
+        "workers": workers,
+        "threads": asked["threads"],
+        "engine": asked["engine"],
+        "address": address,
+        "on_damage": asked["on_damage"],
+        "device": asked["device"],
+        "progress": progress,
+        "encoding": Encoding(**asked["encoding"]),
+    }
+    if left.kind == "map":
+        names = asked["names"]
+        return map_files(asked["paths"], output, _chain(left), names=names, **shared)
+    return transcode(
+        asked["source"], output, _chain(left),
+        segment_s=asked["segment_s"], audio=asked["audio"], **shared,
+    )  # fmt: skip
+
+
+def _chain(left: Status) -> Chain:
+    """The filters, read as from a look's file; a journal is no more trusted than that."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "chain.look"
+        write_look(path, "", left.asked["chain"])
+        return Chain.of(path).at(left.asked["strength"])

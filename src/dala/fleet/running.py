@@ -1,0 +1,196 @@
+"""Tasks → outcomes: what an engine is, how far a job is, what became of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, get_args
+
+from dala.errors import ParameterError
+from dala.fleet.journal import Journal, Record
+from dala.fleet.placement import Placement
+
+EngineName = Literal["local", "ray"]
+ATTEMPTS = 8  # of a task whose worker is lost each time; after that the task itself is to blame
+
+
+@dataclass(frozen=True)
+class Task:
+    """A piece of work, in values that JSON can hold."""
+
+    key: str  # names it among those of its job, in messages too
+    action: str  # of tasks.ACTIONS
+    facts: Record
+    frames: int = 1  # how much work it is
+
+
+@dataclass(frozen=True)
+class Event:
+    """What an engine tells of a task."""
+
+    kind: Literal["advanced", "finished", "failed", "lost"]
+    key: str
+    record: Record = field(default_factory=dict)  # of a finished task
+    frames: int = 0  # done so far, of one that has advanced
+    reason: str = ""  # of one that failed, or whose worker was lost
+
+
+class Engine(Protocol):
+    """Runs tasks somewhere. Each ends in one ``finished`` or ``failed``; a lost one is tried again."""
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[Event]:
+        """What happens to them, until all have ended; closing the iterator ends what is under way."""
+        ...
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task that could not be done."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is; ``frames`` are those of a video, or the files of ``map``."""
+
+    finished: int  # tasks
+    total: int
+    failed: int
+    frames: int
+    total_frames: int
+    begun_with: int  # frames that an earlier run had done
+    lost: int  # workers that had to be replaced
+    elapsed: float
+
+    @property
+    def fps(self) -> float:
+        """Frames per second so far."""
+        return (self.frames - self.begun_with) / self.elapsed if self.elapsed else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """If it goes on like this."""
+        return (self.total_frames - self.frames) / self.fps if self.fps else None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What became of a job.
+
+    >>> from dala.fleet import Report
+    >>> Report(tasks=3, resumed=1, frames=50, lost=0, failures=(), seconds=0.5, placement="2 × 1").fps
+    100.0
+    """
+
+    tasks: int
+    resumed: int  # that an earlier run had finished
+    frames: int  # done by this run
+    lost: int
+    failures: tuple[Failure, ...]
+    seconds: float
+    placement: str
+    notes: tuple[str, ...] = ()  # what of the source the result does not hold
+
+    @property
+    def fps(self) -> float:
+        """Frames per second of real time."""
+        return self.frames / self.seconds if self.seconds else 0.0
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def find_engine(name: str, placement: Placement, address: str | None, device: str | None) -> Engine:
+    """The engine of that name."""
+    if name not in get_args(EngineName):
+        raise ParameterError(f"engine is one of {', '.join(get_args(EngineName))}, got {name!r}")
+    if name == "ray":
+        from dala.fleet.cluster import RayCluster
+
+        return RayCluster(placement, address, device)
+    if address is not None:
+        raise ParameterError("address belongs to engine='ray'; the local pool has none")
+    from dala.fleet.local import LocalPool
+
+    return LocalPool(placement)
+
+
+def run_tasks(
+    engine: Engine,
+    tasks: Sequence[Task],
+    journal: Journal,
+    placement: Placement,
+    *,
+    progress: OnProgress | None,
+    stop_at_failure: bool,
+) -> Report:
+    """Run what the journal does not have yet, and note what is finished."""
+    state = _State(tasks, journal)
+    events: Any = engine.run([t for t in tasks if t.key not in journal.finished])
+    try:
+        for event in events:
+            state.take(event)
+            if progress is not None:
+                progress(state.progress())
+            if stop_at_failure and state.failures:
+                break
+    finally:
+        events.close()
+    return Report(
+        tasks=len(tasks),
+        resumed=state.resumed,
+        frames=state.done_here,
+        lost=state.lost,
+        failures=tuple(state.failures),
+        seconds=time.perf_counter() - state.started,
+        placement=f"{placement.workers} × {placement.threads}",
+    )
+
+
+class _State:
+    """What is known of a job under way."""
+
+    def __init__(self, tasks: Sequence[Task], journal: Journal) -> None:
+        self.tasks = {task.key: task for task in tasks}
+        self.journal = journal
+        self.resumed = sum(task.key in journal.finished for task in tasks)
+        self._finished = self.resumed
+        self.failures: list[Failure] = []
+        self.lost = 0
+        self.done_here = 0
+        self.started = time.perf_counter()
+        self._total = sum(task.frames for task in tasks)
+        self._begun_with = sum(task.frames for task in tasks if task.key in journal.finished)
+        self._done = self._begun_with
+        self._under_way: dict[str, int] = {}  # frames so far
+
+    def take(self, event: Event) -> None:
+        weight = self.tasks[event.key].frames
+        if event.kind == "advanced":
+            self._under_way[event.key] = min(event.frames, weight)
+            return
+        self._under_way.pop(event.key, None)
+        if event.kind == "finished":
+            self.journal.note(event.key, event.record)
+            self._finished += 1
+            self._done += weight
+            self.done_here += int(event.record.get("frames", 1))
+        elif event.kind == "failed":
+            self.failures.append(Failure(event.key, event.reason))
+        else:
+            self.lost += 1
+
+    def progress(self) -> Progress:
+        return Progress(
+            finished=self._finished,
+            total=len(self.tasks),
+            failed=len(self.failures),
+            frames=self._done + sum(self._under_way.values()),
+            total_frames=self._total,
+            begun_with=self._begun_with,
+            lost=self.lost,
+            elapsed=time.perf_counter() - self.started,
+        )

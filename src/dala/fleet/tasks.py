@@ -1,0 +1,97 @@
+"""What a worker does with a task: decode → chain → encode, all in this process.
+
+A task is a few JSON values; so is what comes back. What is written is moved to its name when it is
+complete, by ``dala.video`` and ``dala.media`` themselves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import dala
+from dala.errors import FleetError
+from dala.fleet.journal import Record
+from dala.media.chain import Chain
+
+VIDEOS = frozenset(
+    (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".m2ts", ".mts", ".wmv",
+     ".flv", ".ogv", ".3gp", ".mxf", ".y4m", ".vob")
+)  # fmt: skip
+Tell = Callable[[int], None]  # frames done so far
+
+
+def run_task(action: str, facts: Record, tell: Tell) -> Record:
+    """Do it; what is worth noting of the result."""
+    if action not in ACTIONS:
+        raise FleetError(f"a worker knows {', '.join(ACTIONS)}, got {action!r}")
+    if facts.get("device"):
+        dala.use(str(facts["device"]))
+    return ACTIONS[action](facts, tell)
+
+
+def encode_segment(facts: Record, tell: Tell) -> Record:
+    """The frames of one segment, without sound, into a file of their own."""
+    from dala import video
+
+    report = video.transcode(
+        facts["source"],
+        facts["part"],
+        chain_of(facts),
+        start=_time(facts["begin"]),
+        end=_time(facts["end"]),
+        audio="none",
+        subtitles="none",
+        encoding=video.Encoding(**facts["encoding"]),
+        on_damage=facts["on_damage"],
+        progress=lambda progress: tell(progress.frames),
+    )
+    return {"frames": report.frames, "bytes": os.path.getsize(facts["part"])}
+
+
+def filter_file(facts: Record, tell: Tell) -> Record:
+    """One picture or one video, whole."""
+    source, target = Path(facts["source"]), Path(facts["target"])
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if facts["is_video"]:
+        from dala import video
+
+        report = video.transcode(
+            source,
+            target,
+            chain_of(facts),
+            encoding=video.Encoding(**facts["encoding"]),
+            on_damage=facts["on_damage"],
+            progress=lambda progress: tell(progress.frames),
+        )
+        frames = report.frames
+    else:
+        from dala.media.apply import apply_to_photo
+        from dala.media.files import open_photo, save_photo
+
+        save_photo(apply_to_photo(open_photo(source), chain_of(facts)), target)
+        frames = 1
+    return {"frames": frames, "bytes": os.path.getsize(target), "state": facts["state"]}
+
+
+def is_video(path: str) -> bool:
+    """By its ending; whatever is no known video is taken for a picture, which says what it is not."""
+    return Path(path).suffix.lower() in VIDEOS
+
+
+def chain_of(facts: Record) -> Chain:
+    """The filters of a job, as its folder has them."""
+    return Chain.of(Path(facts["look"])).at(facts["strength"])
+
+
+def _time(text: Any) -> Fraction | None:
+    return None if text is None else Fraction(text)
+
+
+ACTIONS: dict[str, Callable[[Record, Tell], Record]] = {
+    "encode_segment": encode_segment,
+    "filter_file": filter_file,
+}

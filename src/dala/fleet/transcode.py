@@ -1,0 +1,131 @@
+"""One long video through filters, in parts that several workers make at once."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dala._version import __version__
+from dala.errors import FleetError, ParameterError
+from dala.fleet.cuts import Segment, cut, scan
+from dala.fleet.joint import Part, join_parts
+from dala.fleet.journal import LOOK, Journal, Record, hash_file
+from dala.fleet.placement import Placement, Workers, place
+from dala.fleet.running import EngineName, OnProgress, Report, Task, find_engine, run_tasks
+from dala.media import looks
+from dala.media.chain import Chain, Filters
+from dala.video.codecs import choose_encoder
+from dala.video.encoding import Encoding, Words, with_words
+from dala.video.inputs import check_target
+from dala.video.library import load_av
+from dala.video.places import place_of
+from dala.video.sound import Audio, check_audio
+from dala.video.source import OnDamage
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+SEGMENT_S = 10.0  # as long as x264's longest group of pictures at 25 frames per second
+
+
+def transcode(
+    src: str | os.PathLike[str],
+    dst: str | os.PathLike[str],
+    filters: Filters = (),
+    *,
+    workers: Workers = "auto",
+    threads: int | None = None,
+    engine: EngineName = "local",
+    address: str | None = None,
+    segment_s: float = SEGMENT_S,
+    audio: Audio = "copy",
+    encoding: Encoding | None = None,
+    on_damage: OnDamage = "error",
+    device: str | None = None,
+    progress: OnProgress | None = None,
+    **words: Unpack[Words],
+) -> Report:
+    """A video through filters into another file, made by several processes at once.
+
+    It is cut at key frames, about every ``segment_s`` seconds and always at the same places; each part is
+    decoded, filtered and encoded by one worker; then the parts are joined, with sound, subtitles, chapters
+    and metadata of the source. Frames and their times are those of ``video.transcode``. Finished parts
+    stand in a folder beside ``dst`` until the file is complete: called again after a crash, a full disk or
+    Ctrl-C, it goes on where it was. ``engine="ray"`` runs on a Ray cluster (``address``); its machines must
+    see the same paths.
+
+    >>> import numpy as np
+    >>> from dala import fleet, video
+    >>> with video.Writer("long.mp4", fps=25, options={"g": "5"}) as writer:
+    ...     for level in range(20):
+    ...         writer.write(np.full((48, 64, 3), level * 10, np.uint8))
+    >>> report = fleet.transcode("long.mp4", "graded.mp4", ["invert"], workers=2, segment_s=0.4)
+    >>> report.tasks, report.frames, report.failures
+    (2, 20, ())
+    """
+    if not isinstance(segment_s, int | float) or not 0 < segment_s <= 86_400:
+        raise ParameterError(f"segment_s is a number of seconds above 0, got {segment_s!r}")
+    check_audio(audio)
+    source = os.path.abspath(src)
+    target = Path(os.path.abspath(dst))
+    check_target(target, [place_of(source)])
+    chain = Chain.of(filters)
+    chosen = with_words(encoding, words)
+    settings = choose_encoder(
+        str(target), chosen
+    )  # what cannot be encoded is said before anything runs
+    segments = cut(scan(source), segment_s)
+    placement = place(workers, len(segments), threads)
+    asked: Record = {
+        "kind": "transcode",
+        "source": source,
+        "content": hash_file(source),
+        "chain": looks.lines_of(chain, Path(os.sep)),
+        "strength": chain.strength,
+        "encoding": _with_threads(chosen, placement),
+        "part_suffix": ".mov" if settings.encoder.startswith("prores") else ".mp4",  # exact times
+        "audio": audio,
+        "on_damage": on_damage,
+        "device": device,
+        "segments": [str(s.begin) for s in segments],
+        "versions": {"dala": __version__, "av": load_av().__version__},
+    }
+    given = {"segment_s": segment_s, "threads": placement.threads, "engine": engine}
+    with Journal(target, asked, len(segments), given) as journal:
+        look = looks.save(journal.folder / LOOK, chain.at(1.0))
+        tasks = [_task(s, journal.folder, look, chain, asked) for s in segments]
+        runner = find_engine(engine, placement, address, device)
+        report = run_tasks(
+            runner, tasks, journal, placement, progress=progress, stop_at_failure=True
+        )
+        if report.failures:
+            first = report.failures[0]
+            raise FleetError(
+                f"{target}: {first.name}: {first.reason}; {len(journal.finished)} of {len(tasks)} parts "
+                "are finished and will not be done again"
+            )
+        parts = [Part(t.facts["part"], s.shown) for t, s in zip(tasks, segments, strict=True)]
+        notes = join_parts(source, settings, parts, audio)
+        journal.remove()
+    return replace(report, notes=tuple(notes))
+
+
+def _with_threads(encoding: Encoding, placement: Placement) -> Record:
+    """The encoder's own threads count among those of the worker."""
+    values = asdict(encoding)
+    return {**values, "options": {"threads": str(placement.threads), **values["options"]}}
+
+
+def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Record) -> Task:
+    key = f"part-{segment.number:05}"
+    facts: Record = {name: asked[name] for name in ("source", "encoding", "on_damage", "device")}
+    facts |= {
+        "part": str(folder / f"{key}{asked['part_suffix']}"),
+        "begin": None if segment.begin is None else str(segment.begin),
+        "end": None if segment.end is None else str(segment.end),
+        "look": str(look),
+        "strength": chain.strength,
+    }
+    return Task(key, "encode_segment", facts, segment.frames)

@@ -1,0 +1,44 @@
+"""``dala fleet`` as a person or a script uses it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dala import cli, video
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    path = tmp_path / "clip.mp4"
+    with video.Writer(path, fps=25, options={"g": "5", "sc_threshold": "0"}) as writer:
+        for number in range(20):
+            writer.write(np.full((48, 64, 3), number * 10, np.uint8))
+    return path
+
+
+def test_a_long_video(clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "out.mp4"
+    words = ["fleet", "transcode", str(clip), str(target), "--invert", "--segment", "0.4", "--json"]
+    assert cli.main([*words, "--workers", "2"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["finished"] for line in lines[:-1]][-1] == 2
+    assert lines[-1]["frames"] == 20
+    assert lines[-1]["failures"] == []
+    assert video.probe(target).frames == 20
+
+
+def test_no_such_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("status", "resume"):
+        assert cli.main(["fleet", command, str(tmp_path / "out.mp4")]) == 1
+        assert "no job is under way for it" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["fleet", "--help"]) == 0
+    text = capsys.readouterr().out
+    for command in ("transcode", "map", "resume", "status"):
+        assert command in text

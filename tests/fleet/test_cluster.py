@@ -1,0 +1,70 @@
+"""Jobs on a Ray cluster of two nodes on this machine; without Ray, the word on what to install."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dala import fleet, video
+from dala.errors import UnsupportedError
+
+HAS_RAY = importlib.util.find_spec("ray") is not None
+needs_ray = pytest.mark.skipif(
+    not HAS_RAY, reason="Ray is not installed: pip install 'dala-gpu[fleet]'"
+)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A head and another node, each with one core."""
+    from ray.cluster_utils import Cluster
+
+    node: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 100 << 20}
+    made = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    try:
+        made.add_node(**node)
+        made.wait_for_nodes()
+        yield made.address
+    finally:
+        made.shutdown()
+
+
+def write_clip(path: Path) -> Path:
+    with video.Writer(path, fps=25, options={"g": "5", "sc_threshold": "0"}) as writer:
+        for number in range(40):
+            writer.write(np.full((48, 64, 3), number * 5, np.uint8))
+    return path
+
+
+def frames_of(path: Path) -> list[tuple[Any, bytes]]:
+    with video.Reader(path) as reader:
+        return [(frame.time, frame.rgb.tobytes()) for frame in reader]
+
+
+@needs_ray
+def test_the_frames_of_the_local_pool(address: str, tmp_path: Path) -> None:
+    clip = write_clip(tmp_path / "clip.mp4")
+    asked: dict[str, Any] = {"workers": 2, "threads": 1, "segment_s": 0.4, "device": "cpu"}
+    fleet.transcode(clip, tmp_path / "local.mp4", ["invert"], **asked)
+    report = fleet.transcode(
+        clip, tmp_path / "ray.mp4", ["invert"], engine="ray", address=address, **asked
+    )
+    assert (report.tasks, report.frames, report.failures) == (4, 40, ())
+    assert frames_of(tmp_path / "ray.mp4") == frames_of(tmp_path / "local.mp4")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["clip.mp4", "local.mp4", "ray.mp4"]
+
+
+def test_without_ray_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)  # so it cannot be imported
+    clip = write_clip(tmp_path / "clip.mp4")
+    with pytest.raises(UnsupportedError, match=r"pip install 'dala-gpu\[fleet\]'.*engine='local'"):
+        fleet.transcode(clip, tmp_path / "out.mp4", engine="ray", segment_s=0.4)
+    assert not (tmp_path / "out.mp4").exists()
