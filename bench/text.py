@@ -77,7 +77,7 @@ def _skia(frame: np.ndarray, lines: list[str]) -> list[tuple[str, float]]:
 
     surface = skia.Surface(frame)
     font, paint = (
-        skia.Font(skia.Typeface(), SIZE),
+        skia.Font(skia.Typeface("sans-serif"), SIZE),
         skia.Paint(AntiAlias=True, Color=skia.ColorWHITE),
     )
     blobs = [skia.TextBlob.MakeFromString(line, font) for line in lines]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kinds import BT709, Kind, make
 from tracks import LOSSLESS, RATE, STEP, samples, write_counted
 
 import dala
@@ -63,3 +64,22 @@ def test_a_picture_of_another_size_is_refused(counted: Path, tmp_path: Path) -> 
         video.transcode(
             counted, tmp_path / "out.mkv", over=lambda instant: np.zeros((8, 8, 4), np.uint8)
         )
+
+
+def test_ten_bits_stay_ten_bits(tmp_path: Path) -> None:
+    source = make(Kind("deep.mkv", "ffv1", "yuv420p10le", BT709), tmp_path)
+
+    def mark(instant: video.Instant) -> object:
+        layer = np.zeros((instant.height, instant.width, 4), np.uint8)
+        layer[:, :8] = 255
+        return layer
+
+    out = tmp_path / "out.mkv"
+    with dala.use("cpu"):
+        video.transcode(source, out, over=mark, codec="ffv1")
+    with video.Reader(source) as before, video.Reader(out) as after:
+        plain, marked = next(before).picture, next(after).picture
+    assert marked.format.name == "yuv420p10le"
+    light = marked.to_ndarray()[:16, :32].astype(int)
+    assert (light[:, :8] == 940).all()  # white
+    assert np.abs(light[:, 16:] - plain.to_ndarray()[:16, 16:32]).max() <= 1

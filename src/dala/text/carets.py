@@ -72,19 +72,27 @@ def segments_of(line: PlacedLine, placed: list[tuple[GlyphRun, Shaped]]) -> list
 
 
 class CaretMap:
-    """The segments of all lines."""
+    """The segments of all lines, found when they are first asked for: most layouts are only drawn."""
 
     def __init__(self) -> None:
-        self._lines: list[tuple[Line, list[Segment]]] = []
+        self._lines: list[Line] = []
+        self._placed: list[tuple[PlacedLine, list[tuple[GlyphRun, Shaped]]]] = []
+        self._segments: dict[int, list[Segment]] = {}
 
-    def add(self, line: Line, segments: list[Segment]) -> None:
+    def add(self, line: Line, placed: PlacedLine, runs: list[tuple[GlyphRun, Shaped]]) -> None:
         """One more line."""
-        self._lines.append((line, segments))
+        self._lines.append(line)
+        self._placed.append((placed, runs))
+
+    def _of(self, number: int) -> list[Segment]:
+        if number not in self._segments:
+            self._segments[number] = segments_of(*self._placed[number])
+        return self._segments[number]
 
     def hit(self, x: float, y: float) -> int:
         """The index nearest to a point."""
-        tops = [line.y for line, _ in self._lines]
-        line, segments = self._lines[max(bisect_right(tops, y) - 1, 0)]
+        number = max(bisect_right([line.y for line in self._lines], y) - 1, 0)
+        line, segments = self._lines[number], self._of(number)
         if not segments:
             return line.start
         segment = min(segments, key=lambda s: max(s.left - x, x - s.right, 0.0))
@@ -92,8 +100,8 @@ class CaretMap:
 
     def caret(self, index: int) -> Caret:
         """Where the caret before a character stands."""
-        starts = [line.start for line, _ in self._lines]
-        line, segments = self._lines[max(bisect_right(starts, index) - 1, 0)]
+        number = max(bisect_right([line.start for line in self._lines], index) - 1, 0)
+        line, segments = self._lines[number], self._of(number)
         for segment in segments:
             if segment.bounds[0] <= index < segment.bounds[-1]:
                 return Caret(segment.x_of(index), line.y, line.height)

@@ -14,7 +14,7 @@ import numpy as np
 
 from dala.errors import ParameterError, suggest
 from dala.once import OnceByKey
-from dala.text.carets import Caret, CaretMap, segments_of
+from dala.text.carets import Caret, CaretMap
 from dala.text.lines import PlacedLine, ShapedParagraph, justify
 from dala.text.paragraph import Paragraph, split_paragraphs
 from dala.text.placed import Glyph, GlyphRun, Line
@@ -186,7 +186,7 @@ def _make(source: Source, options: Options) -> Layout:
         start_x = x - hanging if line.base & 1 else x
         placed = list(_place_runs(line, start_x, record.baseline))
         runs += [run for run, _ in placed]
-        carets.add(record, segments_of(line, placed))
+        carets.add(record, line, placed)
         finished.append(record)
         top += record.height
     return Layout(source.text, finished, runs, carets)

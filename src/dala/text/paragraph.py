@@ -62,14 +62,16 @@ class Paragraph:
         scripts = scripts_of(self.records)
         chosen = FontChooser(self, scripts).choose()
         items: list[Item] = []
-        for number, start in enumerate(self.starts):
-            stop = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.text)
-            key = (chosen[number], scripts[start], self.levels[start], self.styles[start])
-            last = items[-1] if items else None
-            if last is not None and (last.font, last.script, last.level, last.style) == key:
-                items[-1] = last._replace(stop=stop)
-            else:
-                items.append(Item(start, stop, *key))
+        key: tuple[Font, str, int, Style] | None = None
+        begin = 0
+        for font, start in zip(chosen, self.starts, strict=True):
+            own = (font, scripts[start], self.levels[start], self.styles[start])
+            if own != key:
+                if key is not None:
+                    items.append(Item(begin, start, *key))
+                begin, key = start, own
+        if key is not None:
+            items.append(Item(begin, len(self.text), *key))
         return items
 
 
