@@ -138,6 +138,14 @@ class Pipeline(Closing):
         self._require_alive()
         return explain_plan(self._prepared().executable.plan, self.engine.device.name)
 
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows: the plan as a drawing; nothing of a closed one, or an empty one."""
+        from dala.compute.notebook import plan_svg
+
+        if self._closed or not self._stages:
+            return None
+        return plan_svg(self._prepared().executable.plan, self.engine.device.name)
+
     def close(self) -> None:
         """Drop the stages; the buffers are the caller's. Twice does nothing."""
         self._closed = True

@@ -58,3 +58,7 @@ def start_pipeline(
     return FramePipeline(
         width, height, channels=channels, device=device, depth=depth, background=background
     )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

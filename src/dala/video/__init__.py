@@ -36,3 +36,7 @@ __all__ = [
     "VideoFileError", "Writer", "grid", "letterbox", "picture_in_picture", "probe", "side_by_side",
     "transcode",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
