@@ -22,8 +22,9 @@
     ├── SurfaceError          (RuntimeError)  a surface cannot do what a command asks for
     │   ├── PictureNotFoundError (LookupError) no sprite or image has that number
     │   └── SurfaceDestroyedError             a surface was used after destroy()
-    ├── MediaError            (ValueError)    a picture's file cannot be read
-    │   └── LookError                         a look's file is wrong or missing; names the line
+    ├── MediaError            (ValueError)    a picture's file cannot be read or written
+    │   ├── LookError                         a look's file is wrong or missing; names the line
+    │   └── LossError                         asked to be strict: an output does not hold all of its input
     ├── VideoError            (RuntimeError)  a video cannot be read or written
     │   ├── VideoFileError    (OSError)       the system refuses: no such file, no permission, disk full
     │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
@@ -32,7 +33,8 @@
 
     ShapeWarning              (UserWarning)   a shape fits, but hardly what is meant
 
-Each message says what was expected, what came, and how to fix it.
+Each message says what was expected, what came, and how to fix it. Where nobody asked to be strict,
+LossWarning (UserWarning) says what LossError would.
 """
 
 from __future__ import annotations
@@ -151,11 +153,19 @@ class SurfaceDestroyedError(SurfaceError):
 
 
 class MediaError(DalaError, ValueError):
-    """A picture's file cannot be read."""
+    """A picture's file cannot be read or written."""
 
 
 class LookError(MediaError):
     """A look's file is missing or wrong. The message names the line."""
+
+
+class LossError(MediaError):
+    """An output does not hold all of its input, and that was not allowed (``strict``)."""
+
+
+class LossWarning(UserWarning):
+    """An output does not hold all of its input: 16 bits in a JPEG, say."""
 
 
 class VideoError(DalaError, RuntimeError):

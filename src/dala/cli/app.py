@@ -102,6 +102,10 @@ def filter_(
     conceal: Annotated[
         bool, typer.Option("--conceal", help="Of damaged videos: go on with what can be shown.")
     ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="What a file cannot hold (16 bits in a JPEG) is an error."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     json: Json = False,
 ) -> int:
@@ -117,7 +121,7 @@ def filter_(
         raise UsageMistake(f"{paths[0]} shall become what? dala filter IN... OUT")
     chain = chain_of(chosen_flags(context), strength)
     use(device)
-    settings = Settings(overwrite, quiet, json, quality, codec, crf, conceal, skip_existing)
+    settings = Settings(overwrite, quiet, json, quality, codec, crf, conceal, strict, skip_existing)
     return filter_files(paths[:-1], paths[-1], chain, settings)
 
 

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 import dala
-from dala import compute
+from dala import compute, media
 from dala.language.kernel import make_kernel
 from dala.language.values import Value, Vec
 from dala.language.vocabulary import height, mix, rgb, sin, smoothstep, sqrt, width, x, y
+from dala.media.packing import add_alpha
 
 Array = npt.NDArray[np.uint8]
 HILLS = (  # how far down, how high, how fast, colour
@@ -54,10 +55,10 @@ def dusk_frames(size: tuple[int, int], count: int, fps: int) -> Iterator[Array]:
 
 def photo_frames(path: Path, size: tuple[int, int], count: int) -> Iterator[Array]:
     """A slow flight over a photo: from all of its width to two thirds of it, upwards."""
-    from dala.cli.photo import load_photo
-
-    pixels = load_photo(path).frames[0]
-    rows, columns, _ = pixels.shape
+    pixels = media.open(path).pixels
+    if pixels.ndim == 3 and pixels.shape[2] == 3:
+        pixels = add_alpha(pixels)
+    rows, columns = pixels.shape[:2]
     wide, high = size
     photo = compute.from_array(pixels)
     frame = compute.buffer_zeros((high, wide, 4), "u8")

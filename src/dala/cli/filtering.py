@@ -6,6 +6,7 @@ Every result is written under another name beside its place and moved there when
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import secrets
 import time
@@ -45,6 +46,7 @@ class Settings:
     codec: str | None = None  # of videos; by the ending if None
     crf: float | None = None
     conceal: bool = False  # damage in a video
+    strict: bool = False  # what a file cannot hold is an error
     skip_existing: bool = False  # results that are there already are left alone
 
 
@@ -60,6 +62,7 @@ class Outcome:
     frames: int = 0
     seconds: float = 0.0
     error: str | None = None
+    lost: str | None = None  # what the output cannot hold, in one line
     skipped: bool = False  # it was there already
 
 
@@ -74,7 +77,7 @@ def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Set
             if outcome.error is not None:
                 bars.finish(None, complaint("dala filter", outcome.error))
             else:
-                bars.finish(_line(outcome) if shown else None)
+                bars.finish(_line(outcome) if shown else None, _note(outcome) if shown else None)
     failed = [o for o in outcomes if o.error is not None]
     if settings.as_json:
         say_json(
@@ -178,6 +181,8 @@ def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome
             job.target,
             chain,
             settings.quality,
+            strict=settings.strict,
+            tell=functools.partial(setattr, outcome, "lost"),
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
 
@@ -220,10 +225,11 @@ def kind_of(source: Path) -> str:
     found = kind_of_name(source)
     if found:
         return found
-    from PIL import Image
+    from dala.media.files.formats import READ, pillow
 
+    image = pillow("filter")
     try:
-        with Image.open(source):
+        with image.open(source, formats=[f for f in READ if f in image.OPEN]):
             return "picture"
     except OSError:  # also what Pillow raises for what it does not know
         return ""
@@ -244,10 +250,17 @@ def count_pixels(source: Path) -> int:
 
 def kind_of_name(path: Path) -> str:
     """``picture``, ``video``, or nothing if the ending is unknown."""
-    from dala.cli.photo import picture_endings
+    import PIL  # noqa: F401  # whoever lacks it is told as for the rest of the command line
+
+    from dala.media.files import picture_endings
 
     ending = path.suffix.lower()
     return "video" if ending in VIDEOS else "picture" if ending in picture_endings() else ""
+
+
+def _note(outcome: Outcome) -> Text | None:
+    """What the file could not keep."""
+    return None if outcome.lost is None else Text.assemble(("note: ", "yellow"), outcome.lost)
 
 
 def _line(outcome: Outcome) -> Text:

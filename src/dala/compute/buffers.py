@@ -75,9 +75,9 @@ class Buffer(Closing):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a picture, or some of the numbers."""
-        from dala.compute.notebook import buffer_html
+        from dala.compute.notebook import array_html
 
-        return buffer_html(self)
+        return array_html(repr(self), None if self.freed else self.read())
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import html
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,21 +15,17 @@ import numpy.typing as npt
 from dala.plan.planner import Plan, WholePass
 from dala.png import encode_png
 
-if TYPE_CHECKING:
-    from dala.compute.buffers import Buffer
-
 WIDEST = 640  # pixels of a preview
 FEWEST = 8  # pixels along a side: anything smaller is a table of numbers
 ROW, WIDE, CHAR = 34, 16, 7.4  # of the drawing, in pixels
 SHOWN_VALUES = 6
 
 
-def buffer_html(buffer: Buffer) -> str:
-    """A line about a buffer, with its picture or some of its numbers."""
-    about = html.escape(repr(buffer).strip("<>"))
-    if buffer.freed:
+def array_html(about: str, array: npt.NDArray[Any] | None) -> str:
+    """A line about an array, with its picture or some of its numbers; without, where it is gone."""
+    about = html.escape(about.strip("<>"))
+    if array is None:
         return f"<code>{about}</code>"
-    array = buffer.read()
     if is_image(array):
         data = base64.b64encode(encode_png(as_preview(array))).decode()
         return f'<code>{about}</code><br><img src="data:image/png;base64,{data}">'
@@ -48,11 +44,15 @@ def as_preview(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """RGBA bytes of at most WIDEST columns and rows: every so manieth pixel."""
     step = -(-max(array.shape[:2]) // WIDEST)
     some = array[::step, ::step]
+    if some.dtype == np.uint16:
+        some = (some >> 8).astype(np.uint8)
     if some.dtype != np.uint8:
         some = np.rint(np.clip(np.nan_to_num(some), 0, 1) * 255).astype(np.uint8)
     if some.ndim == 2 or some.shape[2] == 1:
         grey = some.reshape(*some.shape[:2], 1)
-        some = np.concatenate([grey, grey, grey, np.full_like(grey, 255)], axis=2)
+        some = np.concatenate([grey, grey, grey], axis=2)
+    if some.shape[2] == 3:
+        some = np.concatenate([some, np.full_like(some[..., :1], 255)], axis=2)
     return np.ascontiguousarray(some)
 
 

@@ -14,7 +14,7 @@ from typing import Literal, cast
 from dala import forking
 from dala.errors import DTypeError, KernelError, ShapeError
 from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import F32, U8
+from dala.ir.dtypes import F32, IMAGE_DTYPES
 from dala.ir.graph import OUTPUT, Domain, Extent, Program, accesses, walk
 from dala.ir.library import LIBRARY, LibraryCall
 from dala.ir.planes import Plane
@@ -260,16 +260,17 @@ class Kernel:
         self, inputs: Sequence[ArrayType], output: ArrayType
     ) -> tuple[list[SourceType], SourceType]:
         for role, array in [*(("input", a) for a in inputs), ("output", output)]:
-            if array.dtype not in (U8, F32):
+            if array.dtype not in IMAGE_DTYPES:
                 raise DTypeError(
-                    f"{self.name}: expected a u8 or f32 {role} image, got {array.dtype}; convert it first"
+                    f"{self.name}: expected a u8, u16 or f32 {role} image, got {array.dtype}; "
+                    "convert it first"
                 )
             if array.channels not in (1, 4) or len(array.shape) not in (2, 3):
                 raise ShapeError(
                     f"{self.name}: expected an {role} of shape (H, W, 4), (H, W, 1) or (H, W), "
                     f"got {array.shape}; {_shape_hint(array.shape)}"
                 )
-        # u8 and f32 images trace alike (values are 0..1), so they share one program
+        # images of all types trace alike (values are 0..1), so they share one program
         given = self.geometry
         kinds = [SourceType(F32, channels=a.channels, grid=given.input_grid) for a in inputs]
         if given.input_planes:

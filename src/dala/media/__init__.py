@@ -7,14 +7,17 @@
     step.py         one filter of a chain      further.py   the further images it reads
     pictures.py     NumPy, PIL, bytes, …       pil.py       PIL images; packing.py: RGB ↔ RGBA
     overlays.py     a logo on a picture        automatic.py filters that look at the picture first
-    surfaces.py     surfaces as pictures
+    surfaces.py     surfaces as pictures       measuring.py what those see
     backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
+    losses.py       what an output cannot hold, said in one line
+    photos.py       open and save              files/       picture files
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 
-Pictures are NumPy arrays, PIL images, bytes with a width and a height, DLPack (torch) or buffers; grey,
-RGB or RGBA, with ``channels="bgr"`` BGR(A); of uint8 or float32 (0..1; values beyond go through as they
-are, and are not clipped). What comes back is of the same kind. The picture itself is not changed.
+Pictures are paths, photos (``media.open``), NumPy arrays, PIL images, bytes with a width and a height,
+DLPack (torch), buffers or surfaces; grey, RGB or RGBA, with ``channels="bgr"`` BGR(A); of uint8, uint16
+(0..65535) or float32 (0..1; values beyond go through as they are, and are not clipped). What comes back is of the same
+kind; of a path, a photo. The picture itself is not changed.
 """
 
 from __future__ import annotations
@@ -24,13 +27,15 @@ from dala.media.apply import apply_filter, apply_filters
 from dala.media.backgrounds import replace_background
 from dala.media.chain import Chain, Step
 from dala.media.chain import Filters as Filters
+from dala.media.files.photo import Photo
 from dala.media.frames import Frame, FramePipeline
 from dala.media.functions import *  # noqa: F403  # one for each image kernel
+from dala.media.photos import open, save
 from dala.media.pictures import Channels as Channels
 
 __all__ = [
-    "Chain", "Frame", "FramePipeline", "Step", "apply_filter", "apply_filters", "looks", "process_frame",
-    "replace_background", "start_pipeline", "stop_pipeline",
+    "Chain", "Frame", "FramePipeline", "Photo", "Step", "apply_filter", "apply_filters", "looks", "open",
+    "process_frame", "replace_background", "save", "start_pipeline", "stop_pipeline",
 ]  # fmt: skip
 __all__ += functions.__all__
 

@@ -6,6 +6,7 @@ from typing import Literal, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
+from dala.media.files.photo import Photo
 from dala.media.pictures import Channels
 
 Image = TypeVar("Image")
@@ -21,6 +22,13 @@ __all__ = [
     "white_balance", "yuv420p_to_rgba",
 ]
 
+@overload
+def auto_levels(
+    image: str | os.PathLike[str], strength: float = 1.0, clip: float = 0.002,
+    black: npt.ArrayLike | None = None, white: npt.ArrayLike | None = None, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def auto_levels(
     image: Image, strength: float = 1.0, clip: float = 0.002, black: npt.ArrayLike | None = None,
@@ -52,6 +60,13 @@ def auto_levels(
 
 @overload
 def auto_white_balance(
+    image: str | os.PathLike[str], strength: float = 1.0, clip: float = 0.01,
+    black: npt.ArrayLike | None = None, white: npt.ArrayLike | None = None, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def auto_white_balance(
     image: Image, strength: float = 1.0, clip: float = 0.01, black: npt.ArrayLike | None = None,
     white: npt.ArrayLike | None = None, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
@@ -81,6 +96,11 @@ def auto_white_balance(
 
 @overload
 def background_blur(
+    image: str | os.PathLike[str], mask: object, radius: int = 12, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def background_blur(
     image: Image, mask: object, radius: int = 12, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -103,6 +123,12 @@ def background_blur(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def background_replace(
+    image: str | os.PathLike[str], mask: object, background: object | None = None, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def background_replace(
     image: Image, mask: object, background: object | None = None, *, width: int | None = None,
@@ -128,6 +154,12 @@ def background_replace(
 
 @overload
 def beauty(
+    image: str | os.PathLike[str], strength: float = 0.3, radius: int = 5, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def beauty(
     image: Image, strength: float = 0.3, radius: int = 5, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -150,6 +182,13 @@ def beauty(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def blend(
+    image: str | os.PathLike[str], top: object, alpha: float = 0.5,
+    mode: Literal["over", "add", "subtract", "multiply", "screen", "overlay", "darken", "lighten", "difference", "soft_light", "hard_light"] = "over",
+    *, width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def blend(
     image: Image, top: object, alpha: float = 0.5,
@@ -179,6 +218,12 @@ def blend(
 
 @overload
 def blur(
+    image: str | os.PathLike[str], radius: int = 3, sigma: float | None = None, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def blur(
     image: Image, radius: int = 3, sigma: float | None = None, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -204,6 +249,11 @@ def blur(
 
 @overload
 def brightness(
+    image: str | os.PathLike[str], value: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def brightness(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -225,6 +275,12 @@ def brightness(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def chroma_key(
+    image: str | os.PathLike[str], color: npt.ArrayLike = (0, 177, 64), threshold: float = 0.3,
+    softness: float = 0.1, *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def chroma_key(
     image: Image, color: npt.ArrayLike = (0, 177, 64), threshold: float = 0.3,
@@ -256,6 +312,11 @@ def chroma_key(
 
 @overload
 def contrast(
+    image: str | os.PathLike[str], value: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def contrast(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -277,6 +338,14 @@ def contrast(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def crop(
+    image: str | os.PathLike[str], x: int = 0, y: int = 0, width: int | None = None,
+    height: int | None = None, ratio: float | None = None,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] | None = None,
+    *, image_size: tuple[int, int] | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def crop(
     image: Image, x: int = 0, y: int = 0, width: int | None = None, height: int | None = None,
@@ -313,6 +382,12 @@ def crop(
 
 @overload
 def denoise(
+    image: str | os.PathLike[str], strength: float = 0.5, spacing: int = 1, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def denoise(
     image: Image, strength: float = 0.5, spacing: int = 1, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -337,6 +412,11 @@ def denoise(
 
 @overload
 def edge_detect(
+    image: str | os.PathLike[str], *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def edge_detect(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -356,6 +436,11 @@ def edge_detect(
     device: str | None = None
 ) -> Raw: ...
 
+@overload
+def exposure(
+    image: str | os.PathLike[str], stops: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def exposure(
     image: Image, stops: float = 0.0, *, width: int | None = None, height: int | None = None,
@@ -381,6 +466,12 @@ def exposure(
 
 @overload
 def flip(
+    image: str | os.PathLike[str], horizontal: bool = True, vertical: bool = False, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def flip(
     image: Image, horizontal: bool = True, vertical: bool = False, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -402,6 +493,11 @@ def flip(
     vertical: bool = False, *, channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def gamma(
+    image: str | os.PathLike[str], value: float = 1.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def gamma(
     image: Image, value: float = 1.0, *, width: int | None = None, height: int | None = None,
@@ -451,6 +547,12 @@ def generate_noise(
 
 @overload
 def glow(
+    image: str | os.PathLike[str], amount: float = 0.3, radius: int = 12, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def glow(
     image: Image, amount: float = 0.3, radius: int = 12, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -474,6 +576,12 @@ def glow(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def grain(
+    image: str | os.PathLike[str], amount: float = 0.1, seed: int = 0, size: int = 1, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def grain(
     image: Image, amount: float = 0.1, seed: int = 0, size: int = 1, *, width: int | None = None,
@@ -501,6 +609,11 @@ def grain(
 
 @overload
 def grayscale(
+    image: str | os.PathLike[str], *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def grayscale(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -520,6 +633,11 @@ def grayscale(
     device: str | None = None
 ) -> Raw: ...
 
+@overload
+def hdr(
+    image: str | os.PathLike[str], exposure: float = 1.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def hdr(
     image: Image, exposure: float = 1.0, *, width: int | None = None, height: int | None = None,
@@ -545,6 +663,11 @@ def hdr(
 
 @overload
 def hue(
+    image: str | os.PathLike[str], degrees: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def hue(
     image: Image, degrees: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -568,6 +691,11 @@ def hue(
 
 @overload
 def invert(
+    image: str | os.PathLike[str], *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def invert(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -587,6 +715,12 @@ def invert(
     device: str | None = None
 ) -> Raw: ...
 
+@overload
+def lut(
+    image: str | os.PathLike[str], lut: npt.ArrayLike | str | os.PathLike[str], *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def lut(
     image: Image, lut: npt.ArrayLike | str | os.PathLike[str], *, width: int | None = None,
@@ -613,6 +747,11 @@ def lut(
 
 @overload
 def median(
+    image: str | os.PathLike[str], radius: int = 1, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def median(
     image: Image, radius: int = 1, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -637,14 +776,21 @@ def median(
 
 @overload
 def nv12_to_rgba(
+    image: str | os.PathLike[str], matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def nv12_to_rgba(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """An nv12 frame as an opaque picture; ``channels`` says which.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -658,10 +804,17 @@ def nv12_to_rgba(
 def nv12_to_rgba(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def overlay(
+    image: str | os.PathLike[str], top: object,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] = "bottom-right",
+    scale: float = 0.2, opacity: float = 1.0, margin: float = 0.03, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def overlay(
     image: Image, top: object,
@@ -695,6 +848,11 @@ def overlay(
 
 @overload
 def pixelate(
+    image: str | os.PathLike[str], size: int = 8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def pixelate(
     image: Image, size: int = 8, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -718,6 +876,11 @@ def pixelate(
 
 @overload
 def posterize(
+    image: str | os.PathLike[str], levels: int = 4, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def posterize(
     image: Image, levels: int = 4, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -739,6 +902,14 @@ def posterize(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def resize(
+    image: str | os.PathLike[str], width: int | None = None, height: int | None = None,
+    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
+    fit: Literal["stretch", "contain", "cover"] = "stretch", scale: float | None = None,
+    long_edge: int | None = None, *, image_size: tuple[int, int] | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def resize(
     image: Image, width: int | None = None, height: int | None = None,
@@ -774,14 +945,21 @@ def resize(
 
 @overload
 def rgba_to_nv12(
+    image: str | os.PathLike[str], matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def rgba_to_nv12(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A picture of even size as an nv12 frame: Y, then U and V in turn; alpha is dropped.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -794,20 +972,27 @@ def rgba_to_nv12(
 def rgba_to_nv12(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
 def rgba_to_yuv420p(
+    image: str | os.PathLike[str], matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def rgba_to_yuv420p(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A picture of even size as a yuv420p frame: Y, then a quarter of U, then of V; alpha is dropped.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -820,10 +1005,15 @@ def rgba_to_yuv420p(
 def rgba_to_yuv420p(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def rotate(
+    image: str | os.PathLike[str], degrees: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def rotate(
     image: Image, degrees: float = 0.0, *, width: int | None = None, height: int | None = None,
@@ -852,6 +1042,11 @@ def rotate(
 
 @overload
 def saturation(
+    image: str | os.PathLike[str], value: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def saturation(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -873,6 +1068,11 @@ def saturation(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def sepia(
+    image: str | os.PathLike[str], intensity: float = 0.8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def sepia(
     image: Image, intensity: float = 0.8, *, width: int | None = None, height: int | None = None,
@@ -898,6 +1098,12 @@ def sepia(
 
 @overload
 def sharpen(
+    image: str | os.PathLike[str], amount: float = 0.5, radius: int = 1, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def sharpen(
     image: Image, amount: float = 0.5, radius: int = 1, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -921,6 +1127,12 @@ def sharpen(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def split_tone(
+    image: str | os.PathLike[str], shadows: npt.ArrayLike = (0.0, 0.0, 0.0),
+    highlights: npt.ArrayLike = (0.0, 0.0, 0.0), *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def split_tone(
     image: Image, shadows: npt.ArrayLike = (0.0, 0.0, 0.0),
@@ -960,6 +1172,11 @@ def test_pattern(
 
 @overload
 def threshold(
+    image: str | os.PathLike[str], value: float = 0.5, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def threshold(
     image: Image, value: float = 0.5, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -981,6 +1198,12 @@ def threshold(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def tone(
+    image: str | os.PathLike[str], contrast: float = 0.0, shadows: float = 0.0,
+    highlights: float = 0.0, fade: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def tone(
     image: Image, contrast: float = 0.0, shadows: float = 0.0, highlights: float = 0.0,
@@ -1011,6 +1234,11 @@ def tone(
 
 @overload
 def vibrance(
+    image: str | os.PathLike[str], value: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def vibrance(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -1032,6 +1260,11 @@ def vibrance(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def vignette(
+    image: str | os.PathLike[str], intensity: float = 0.5, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def vignette(
     image: Image, intensity: float = 0.5, *, width: int | None = None, height: int | None = None,
@@ -1057,6 +1290,11 @@ def vignette(
 
 @overload
 def warp_affine(
+    image: str | os.PathLike[str], matrix: npt.ArrayLike, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def warp_affine(
     image: Image, matrix: npt.ArrayLike, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -1079,6 +1317,11 @@ def warp_affine(
 
 @overload
 def warp_perspective(
+    image: str | os.PathLike[str], matrix: npt.ArrayLike, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def warp_perspective(
     image: Image, matrix: npt.ArrayLike, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -1099,6 +1342,12 @@ def warp_perspective(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def white_balance(
+    image: str | os.PathLike[str], temperature: float = 6500.0, tint: float = 0.0, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def white_balance(
     image: Image, temperature: float = 6500.0, tint: float = 0.0, *, width: int | None = None,
@@ -1125,14 +1374,21 @@ def white_balance(
 
 @overload
 def yuv420p_to_rgba(
+    image: str | os.PathLike[str], matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def yuv420p_to_rgba(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A yuv420p frame as an opaque picture; ``channels`` says which.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -1146,6 +1402,6 @@ def yuv420p_to_rgba(
 def yuv420p_to_rgba(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...

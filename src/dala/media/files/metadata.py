@@ -1,0 +1,113 @@
+"""What a file says besides its pixels: read, cleaned of what no longer holds, and given back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from dala.media.files.photo import Metadata, Pixels
+
+ORIENTATION, ICC, XMP, COPYRIGHT = 274, 34675, 700, 33432
+EXIF_IFD, GPS_IFD = 34665, 34853
+# what a TIFF's first directory may say about any picture: the rest is about how that file lies on disk
+DESCRIPTIVE = frozenset((270, 271, 272, 282, 283, 296, 305, 306, 315, COPYRIGHT, EXIF_IFD, GPS_IFD))
+XMP_KEY = "XML:com.adobe.xmp"  # of a PNG's texts
+_UPRIGHT_XMP = re.compile(rb"""(tiff:Orientation(?:\s*=\s*["']|>))\s*[2-8]""")
+
+
+def read_metadata(opened: Any) -> tuple[Metadata, int]:
+    """The metadata of an opened picture, and its orientation (1 to 8)."""
+    info = opened.info
+    exif, orientation = _clean_exif(opened.getexif(), tiff=opened.format == "TIFF")
+    text = {k: str(v) for k, v in getattr(opened, "text", {}).items() if k != XMP_KEY}
+    comment = info.get("comment")
+    return Metadata(
+        icc_profile=info.get("icc_profile") or None,
+        exif=exif,
+        xmp=_upright_xmp(info.get("xmp") or info.get(XMP_KEY)),
+        comment=comment.encode("utf-8", "replace") if isinstance(comment, str) else comment or None,
+        text=text,
+        dpi=_dpi(info.get("dpi")),
+    ), orientation  # fmt: skip
+
+
+def read_tiff_metadata(tags: Any, file: BinaryIO) -> tuple[Metadata, int]:
+    """The same of a TIFF that Pillow does not open."""
+    from PIL import Image
+
+    exif = Image.Exif()
+    file.seek(0)
+    exif.load_from_fp(file)
+    data, orientation = _clean_exif(exif, tiff=True)
+    unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2))
+    dpi = (tags[282] * unit, tags[283] * unit) if unit and 282 in tags and 283 in tags else None
+    xmp = tags.get(XMP)
+    icc = tags.get(ICC)
+    return Metadata(icc_profile=icc, exif=data, xmp=_upright_xmp(xmp), dpi=_dpi(dpi)), orientation
+
+
+def _clean_exif(exif: Any, *, tiff: bool) -> tuple[bytes | None, int]:
+    """EXIF as bytes, without the orientation, and that."""
+    orientation = exif.get(ORIENTATION, 1)
+    for tag in (EXIF_IFD, GPS_IFD):
+        if tag in exif:
+            exif.get_ifd(tag)  # read now, while the file is open
+    for tag in list(exif):
+        if tag == ORIENTATION or (tiff and tag not in DESCRIPTIVE):
+            del exif[tag]
+    kept = set(exif) - ({282, 283, 296} if tiff else set())
+    return exif.tobytes() if kept else None, orientation if orientation in range(1, 9) else 1
+
+
+def _upright_xmp(xmp: object) -> bytes | None:
+    if isinstance(xmp, tuple) and len(xmp) == 1:  # as a TIFF's tags have it
+        (xmp,) = xmp
+    data = xmp.encode() if isinstance(xmp, str) else xmp
+    return _UPRIGHT_XMP.sub(rb"\g<1>1", data) if isinstance(data, bytes) and data else None
+
+
+def _dpi(dpi: Any) -> tuple[float, float] | None:
+    try:
+        across, down = (float(value) for value in dpi)
+    except (TypeError, ValueError, ZeroDivisionError):
+        return None
+    return (across, down) if across > 0 and down > 0 else None
+
+
+def turn_upright(pixels: Pixels, orientation: int) -> Pixels:
+    """Pixels as EXIF says that they should be seen."""
+    turned = {
+        2: lambda p: p[:, ::-1],
+        3: lambda p: p[::-1, ::-1],
+        4: lambda p: p[::-1],
+        5: lambda p: p.swapaxes(0, 1),
+        6: lambda p: np.rot90(p, -1),
+        7: lambda p: p[::-1, ::-1].swapaxes(0, 1),
+        8: lambda p: np.rot90(p),
+    }.get(orientation)
+    return pixels if turned is None else np.ascontiguousarray(turned(pixels))
+
+
+# -- giving back --------------------------------------------------------------------------------------
+
+
+def tiff_tags(metadata: Metadata) -> Mapping[int, Any]:
+    """The tags of a TIFF file that hold metadata."""
+    from PIL import Image
+
+    tags: dict[int, Any] = {}
+    if metadata.exif:
+        exif = Image.Exif()
+        exif.load(metadata.exif)
+        tags = {tag: value for tag, value in exif.items() if tag in DESCRIPTIVE}
+        tags |= {tag: dict(exif.get_ifd(tag)) for tag in (EXIF_IFD, GPS_IFD) if tag in exif}
+    if metadata.dpi:
+        tags |= {296: 2, 282: metadata.dpi[0], 283: metadata.dpi[1]}
+    if metadata.xmp:
+        tags[XMP] = metadata.xmp
+    if metadata.icc_profile:
+        tags[ICC] = metadata.icc_profile
+    return tags

@@ -1,0 +1,202 @@
+"""A Photo → a file, and what that file cannot hold."""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dala.errors import MediaError
+from dala.media.files import deep_png, tiff
+from dala.media.files.formats import ANIMATED, DEEP, HOLDS, LOSSY, OPAQUE, format_of, pillow
+from dala.media.files.metadata import XMP_KEY, tiff_tags
+from dala.media.files.photo import Metadata, Photo, Pixels
+from dala.media.losses import report_losses
+
+QUALITY = 92
+KEPT = {
+    "icc_profile": "its colour profile",
+    "exif": "its EXIF",
+    "xmp": "its XMP",
+    "comment": "its comment",
+}
+WHITE = {1: 255, 2: 65535, 4: 1}  # by the bytes of a value
+
+
+def save_photo(
+    photo: Photo,
+    path: str | os.PathLike[str],
+    *,
+    quality: int = QUALITY,
+    strict: bool = False,
+    write_to: Path | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> None:
+    """What ``dala.media.save`` does; ``write_to`` is another name for the file, and ``tell`` gets the line
+    of what it cannot hold instead of a warning.
+    """
+    path = Path(path)
+    form = format_of(path)
+    if len(photo.frames) > 1 and form not in ANIMATED:
+        raise MediaError(f"{path}: {len(photo.frames)} frames; {path.suffix} files have only one")
+    report_losses(path, list(find_losses(photo, form)), strict=strict, tell=tell)
+    if _has_grey_profile(photo):
+        photo = replace(photo, metadata=replace(photo.metadata, icc_profile=None))
+    frames = [_fitting(frame, form) for frame in photo.frames]
+    try:
+        _write(replace(photo, frames=tuple(frames)), write_to or path, form, quality)
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise MediaError(f"{path}: {error}") from error  # Pillow's own: a mode the format has not
+
+
+def find_losses(photo: Photo, form: str) -> Iterator[str]:
+    """What a format cannot hold of a photo, in words."""
+    bits = DEEP.get(form, 8)
+    if photo.bits > bits:
+        yield f"{'floats' if photo.bits == 32 else f'{photo.bits} bits'} ({bits} bits are kept)"
+    if photo.channels == "rgba" and form in OPAQUE and _shows_through(photo):
+        yield "alpha (it lies on black)"
+    if form == "GIF" and photo.format != "GIF":
+        yield "more than 256 colours"
+    if photo.inks:
+        yield "CMYK (it is RGB)"
+    metadata = photo.metadata
+    for name, words in KEPT.items():
+        as_text = name == "comment" and form == "PNG"
+        if getattr(metadata, name) and form not in HOLDS[name] and not as_text:
+            yield words
+    if _has_grey_profile(photo):
+        yield "its profile (it is of greys)"
+    if metadata.text and form != "PNG":
+        yield f"its texts ({', '.join(metadata.text)})"
+
+
+def _shows_through(photo: Photo) -> bool:
+    white = WHITE[photo.pixels.itemsize]
+    return any(bool((frame[..., 3] != white).any()) for frame in photo.frames)
+
+
+def _has_grey_profile(photo: Photo) -> bool:
+    """Whether its profile is of greys, and it has become coloured."""
+    return bool(photo.metadata.icc_profile and photo.grey) and not _is_grey(photo.pixels)
+
+
+def _fitting(frame: Pixels, form: str) -> Pixels:
+    """A frame as the format has it: no deeper, and on black if it has no alpha."""
+    bits = DEEP.get(form, 8)
+    if form in OPAQUE and frame.ndim == 3 and frame.shape[2] == 4:
+        white = WHITE[frame.itemsize]
+        lit = frame[..., :3] * (frame[..., 3:] / np.float32(white))
+        frame = (lit if frame.dtype.kind == "f" else np.rint(lit)).astype(frame.dtype)
+    if frame.itemsize * 8 <= bits:
+        return frame
+    unit = frame if frame.dtype.kind == "f" else frame / np.float32(65535)
+    most, kind = (65535, np.uint16) if bits == 16 else (255, np.uint8)
+    levels: Pixels = np.rint(np.nan_to_num(np.clip(unit, 0, 1)) * most).astype(kind)
+    return levels
+
+
+# -- by format ----------------------------------------------------------------------------------------
+
+
+def _write(photo: Photo, path: Path, form: str, quality: int) -> None:
+    if form == "TIFF":
+        compression = photo.settings.get("compression", "tiff_adobe_deflate")
+        tiff.write_tiff(path, _with_few_channels(photo), compression, tiff_tags(photo.metadata))
+    elif form == "PNG" and photo.bits == 16:
+        deep_png.write_deep(path, _with_few_channels(photo), _png_chunks(photo.metadata))
+    else:
+        _write_with_pillow(photo, path, form, quality)
+
+
+def _with_few_channels(photo: Photo) -> Pixels:
+    """Grey with alpha as two channels."""
+    pixels = photo.pixels
+    if photo.grey and pixels.ndim == 3 and pixels.shape[2] == 4 and _is_grey(pixels):
+        return np.ascontiguousarray(pixels[..., 2:])
+    return pixels
+
+
+def _is_grey(pixels: Pixels) -> bool:
+    if pixels.ndim == 2:
+        return True
+    red = pixels[..., 0]
+    return bool((pixels[..., 1] == red).all() and (pixels[..., 2] == red).all())
+
+
+def _write_with_pillow(photo: Photo, path: Path, form: str, quality: int) -> None:
+    image = pillow("save")
+    images = [image.fromarray(np.ascontiguousarray(frame)) for frame in photo.frames]
+    if form == "PNG" and photo.grey and photo.channels == "rgba" and _is_grey(photo.pixels):
+        images = [made.convert("LA") for made in images]
+    if form == "WEBP":
+        images = [made.convert("RGB") if made.mode == "L" else made for made in images]
+    options: dict[str, Any] = dict(_metadata_options(photo.metadata, form))
+    if form in LOSSY:
+        options["quality"] = quality
+    if form == "JPEG":
+        options |= _jpeg_options(photo.settings, quality)
+    if len(images) > 1:
+        options |= _animation_options(photo.metadata, form, images)
+    images[0].save(path, form, **options)
+
+
+def _metadata_options(metadata: Metadata, form: str) -> Iterator[tuple[str, Any]]:
+    for name in HOLDS:
+        value = getattr(metadata, name)
+        if value and form in HOLDS[name] and not (form == "PNG" and name == "xmp"):
+            yield name, value
+    if form == "PNG" and (texts := _texts(metadata)):
+        from PIL import PngImagePlugin
+
+        written = PngImagePlugin.PngInfo()
+        for key, text in texts.items():
+            written.add_itxt(key, text)
+        yield "pnginfo", written
+
+
+def _texts(metadata: Metadata) -> dict[str, str]:
+    """What a PNG holds as text."""
+    texts = dict(metadata.text)
+    if metadata.comment:
+        texts.setdefault("Comment", metadata.comment.decode("utf-8", "replace"))
+    if metadata.xmp:
+        texts[XMP_KEY] = metadata.xmp.decode("utf-8", "replace")
+    return texts
+
+
+def _jpeg_options(settings: Mapping[str, Any], quality: int) -> dict[str, Any]:
+    options = {key: settings[key] for key in ("subsampling", "progressive") if key in settings}
+    return options | ({"subsampling": 0} if quality == 100 else {})
+
+
+def _animation_options(metadata: Metadata, form: str, images: list[Any]) -> dict[str, Any]:
+    times = [int(t) if t == int(t) else t for t in metadata.durations] or [100] * len(images)
+    if form != "PNG":
+        times = [round(t) for t in times]
+    options: dict[str, Any] = {"save_all": True, "append_images": images[1:], "duration": times}
+    if form != "AVIF":
+        options["loop"] = metadata.loop
+    if form in ("GIF", "PNG"):
+        options["disposal"] = 2
+    return options
+
+
+def _png_chunks(metadata: Metadata) -> Iterator[tuple[bytes, bytes]]:
+    if metadata.icc_profile:
+        yield b"iCCP", b"ICC Profile\0\0" + zlib.compress(metadata.icc_profile)
+    if metadata.dpi:
+        across, down = (round(value / 0.0254) for value in metadata.dpi)
+        yield b"pHYs", struct.pack(">2IB", across, down, 1)
+    for key, text in _texts(metadata).items():
+        yield b"iTXt", key.encode("latin-1", "replace")[:79] + b"\0\0\0\0\0" + text.encode()
+    if metadata.exif:
+        yield b"eXIf", metadata.exif.removeprefix(b"Exif\0\0")

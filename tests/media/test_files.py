@@ -1,0 +1,488 @@
+"""Kinds of photos as people have them, through an identity chain and through a look: what is kept, and the
+one line where something is not. Pillow (and tifffile for TIFF) say what the files are.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image, ImageCms, JpegImagePlugin, PngImagePlugin
+
+from dala import media
+from dala.cli.photo import filter_photo
+from dala.errors import LossError, LossWarning, MediaError, UnsupportedError
+from dala.media import Chain
+from dala.media.files import formats, tiff
+
+Array = np.ndarray[Any, Any]
+ROWS, COLUMNS = 24, 36
+U16, F32 = np.uint16, np.float32
+NOTHING, LOOK = Chain(), Chain.of([("contrast", {"value": 0.2}), ("saturation", {"value": 0.3})])
+SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+XMP = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf tiff:Orientation="1" note="\xc3\xa9"/></x:xmpmeta>'
+
+
+def levels(channels: int, dtype: type = np.uint8) -> Array:
+    """Soft slopes, so that lossy formats come near: (H, W) or (H, W, channels)."""
+    y, x = np.mgrid[0:1:ROWS * 1j, 0:1:COLUMNS * 1j]  # fmt: skip
+    planes = [0.2 + 0.6 * x, 0.8 - 0.5 * y, 0.3 + 0.3 * (x + y), 0.1 + 0.4 * (x + y)][:channels]
+    values = planes[0] if channels == 1 else np.dstack(planes)
+    if dtype is np.float32:
+        return (values * 1.5 - 0.2).astype(np.float32)
+    return np.rint(values * np.iinfo(dtype).max).astype(dtype)
+
+
+def exif_bytes(orientation: int = 1) -> bytes:
+    exif = Image.Exif()
+    exif[0x010F], exif[0x0112], exif[0x8298] = "Maker", orientation, "Someone"
+    exif.get_ifd(0x8769)[0x829A] = 0.02  # the exposure's time
+    exif.get_ifd(0x8825)[1] = "N"
+    return exif.tobytes()
+
+
+def png16(path: Path, pixels: Array) -> None:
+    """A PNG of 16 bits, written without dala."""
+    kinds = {1: 0, 2: 4, 3: 2, 4: 6}
+    channels = pixels.shape[2] if pixels.ndim == 3 else 1
+    raw = pixels.astype(">u2").reshape(len(pixels), -1).view(np.uint8)
+    head = struct.pack(">2I5B", pixels.shape[1], len(pixels), 16, kinds[channels], 0, 0, 0)
+    rows = b"".join(b"\0" + row.tobytes() for row in raw)
+    data = b"\x89PNG\r\n\x1a\n"
+    for name, content in ((b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")):
+        crc = zlib.crc32(name + content)
+        data += struct.pack(">I", len(content)) + name + content + struct.pack(">I", crc)
+    path.write_bytes(data)
+
+
+def tiff_of(pixels: Array, **options: Any) -> Callable[[Path], None]:
+    import tifffile
+
+    options = {
+        "photometric": "rgb" if pixels.ndim == 3 and pixels.shape[2] > 2 else "minisblack",
+        **options,
+    }
+    return lambda path: tifffile.imwrite(path, pixels, **options)
+
+
+def pil(mode: str, **options: Any) -> Callable[[Path], None]:
+    """An image of a mode, saved by Pillow."""
+
+    def make(path: Path) -> None:
+        image = (
+            Image.fromarray(levels(4))
+            .convert("RGB" if mode in ("CMYK", "P") else mode)
+            .convert(mode)
+        )
+        image.save(path, **options)
+
+    return make
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: how it is made, what it is, and what is not kept where."""
+
+    make: Callable[[Path], None]
+    ending: str
+    channels: str
+    bits: int = 8
+    lossy: bool = False
+    lost: str = ""  # said when it is written as it was
+    into: dict[str, str] = field(default_factory=dict)  # another ending → what is said then
+
+
+DEEP_LOSS = "16 bits (8 bits are kept)"
+METADATA = {"icc_profile": SRGB, "exif": exif_bytes()}
+KINDS = {
+    "jpeg rgb": Kind(pil("RGB", quality=95), ".jpg", "rgb", lossy=True),
+    "jpeg grey": Kind(pil("L", quality=95), ".jpg", "grey", lossy=True),
+    "jpeg 4:4:4": Kind(pil("RGB", quality=95, subsampling=0), ".jpg", "rgb", lossy=True),
+    "jpeg progressive": Kind(pil("RGB", quality=95, progressive=True), ".jpg", "rgb", lossy=True),
+    "jpeg metadata": Kind(
+        pil("RGB", quality=95, xmp=XMP, comment=b"hello", dpi=(300, 300), **METADATA), ".jpg", "rgb",
+        lossy=True,
+        into={
+            ".png": "", ".webp": "its comment",
+            ".bmp": "its colour profile, its EXIF, its XMP, its comment",
+        },
+    ),
+    "jpeg cmyk": Kind(pil("CMYK", quality=95), ".jpg", "rgb", lossy=True, lost="CMYK (it is RGB)"),
+    "jpeg cmyk, profile of rgb": Kind(
+        pil("CMYK", quality=95, icc_profile=SRGB), ".jpg", "rgb", lossy=True, lost="CMYK (it is RGB)"
+    ),
+    "jpeg cmyk, no profile at all": Kind(
+        pil("CMYK", quality=95, icc_profile=b"nonsense" * 40), ".jpg", "rgb", lossy=True,
+        lost="CMYK (it is RGB)",
+    ),
+    "png grey": Kind(pil("L"), ".png", "grey"),
+    "png grey with alpha": Kind(pil("LA"), ".png", "rgba"),
+    "png rgb": Kind(pil("RGB"), ".png", "rgb", into={".gif": "more than 256 colours"}),
+    "png rgba": Kind(pil("RGBA"), ".png", "rgba", into={".jpg": "alpha (it lies on black)", ".webp": ""}),
+    "png palette": Kind(pil("P"), ".png", "rgb"),
+    "png bilevel": Kind(pil("1"), ".png", "grey"),
+    "png metadata": Kind(pil("RGB", dpi=(300, 300), **METADATA), ".png", "rgb"),
+    "png grey 16": Kind(lambda p: png16(p, levels(1, U16)), ".png", "grey", 16, into={".jpg": DEEP_LOSS}),
+    "png grey with alpha 16": Kind(lambda p: png16(p, levels(2, U16)), ".png", "rgba", 16),
+    "png rgb 16": Kind(
+        lambda p: png16(p, levels(3, U16)), ".png", "rgb", 16,
+        into={".tif": "", ".jpg": DEEP_LOSS, ".webp": DEEP_LOSS},
+    ),
+    "png rgba 16": Kind(
+        lambda p: png16(p, levels(4, U16)), ".png", "rgba", 16,
+        into={".tif": "", ".jpg": f"{DEEP_LOSS}, alpha (it lies on black)"},
+    ),
+    "tiff grey": Kind(pil("L"), ".tif", "grey"),
+    "tiff rgb": Kind(pil("RGB", compression="tiff_lzw"), ".tif", "rgb"),
+    "tiff rgba": Kind(pil("RGBA", compression="tiff_adobe_deflate"), ".tif", "rgba"),
+    "tiff cmyk": Kind(pil("CMYK"), ".tif", "rgb", lost="CMYK (it is RGB)"),
+    "tiff metadata": Kind(pil("RGB", dpi=(300, 300), **METADATA), ".tif", "rgb"),
+    "tiff grey 16": Kind(tiff_of(levels(1, U16)), ".tif", "grey", 16),
+    "tiff rgb 16": Kind(tiff_of(levels(3, U16)), ".tif", "rgb", 16, into={".png": "", ".jpg": DEEP_LOSS}),
+    "tiff rgba 16": Kind(tiff_of(levels(4, U16), extrasamples=["unassalpha"]), ".tif", "rgba", 16),
+    "tiff rgb 16 deflate": Kind(
+        tiff_of(levels(3, U16), compression="zlib", predictor=True), ".tif", "rgb", 16
+    ),
+    "tiff rgb 16 tiled": Kind(tiff_of(levels(3, U16), tile=(16, 16)), ".tif", "rgb", 16),
+    "tiff rgb 16 planar": Kind(
+        tiff_of(np.moveaxis(levels(3, U16), -1, 0), planarconfig="separate", photometric="rgb"),
+        ".tif", "rgb", 16,
+    ),
+    "tiff rgb 16 big-endian": Kind(tiff_of(levels(3, U16), byteorder=">"), ".tif", "rgb", 16),
+    "tiff grey floats": Kind(tiff_of(levels(1, F32)), ".tif", "grey", 32),
+    "tiff rgb floats": Kind(
+        tiff_of(levels(3, F32)), ".tif", "rgb", 32,
+        into={".png": "floats (16 bits are kept)", ".jpg": "floats (8 bits are kept)"},
+    ),
+    "tiff rgba floats": Kind(tiff_of(levels(4, F32), extrasamples=["unassalpha"]), ".tif", "rgba", 32),
+    "tiff rgb half floats": Kind(tiff_of(levels(3, F32).astype(np.float16)), ".tif", "rgb", 32),
+    "webp rgb": Kind(pil("RGB", quality=95, **METADATA), ".webp", "rgb", lossy=True, into={".jpg": ""}),
+    "webp rgba": Kind(pil("RGBA", lossless=True), ".webp", "rgba", lossy=True),
+    "avif rgb": Kind(pil("RGB", quality=95, **METADATA), ".avif", "rgb", lossy=True),
+    "bmp": Kind(pil("RGB", dpi=(300, 300)), ".bmp", "rgb"),
+    "ppm": Kind(pil("RGB"), ".ppm", "rgb"),
+    "tga": Kind(pil("RGBA"), ".tga", "rgba"),
+    "jpeg 2000": Kind(pil("RGB"), ".jp2", "rgb", lossy=True),
+}  # fmt: skip
+
+
+def through(
+    source: Path, target: Path, chain: Chain, quality: int = 95, *, strict: bool = False
+) -> str:
+    """What is said when a file becomes another one."""
+    said: list[str] = []
+    filter_photo(source, target, target, chain, quality, strict=strict, tell=said.append)
+    assert len(said) <= 1
+    return said[0].removeprefix(f"{target} does not hold ") if said else ""
+
+
+def comparable(metadata: media.files.Metadata) -> dict[str, Any]:
+    """Metadata with EXIF as values: its bytes may come in either order."""
+    values = {name: getattr(metadata, name) for name in ("icc_profile", "xmp", "comment", "text")}
+    exif = Image.Exif()
+    exif.load(metadata.exif or b"")
+    parts = {tag: dict(exif.get_ifd(tag)) for tag in (0x8769, 0x8825)}
+    return {
+        **values,
+        "dpi": metadata.dpi,
+        "exif": {t: v for t, v in exif.items() if t not in parts},
+        **parts,
+    }
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_file_stays_what_it_is(name: str, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    source, target = tmp_path / f"in{kind.ending}", tmp_path / f"out{kind.ending}"
+    kind.make(source)
+    before = media.open(source)
+    assert (before.channels, before.bits) == (kind.channels, kind.bits)
+    assert through(source, target, NOTHING) == kind.lost
+    after = media.open(target)
+    assert (after.channels, after.bits) == (kind.channels, kind.bits)
+    assert comparable(after.metadata) == comparable(before.metadata)
+    scale = {8: 255, 16: 65535, 32: 1}[kind.bits]
+    off = np.abs(after.pixels.astype(float) - before.pixels).max() / scale
+    assert off <= (0.06 if kind.lossy else 0)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_file_stays_what_it_is_through_a_look(name: str, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    source, target = tmp_path / f"in{kind.ending}", tmp_path / f"out{kind.ending}"
+    kind.make(source)
+    before = media.open(source)
+    assert through(source, target, LOOK) == kind.lost
+    after = media.open(target)
+    assert (after.channels, after.bits) == (kind.channels, kind.bits)
+    assert comparable(after.metadata) == comparable(before.metadata)
+    want = np.asarray(media.apply_filters(before.pixels, LOOK, device="reference"))
+    scale = {8: 255, 16: 65535, 32: 1}[kind.bits]
+    off = np.abs(after.pixels.astype(float) - want).max() / scale
+    assert off <= (0.08 if kind.lossy else 2.01 / scale if kind.bits < 32 else 1e-5)  # two stages
+
+
+INTO = [(name, ending) for name, kind in KINDS.items() for ending in kind.into]
+
+
+@pytest.mark.parametrize(("name", "ending"), INTO)
+def test_what_another_format_cannot_hold_is_one_line(
+    name: str, ending: str, tmp_path: Path
+) -> None:
+    kind = KINDS[name]
+    source, target = tmp_path / f"in{kind.ending}", tmp_path / f"out{ending}"
+    kind.make(source)
+    assert through(source, target, NOTHING) == kind.into[ending]
+    with Image.open(target) as opened:
+        opened.load()
+    target.unlink()
+    if kind.into[ending]:
+        with pytest.raises(LossError, match="does not hold"):
+            through(source, target, NOTHING, strict=True)
+        assert not target.exists()
+    else:
+        through(source, target, NOTHING, strict=True)
+
+
+# -- what other programs see --------------------------------------------------------------------------
+
+
+def test_pillow_reads_the_same_metadata(tmp_path: Path) -> None:
+    source = tmp_path / "in.jpg"
+    image = Image.fromarray(levels(3))
+    image.save(source, quality=95, xmp=XMP, comment=b"hello", dpi=(300, 300), **METADATA)
+    for ending in (".jpg", ".png", ".tif", ".webp", ".avif"):
+        through(source, tmp_path / f"out{ending}", LOOK)
+        with Image.open(tmp_path / f"out{ending}") as opened:
+            assert opened.info["icc_profile"] == SRGB, ending
+            exif = opened.getexif()
+            assert (exif[0x010F], exif[0x8298]) == ("Maker", "Someone"), ending
+            assert float(exif.get_ifd(0x8769)[0x829A]) == pytest.approx(0.02), ending
+            assert exif.get_ifd(0x8825)[1] == "N", ending
+            xmp = opened.info.get("xmp") or opened.info.get("XML:com.adobe.xmp")
+            assert (xmp.encode() if isinstance(xmp, str) else xmp) == XMP, ending
+            if ending in (".jpg", ".png", ".tif"):
+                assert opened.info["dpi"] == pytest.approx((300, 300), abs=0.02), ending
+
+
+def test_deep_files_have_the_metadata_too(tmp_path: Path) -> None:
+    photo = media.Photo(
+        (levels(3, U16),), media.files.Metadata(SRGB, exif_bytes(), XMP, dpi=(300, 300))
+    )
+    for ending in (".png", ".tif"):
+        media.save(photo, tmp_path / f"deep{ending}")
+        with Image.open(tmp_path / f"deep{ending}") as opened:
+            opened.load()
+            assert opened.info["icc_profile"] == SRGB
+            assert opened.getexif()[0x010F] == "Maker"
+            assert float(opened.getexif().get_ifd(0x8769)[0x829A]) == pytest.approx(0.02)
+            assert opened.info["dpi"] == pytest.approx((300, 300), abs=0.02)
+            assert np.abs(np.asarray(opened).astype(int) - (photo.pixels >> 8)).max() <= 1
+        again = media.open(tmp_path / f"deep{ending}")
+        np.testing.assert_array_equal(again.pixels, photo.pixels)
+        assert again.metadata.xmp == XMP
+
+
+@pytest.mark.parametrize("compression", ["raw", "tiff_lzw", "tiff_adobe_deflate", "packbits"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_the_compression_of_a_tiff_is_kept(compression: str, dtype: type, tmp_path: Path) -> None:
+    pixels = levels(3, dtype)
+    tiff.write_tiff(tmp_path / "in.tif", pixels, compression, {})
+    through(tmp_path / "in.tif", tmp_path / "out.tif", NOTHING)
+    with (tmp_path / "out.tif").open("rb") as file:
+        assert tiff.read_tags(file)[tiff.COMPRESSION] == tiff.NAMES[compression]
+    np.testing.assert_array_equal(media.open(tmp_path / "out.tif").pixels, pixels)
+
+
+def test_tifffile_reads_what_is_written(tmp_path: Path) -> None:
+    import tifffile
+
+    for dtype in (np.uint8, np.uint16, np.float32):
+        for channels in (1, 3, 4):
+            pixels = levels(channels, dtype)
+            media.save(pixels, tmp_path / "out.tif")
+            np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), pixels)
+
+
+def test_floats_with_the_predictor_of_floats_are_read(tmp_path: Path) -> None:
+    """Made by hand: bytes of a row by significance, each as the difference to the one before."""
+    pixels = levels(3, F32)
+    big = pixels.astype(">f4").reshape(ROWS, -1).view(np.uint8).reshape(ROWS, -1, 4)
+    planes = np.ascontiguousarray(big.transpose(0, 2, 1)).reshape(ROWS, -1, 3)
+    planes[:, 1:] = planes[:, 1:] - planes[:, :-1]
+    layout = tiff.Layout((ROWS, COLUMNS), 3, np.dtype("<f4"), 8, 3, planar=False)
+    got = tiff._samples(planes.reshape(ROWS, -1), layout, COLUMNS, 3)
+    np.testing.assert_array_equal(got, pixels)
+
+
+def test_the_subsampling_of_a_jpeg_is_kept(tmp_path: Path) -> None:
+    for sampling in (0, 1, 2):
+        Image.fromarray(levels(3)).save(tmp_path / "in.jpg", subsampling=sampling)
+        for quality, wanted in ((90, sampling), (100, 0)):
+            through(tmp_path / "in.jpg", tmp_path / "out.jpg", NOTHING, quality)
+            with Image.open(tmp_path / "out.jpg") as opened:
+                assert JpegImagePlugin.get_sampling(opened) == wanted
+    png = tmp_path / "in.png"
+    Image.fromarray(levels(3)).save(png)
+    through(png, tmp_path / "out.jpg", NOTHING, 100)
+    with Image.open(tmp_path / "out.jpg") as opened:
+        assert JpegImagePlugin.get_sampling(opened) == 0
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_every_orientation_is_turned_upright_once(orientation: int, tmp_path: Path) -> None:
+    from PIL import ImageOps
+
+    source = tmp_path / "in.png"
+    Image.fromarray(levels(3)).save(source, exif=exif_bytes(orientation))
+    with Image.open(source) as opened:
+        want = np.asarray(ImageOps.exif_transpose(opened))
+    photo = media.open(source)
+    np.testing.assert_array_equal(photo.pixels, want)
+    media.save(photo, tmp_path / "out.jpg", quality=100)
+    with Image.open(tmp_path / "out.jpg") as opened:
+        assert opened.getexif().get(0x0112, 1) == 1
+        assert opened.size == (want.shape[1], want.shape[0])
+
+
+def test_the_orientation_in_xmp_is_corrected_too(tmp_path: Path) -> None:
+    Image.fromarray(levels(3)).save(
+        tmp_path / "in.jpg",
+        exif=exif_bytes(6),
+        xmp=XMP.replace(b'Orientation="1"', b'Orientation="6"'),
+    )
+    assert media.open(tmp_path / "in.jpg").metadata.xmp == XMP
+
+
+@pytest.mark.parametrize("ending", [".webp", ".gif", ".png", ".avif"])
+def test_the_times_of_an_animation_are_exact(ending: str, tmp_path: Path) -> None:
+    frames = [Image.new("RGB", (16, 16), (level, 255 - level, 40)) for level in (0, 100, 200)]
+    times = [80, 120, 40]
+    frames[0].save(
+        tmp_path / f"in{ending}", save_all=True, append_images=frames[1:], duration=times, loop=3
+    )
+    through(tmp_path / f"in{ending}", tmp_path / f"out{ending}", LOOK)
+    photo = media.open(tmp_path / f"out{ending}")
+    assert photo.metadata.durations == (80, 120, 40)
+    assert len(photo.frames) == 3
+    if ending != ".avif":
+        assert photo.metadata.loop == 3
+
+
+def test_the_texts_of_a_png_are_kept(tmp_path: Path) -> None:
+    info = PngImagePlugin.PngInfo()
+    info.add_text("Title", "A photo")
+    Image.fromarray(levels(3)).save(tmp_path / "in.png", pnginfo=info)
+    assert through(tmp_path / "in.png", tmp_path / "out.png", LOOK) == ""
+    assert media.open(tmp_path / "out.png").metadata.text == {"Title": "A photo"}
+    assert through(tmp_path / "in.png", tmp_path / "out.jpg", LOOK) == "its texts (Title)"
+
+
+# -- in Python ----------------------------------------------------------------------------------------
+
+
+def test_every_function_takes_a_photo_and_gives_one_back(tmp_path: Path) -> None:
+    png16(tmp_path / "in.png", levels(3, U16))
+    photo = media.open(tmp_path / "in.png")
+    made = media.blur(media.sepia(photo))
+    assert isinstance(made, media.Photo)
+    want = media.blur(media.sepia(photo.pixels))
+    np.testing.assert_array_equal(made.pixels, want)
+    assert np.asarray(made).dtype == np.uint16
+
+
+def test_losses_are_warnings_in_python(tmp_path: Path) -> None:
+    with pytest.warns(LossWarning, match=r"out\.jpg does not hold 16 bits \(8 bits are kept\)"):
+        media.save(levels(3, U16), tmp_path / "out.jpg")
+    assert (tmp_path / "out.jpg").exists()
+    with pytest.raises(LossError):
+        media.save(levels(3, U16), tmp_path / "strict.jpg", strict=True)
+    assert not (tmp_path / "strict.jpg").exists()
+
+
+def test_arrays_and_pil_images_are_saved(tmp_path: Path) -> None:
+    for picture in (
+        levels(1),
+        levels(3),
+        levels(4),
+        Image.fromarray(levels(3)),
+        levels(1)[..., None],
+    ):
+        media.save(picture, tmp_path / "out.png")
+        got = media.open(tmp_path / "out.png").pixels
+        np.testing.assert_array_equal(got, np.asarray(picture).reshape(got.shape))
+
+
+# -- what is not opened -------------------------------------------------------------------------------
+
+
+def test_only_pictures_are_opened(tmp_path: Path) -> None:
+    for name, data, words in [
+        ("a.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\nshowpage\n", "is a drawing"),
+        (
+            "a.jpg",
+            b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
+            "not a picture that can be read",
+        ),
+        ("a.png", b"", "the file is empty"),
+        ("a.tif", b"II*\0\x08\0\0\0\0\0", "not a picture|damaged"),
+    ]:
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(MediaError, match=words):
+            media.open(tmp_path / name)
+
+
+def test_bombs_are_refused(tmp_path: Path) -> None:
+    import tifffile
+
+    tifffile.imwrite(tmp_path / "bomb.tif", np.zeros((2, 2, 3), np.uint16), photometric="rgb")
+    data = bytearray((tmp_path / "bomb.tif").read_bytes())
+    for tag in (256, 257):  # width and height
+        at = data.index(struct.pack("<HHI", tag, 3, 1) if struct.pack("<HHI", tag, 3, 1) in data
+                        else struct.pack("<HHI", tag, 4, 1))  # fmt: skip
+        data[at : at + 12] = struct.pack("<HHII", tag, 4, 1, 60_000)
+    (tmp_path / "bomb.tif").write_bytes(data)
+    with pytest.raises(MediaError, match="could be a bomb"):
+        media.open(tmp_path / "bomb.tif")
+
+
+def test_damaged_deep_files_are_one_error_or_a_picture(tmp_path: Path) -> None:
+    """Whatever is wrong with the bytes: no other exception, and no pixels out of nowhere."""
+    media.save(levels(3, U16), tmp_path / "a.tif")
+    png16(tmp_path / "a.png", levels(3, U16))
+    outcomes = set()
+    for ending in (".tif", ".png"):
+        good = (tmp_path / f"a{ending}").read_bytes()
+        for seed in range(80):
+            rng = np.random.default_rng(seed)
+            data = bytearray(good[: len(good) if seed % 4 else int(rng.integers(len(good)))])
+            for place in rng.integers(0, min(len(data), 400), 1 + seed % 5):
+                data[place] ^= 1 << int(rng.integers(8))
+            (tmp_path / f"b{ending}").write_bytes(data)
+            try:
+                media.open(tmp_path / f"b{ending}")
+                outcomes.add("picture")
+            except MediaError:
+                outcomes.add("error")
+    assert outcomes == {"picture", "error"}
+
+
+def test_whoever_lacks_a_plugin_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "_register", frozenset)
+    monkeypatch.setitem(__import__("sys").modules, "rawpy", None)
+    for name, words in [
+        ("a.heic", "pip install pillow-heif"),
+        ("a.jxl", "pip install pillow-jxl-plugin"),
+    ]:
+        (tmp_path / name).write_bytes(b"not really" * 20)
+        with pytest.raises(MediaError, match=words):
+            media.open(tmp_path / name)
+    (tmp_path / "a.dng").write_bytes(b"II*\0" * 9)
+    with pytest.raises(UnsupportedError, match="camera raw and needs rawpy"):
+        media.open(tmp_path / "a.dng")
