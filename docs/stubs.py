@@ -26,6 +26,7 @@ from typing import Literal, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
+from dala.media.files.photo import Photo
 from dala.media.pictures import Channels
 
 Image = TypeVar("Image")
@@ -51,7 +52,15 @@ def describe(function: Callable[..., object]) -> str:
     if found.return_annotation != "Image":
         return plain
     raw = define(function.__name__, for_bytes(found)) + " ...\n"
-    return f"@overload\n{plain}@overload\n{raw}"
+    path = define(function.__name__, for_paths(found))
+    return f"@overload\n{path} ...\n@overload\n{plain}@overload\n{raw}"
+
+
+def for_paths(found: inspect.Signature) -> inspect.Signature:
+    """A file's picture, which comes back with all that belongs to it."""
+    first, *rest = found.parameters.values()
+    path = first.replace(annotation="str | os.PathLike[str]")
+    return inspect.Signature([path, *rest], return_annotation="Photo")
 
 
 def for_bytes(found: inspect.Signature) -> inspect.Signature:

@@ -12,7 +12,7 @@
     cli        the command ``dala`` (__main__.py: ``python -m dala``)
 
     for all of them:  errors.py, colors.py, once.py (made once), closing.py (held, and let go), threads.py,
-                      forking.py, leaving.py, _version.py
+                      forking.py, leaving.py, png.py (pictures without a library), _version.py
 
     drawing:  call → command bytes → queue → render thread → spans of pixels → window or file
 
@@ -30,16 +30,18 @@ from dala.errors import DalaError
 
 if TYPE_CHECKING:
     from dala import compute, fleet, gpu, media, ml, text, video
+    from dala.compute.debug import debug_kernel
     from dala.compute.default import device, devices, use
     from dala.language.decorator import kernel
     from dala.language.parameter import Param, array_param, param, static
 
 __all__ = [
-    "DalaError", "Param", "__version__", "array_param", "compute", "device", "devices", "errors",
-    "fleet", "gpu", "kernel", "media", "ml", "param", "static", "text", "use", "video",
+    "DalaError", "Param", "__version__", "array_param", "compute", "debug_kernel", "device", "devices",
+    "errors", "fleet", "gpu", "kernel", "media", "ml", "param", "static", "text", "use", "video",
 ]  # fmt: skip
 
 _HOMES = {
+    "debug_kernel": "dala.compute.debug",
     "device": "dala.compute.default",
     "devices": "dala.compute.default",
     "use": "dala.compute.default",

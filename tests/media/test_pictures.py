@@ -376,9 +376,14 @@ ZERO = np.zeros((4, 5, 3), np.uint8)
             ShapeError,
             "height must be a whole number from 1 up, got True",
         ),
-        ([[1, 2], [3, 4]], {}, ArgumentError, r"expected a picture \(NumPy array, .*got list"),
+        (
+            [[1, 2], [3, 4]],
+            {},
+            ArgumentError,
+            r"expected a picture \(path, NumPy array, .*got list",
+        ),
         (None, {}, ArgumentError, "got NoneType"),
-        ("photo.jpg", {}, ArgumentError, "got str"),
+        ("nowhere.jpg", {}, MediaError, "cannot read the picture .nowhere.jpg.: No such file"),
     ],
 )
 def test_refused(image: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:

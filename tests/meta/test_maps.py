@@ -10,7 +10,8 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src"
 # Two who hold each other, and name the other's type for it. Everything else leads one way.
 PARTNERS = {("dala.compute.buffers", "dala.compute.engine"), ("dala.gpu.display", "dala.gpu.surface"),
-            ("dala.gpu.window", "dala.gpu.surface")}  # fmt: skip
+            ("dala.gpu.window", "dala.gpu.surface"),
+            ("dala.media.files.photo", "dala.media.files.writing")}  # fmt: skip
 PACKAGES = sorted(path.parent for path in (SOURCE / "dala").rglob("__init__.py"))
 
 

@@ -180,7 +180,7 @@ MISTAKES: dict[str, tuple[str, str]] = {
             return helper(src[0, 0])
         """,
         "kernel 'f', line 5: NameError: name 'floor' is not defined; a helper must import it: "
-        "from dala.language.vocabulary import floor\n"
+        "from dala.language import floor\n"
         "    return helper(src[0, 0])",
     ),
     "no return": (

@@ -11,6 +11,7 @@ enqueue, fetch_later   the same without waiting, on a device that does things in
 from __future__ import annotations
 
 import functools
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -91,6 +92,20 @@ class Device(ABC):
     @abstractmethod
     def describe(self) -> dict[str, object]:
         """Name, limits and features, for device_info()."""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what it says of itself, as a table."""
+        facts = {
+            "device": self.name,
+            **self.describe(),
+            "gpu": self.is_gpu,
+            "backend": self.backend,
+        }
+        rows = (
+            f"<tr><td>{html.escape(key)}</td><td>{html.escape(str(value))}</td></tr>"
+            for key, value in facts.items()
+        )
+        return f"<table>{''.join(rows)}</table>"
 
     @abstractmethod
     def prepare(self, program: Program, inputs: Sequence[ArrayType], output: ArrayType) -> Program:

@@ -5,7 +5,8 @@
     pipelines.py  stages planned together       engine.py     stages → recipe → command
     default.py    the default device            handle.py     work under way, as its caller holds it
     failures.py   errors that outlive a call    repeated.py   calls that come again
-    shape_order.py    width and height swapped?
+    shape_order.py    width and height swapped?   debug.py    a kernel's values at a pixel
+    notebook.py   what notebooks show
 
 The functions are the API of the seeds (facts.py, arrays.py, calls.py); each delegates to a method of
 an object.
@@ -76,3 +77,7 @@ __all__ = [
     "scale", "scratch", "shape", "size", "stream", "submit", "supported_dtypes", "synchronize", "to_array",
     "unregister", "use", "version", "wait",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

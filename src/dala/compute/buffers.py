@@ -73,6 +73,12 @@ class Buffer(Closing):
         state = ", freed" if self.freed else ""
         return f"<dala buffer {self.shape} {self.dtype} on {self.device}{state}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a picture, or some of the numbers."""
+        from dala.compute.notebook import array_html
+
+        return array_html(repr(self), None if self.freed else self.read())
+
     def __len__(self) -> int:
         return self.shape[0]
 

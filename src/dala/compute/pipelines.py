@@ -139,6 +139,14 @@ class Pipeline(Closing):
         executable = self._prepared().executable
         return explain_plan(executable.plan, self.engine.device.name, executable.launched)
 
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows: the plan as a drawing; nothing of a closed one, or an empty one."""
+        from dala.compute.notebook import plan_svg
+
+        if self._closed or not self._stages:
+            return None
+        return plan_svg(self._prepared().executable.plan, self.engine.device.name)
+
     def close(self) -> None:
         """Drop the stages; the buffers are the caller's. Twice does nothing."""
         self._closed = True

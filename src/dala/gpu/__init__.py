@@ -156,3 +156,7 @@ def supports_compute(surface: Surface) -> bool:
     False
     """
     return surface_of(surface, "supports_compute").supports_compute
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from dala.ir.graph import Node
 from dala.ir.ops import OPS
 from dala.language.budget import count_nodes
 from dala.language.operators import Arithmetic, DomainMismatch, NoNumber
+from dala.language.shown import show_node
 
 Number: TypeAlias = int | float | bool
 Operand: TypeAlias = "Scalar | int | float | bool"
@@ -59,6 +60,9 @@ class Scalar(Arithmetic["Operand", "Value"]):
         return binary("ne", self, _operand(other))
 
     __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"<{self.node.dtype} {show_node(self.node)}>"
 
     def __iter__(self) -> Iterator[Scalar]:
         raise KernelError("a scalar has no components; a pixel (src[0, 0]) has")
@@ -100,10 +104,32 @@ class Vec(Scalar):
         """The colour with ``alpha`` as its fourth component."""
         return Vec((self.r, self.g, self.b, as_scalar(alpha, F32)))
 
+    if TYPE_CHECKING:  # a colour times anything is a colour
+
+        def __add__(self, other: Operand) -> Vec: ...
+        def __radd__(self, other: Operand) -> Vec: ...
+        def __sub__(self, other: Operand) -> Vec: ...
+        def __rsub__(self, other: Operand) -> Vec: ...
+        def __mul__(self, other: Operand) -> Vec: ...
+        def __rmul__(self, other: Operand) -> Vec: ...
+        def __truediv__(self, other: Operand) -> Vec: ...
+        def __rtruediv__(self, other: Operand) -> Vec: ...
+        def __mod__(self, other: Operand) -> Vec: ...
+        def __pow__(self, other: Operand) -> Vec: ...
+        def __rpow__(self, other: Operand) -> Vec: ...
+        def __neg__(self) -> Vec: ...
+
     def _part(self, index: int, name: str) -> Scalar:
         if index >= len(self.parts):
             raise KernelError(f"a value of {len(self.parts)} components has no .{name}")
         return self.parts[index]
+
+    def __repr__(self) -> str:
+        kind = "pixel" if len(self.parts) == 4 else "colour"
+        shown = ", ".join(
+            f"{c}: {show_node(p.node)}" for c, p in zip("rgba", self.parts, strict=False)
+        )
+        return f"<{kind} {shown}>"
 
     def __len__(self) -> int:
         return len(self.parts)

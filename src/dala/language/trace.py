@@ -164,7 +164,7 @@ def with_vocabulary(function: Callable[..., object]) -> Callable[..., object]:
 def _at_users_line(name: str, function: Callable[..., object], error: Exception) -> str:
     text = str(error) if isinstance(error, DalaError) else f"{type(error).__name__}: {error}"
     if isinstance(error, NameError) and error.name in VOCABULARY:  # only kernels see the words
-        text += f"; a helper must import it: from dala.language.vocabulary import {error.name}"
+        text += f"; a helper must import it: from dala.language import {error.name}"
     code = getattr(function, "__code__", None)
     frame, line = error.__traceback__, None
     while code is not None and frame is not None:

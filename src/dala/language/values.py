@@ -46,6 +46,9 @@ class Image(NoNumber):
     def height(self) -> Scalar:
         return Scalar(Node("extent", S32, (), Extent(self.source, 0)))
 
+    def __repr__(self) -> str:
+        return f"<image input{self.source} of {self.channels} channels: read it with src[0, 0]>"
+
     def __getitem__(self, offset: tuple[int, int]) -> Vec:
         if not isinstance(offset, tuple) or len(offset) != 2:
             raise KernelError("an image takes two offsets: src[dx, dy]")

@@ -1,8 +1,8 @@
 """The words of the kernel language.
 
 A kernel written as a Python function sees these names without importing them (its own module's
-names win); a kernel written as text sees these and nothing else. Import them to please a linter:
-``from dala.language.vocabulary import floor, where, x, y``.
+names win); a kernel written as text sees these and nothing else. For type checkers, linters and helpers:
+``from dala.language import floor, where, x, y``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import builtins
 import math as _math
 from collections.abc import Sequence
 from typing import cast as typing_cast
+from typing import overload
 
 import numpy as np
 
@@ -60,11 +61,19 @@ def _axis(axis: int) -> int:
     return axis
 
 
+@overload
+def floor(value: Vec) -> Vec: ...
+@overload
+def floor(value: Operand) -> Value: ...
 def floor(value: Operand) -> Value:
     """The largest whole number not above ``value``."""
     return float_unary("floor", value)
 
 
+@overload
+def ceil(value: Vec) -> Vec: ...
+@overload
+def ceil(value: Operand) -> Value: ...
 def ceil(value: Operand) -> Value:
     """The smallest whole number not below ``value``."""
     return float_unary("ceil", value)
@@ -89,16 +98,28 @@ def half_precision(value: Operand) -> Value:
     return float_unary("half", value)
 
 
+@overload
+def fract(value: Vec) -> Vec: ...
+@overload
+def fract(value: Operand) -> Value: ...
 def fract(value: Operand) -> Value:
     """``value - floor(value)``."""
     return binary("sub", value, floor(value))
 
 
+@overload
+def sqrt(value: Vec) -> Vec: ...
+@overload
+def sqrt(value: Operand) -> Value: ...
 def sqrt(value: Operand) -> Value:
     """The square root; NaN below zero."""
     return float_unary("sqrt", value)
 
 
+@overload
+def exp(value: Vec) -> Vec: ...
+@overload
+def exp(value: Operand) -> Value: ...
 def exp(value: Operand) -> Value:
     """e to the power of ``value``."""
     return float_unary("exp", value)
@@ -134,6 +155,10 @@ def pow(base: Operand, exponent: Operand) -> Value:
     return power(base, exponent)
 
 
+@overload
+def abs(value: Vec) -> Vec: ...
+@overload
+def abs(value: Operand) -> Value: ...
 def abs(value: Operand) -> Value:
     """The value without its sign."""
     return unary("abs", value)
@@ -147,21 +172,39 @@ def sign(value: Operand) -> Value:
     return where(binary("gt", value, 0), 1, where(binary("lt", value, 0), -1, rest))
 
 
+@overload
+def min(first: Vec, /, *values: Operand) -> Vec: ...
+@overload
+def min(*values: Operand) -> Value: ...
 def min(*values: Operand) -> Value:
     """The smallest of two or more values."""
     return _chain("min", values)
 
 
+@overload
+def max(first: Vec, /, *values: Operand) -> Vec: ...
+@overload
+def max(*values: Operand) -> Value: ...
 def max(*values: Operand) -> Value:
     """The largest of two or more values."""
     return _chain("max", values)
 
 
+@overload
+def clamp(value: Vec, low: Operand, high: Operand) -> Vec: ...
+@overload
+def clamp(value: Operand, low: Operand, high: Operand) -> Value: ...
 def clamp(value: Operand, low: Operand, high: Operand) -> Value:
     """``value`` kept between ``low`` and ``high``; NaN becomes ``low``."""
     return binary("min", binary("max", value, low), high)
 
 
+@overload
+def mix(a: Vec, b: Operand, t: Operand) -> Vec: ...
+@overload
+def mix(a: Operand, b: Vec, t: Operand) -> Vec: ...
+@overload
+def mix(a: Operand, b: Operand, t: Operand) -> Value: ...
 def mix(a: Operand, b: Operand, t: Operand) -> Value:
     """``a`` where t is 0, ``b`` where t is 1, straight between."""
     return binary("add", a, binary("mul", binary("sub", b, a), t))
@@ -178,6 +221,12 @@ def smoothstep(low: Operand, high: Operand, value: Operand) -> Value:
     return binary("mul", binary("mul", t, t), binary("sub", 3.0, binary("mul", 2.0, t)))
 
 
+@overload
+def where(condition: Operand, yes: Vec, no: Operand) -> Vec: ...
+@overload
+def where(condition: Operand, yes: Operand, no: Vec) -> Vec: ...
+@overload
+def where(condition: Operand, yes: Operand, no: Operand) -> Value: ...
 def where(condition: Operand, yes: Operand, no: Operand) -> Value:
     """``yes`` where the condition holds, else ``no``; both are always computed."""
     if builtins.any(isinstance(v, Vec) for v in (condition, yes, no)):

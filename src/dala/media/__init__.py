@@ -7,7 +7,7 @@
     step.py         one filter of a chain      further.py   the further images it reads
     pictures.py     NumPy, PIL, bytes, …       pil.py       PIL images; packing.py: RGB ↔ RGBA
     overlays.py     a logo on a picture        automatic.py filters that look at the picture first
-    surfaces.py     surfaces as pictures
+    surfaces.py     surfaces as pictures       measuring.py what those see
     backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
     losses.py       what an output cannot hold timed.py     filters that change from frame to frame
     photos.py       open and save              files/       picture files
@@ -16,10 +16,10 @@
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 
-Pictures are NumPy arrays, PIL images, bytes with a width and a height, DLPack (torch) or buffers; grey,
-RGB or RGBA, with ``channels="bgr"`` BGR(A); of uint8, uint16 (0..65535) or float32 (0..1; values beyond go
-through as they are, and are not clipped). What comes back is of the same kind. The picture itself is not
-changed.
+Pictures are paths, photos (``media.open``), NumPy arrays, PIL images, bytes with a width and a height,
+DLPack (torch), buffers or surfaces; grey, RGB or RGBA, with ``channels="bgr"`` BGR(A); of uint8, uint16
+(0..65535) or float32 (0..1; values beyond go through as they are, and are not clipped). What comes back is of the same
+kind; of a path, a photo. The picture itself is not changed.
 """
 
 from __future__ import annotations
@@ -65,3 +65,7 @@ def start_pipeline(
     return FramePipeline(
         width, height, channels=channels, device=device, depth=depth, background=background
     )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

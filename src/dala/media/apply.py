@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Mapping
+from typing import TypeAlias, TypeVar
 
 from dala.compute.buffers import Buffer
 from dala.compute.engine import Engine
 from dala.errors import DeviceError
 from dala.language.kernel import Kernel
-from dala.media.chain import Chain, Filters, Step, find_filter, make_step
+from dala.media.chain import Chain, Filters, find_filter, make_step
 from dala.media.files.photo import Photo
+from dala.media.frames import FramePipeline
+from dala.media.measuring import measured
 from dala.media.packing import add_alpha
 from dala.media.pictures import Array, Channels, Picture, take_picture, with_alpha
 from dala.media.program import (
@@ -104,7 +103,7 @@ def apply_chain(
         picture = with_alpha(picture)
     engine = engine_with(picture, device, who)
     if chain.is_open:
-        chain = measured(chain, picture, device)
+        chain = measured(chain, picture, engine)
     output = new_buffer(engine, output_type(chain, picture.layout))
     source = upload_to(picture, engine)
     Program(engine, chain, picture.layout, source, output).run()
@@ -113,30 +112,11 @@ def apply_chain(
     return picture.give_back(read_result(output))  # type: ignore[return-value]
 
 
-def measured(chain: Chain, picture: Picture, device: str | None) -> Chain:
-    """The chain with what its filters see in this picture, each behind those before it."""
-    steps: list[Step] = []
-    for step in chain.steps:
-        steps.append(step.measured(_seen(picture, steps, device)) if step.is_open else step)
-    return chain.replaced(steps)
-
-
-def _seen(picture: Picture, steps: Sequence[Step], device: str | None) -> npt.NDArray[Any]:
-    """The picture behind these steps, as RGB."""
-    pixels = picture.pixels.read() if isinstance(picture.pixels, Buffer) else picture.pixels
-    if pixels.ndim == 3 and picture.layout.swapped:
-        pixels = pixels[..., [2, 1, 0, 3][: pixels.shape[2]]]
-    if not steps:
-        return pixels
-    return apply_chain(np.ascontiguousarray(pixels), Chain(steps), None, None, device, who="auto")
-
-
 def apply_to_photo(photo: Photo, chain: Chain, device: str | None = None) -> Photo:
     """A file's picture, or all of an animation: grey may become coloured, and opaque transparent."""
     frames = [_in_colour(frame, alpha=chain.writes_alpha) for frame in photo.frames]
-    if chain.is_open:  # one look for all of them
-        chain = measured(chain, take_picture(frames[0], who="auto"), device)
-    made = [apply_chain(frame, chain, None, None, device, who="filter") for frame in frames]
+    with FramePipeline(photo.width, photo.height, device=device) as pipeline:
+        made = [np.asarray(result) for result in pipeline.map(frames, chain)]
     if photo.channels == "grey" and all(map(_is_grey, made)):
         made = [np.ascontiguousarray(frame[..., 0]) for frame in made]
     return photo.with_frames(made)

@@ -32,8 +32,8 @@ from dala.compute.engine import Stream
 from dala.compute.handle import Handle
 from dala.errors import DeviceError, ParameterError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
-from dala.media.apply import measured
 from dala.media.chain import Chain, Filters
+from dala.media.measuring import measured
 from dala.media.pictures import Channels, Layout, Picture, take_picture
 from dala.media.program import (
     Program,
@@ -120,7 +120,6 @@ class FramePipeline(Closing):
         self.height = int(height)
         self.channels = channels
         self.background = background
-        self._device = device
         self.engine = engine_of(device)
         self._on_host = isinstance(self.engine.device, HostDevice)
         self._depth = int(depth)
@@ -279,7 +278,7 @@ class FramePipeline(Closing):
     def _measured(self, chain: Chain, picture: Picture) -> Chain:
         """What its filters saw in the first frame holds for those that follow: nothing flickers."""
         if self._seen is None or self._seen[0] is not chain:
-            self._seen = (chain, measured(chain, picture, self._device))
+            self._seen = (chain, measured(chain, picture, self.engine))
         return self._seen[1]
 
     def _load(self, picture: Picture, program: Program, place: int) -> tuple[Buffer, Buffer]:

@@ -6,6 +6,7 @@ from typing import Literal, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
+from dala.media.files.photo import Photo
 from dala.media.pictures import Channels
 
 Image = TypeVar("Image")
@@ -21,6 +22,13 @@ __all__ = [
     "warp_perspective", "white_balance", "yuv420p_to_rgba",
 ]
 
+@overload
+def auto_levels(
+    image: str | os.PathLike[str], strength: float = 1.0, clip: float = 0.002,
+    black: npt.ArrayLike | None = None, white: npt.ArrayLike | None = None, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def auto_levels(
     image: Image, strength: float = 1.0, clip: float = 0.002, black: npt.ArrayLike | None = None,
@@ -52,6 +60,13 @@ def auto_levels(
 
 @overload
 def auto_white_balance(
+    image: str | os.PathLike[str], strength: float = 1.0, clip: float = 0.01,
+    black: npt.ArrayLike | None = None, white: npt.ArrayLike | None = None, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def auto_white_balance(
     image: Image, strength: float = 1.0, clip: float = 0.01, black: npt.ArrayLike | None = None,
     white: npt.ArrayLike | None = None, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
@@ -81,6 +96,11 @@ def auto_white_balance(
 
 @overload
 def background_blur(
+    image: str | os.PathLike[str], mask: object, radius: int = 12, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def background_blur(
     image: Image, mask: object, radius: int = 12, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -103,6 +123,12 @@ def background_blur(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def background_replace(
+    image: str | os.PathLike[str], mask: object, background: object | None = None, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def background_replace(
     image: Image, mask: object, background: object | None = None, *, width: int | None = None,
@@ -128,6 +154,12 @@ def background_replace(
 
 @overload
 def beauty(
+    image: str | os.PathLike[str], strength: float = 0.3, radius: int = 5, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def beauty(
     image: Image, strength: float = 0.3, radius: int = 5, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -150,6 +182,13 @@ def beauty(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def blend(
+    image: str | os.PathLike[str], top: object, alpha: float = 0.5,
+    mode: Literal["over", "add", "subtract", "multiply", "screen", "overlay", "darken", "lighten", "difference", "soft_light", "hard_light"] = "over",
+    *, width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def blend(
     image: Image, top: object, alpha: float = 0.5,
@@ -179,6 +218,12 @@ def blend(
 
 @overload
 def blur(
+    image: str | os.PathLike[str], radius: int = 3, sigma: float | None = None, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def blur(
     image: Image, radius: int = 3, sigma: float | None = None, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -204,6 +249,11 @@ def blur(
 
 @overload
 def brightness(
+    image: str | os.PathLike[str], value: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def brightness(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -225,6 +275,12 @@ def brightness(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def chroma_key(
+    image: str | os.PathLike[str], color: npt.ArrayLike = (0, 177, 64), threshold: float = 0.3,
+    softness: float = 0.1, *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def chroma_key(
     image: Image, color: npt.ArrayLike = (0, 177, 64), threshold: float = 0.3,
@@ -256,6 +312,11 @@ def chroma_key(
 
 @overload
 def contrast(
+    image: str | os.PathLike[str], value: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def contrast(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -277,6 +338,14 @@ def contrast(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def crop(
+    image: str | os.PathLike[str], x: int = 0, y: int = 0, width: int | None = None,
+    height: int | None = None, ratio: float | None = None,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] | None = None,
+    *, image_size: tuple[int, int] | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def crop(
     image: Image, x: int = 0, y: int = 0, width: int | None = None, height: int | None = None,
@@ -313,6 +382,12 @@ def crop(
 
 @overload
 def denoise(
+    image: str | os.PathLike[str], strength: float = 0.5, spacing: int = 1, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def denoise(
     image: Image, strength: float = 0.5, spacing: int = 1, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -337,6 +412,11 @@ def denoise(
 
 @overload
 def edge_detect(
+    image: str | os.PathLike[str], *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def edge_detect(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -356,6 +436,11 @@ def edge_detect(
     device: str | None = None
 ) -> Raw: ...
 
+@overload
+def exposure(
+    image: str | os.PathLike[str], stops: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def exposure(
     image: Image, stops: float = 0.0, *, width: int | None = None, height: int | None = None,
@@ -381,6 +466,12 @@ def exposure(
 
 @overload
 def flip(
+    image: str | os.PathLike[str], horizontal: bool = True, vertical: bool = False, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def flip(
     image: Image, horizontal: bool = True, vertical: bool = False, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -402,6 +493,11 @@ def flip(
     vertical: bool = False, *, channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def gamma(
+    image: str | os.PathLike[str], value: float = 1.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def gamma(
     image: Image, value: float = 1.0, *, width: int | None = None, height: int | None = None,
@@ -452,6 +548,12 @@ def generate_noise(
 
 @overload
 def glow(
+    image: str | os.PathLike[str], amount: float = 0.3, radius: int = 12, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def glow(
     image: Image, amount: float = 0.3, radius: int = 12, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -475,6 +577,12 @@ def glow(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def grain(
+    image: str | os.PathLike[str], amount: float = 0.1, seed: int = 0, size: int = 1,
+    frame: int = 0, *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def grain(
     image: Image, amount: float = 0.1, seed: int = 0, size: int = 1, frame: int = 0, *,
@@ -504,6 +612,11 @@ def grain(
 
 @overload
 def grayscale(
+    image: str | os.PathLike[str], *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def grayscale(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -523,6 +636,11 @@ def grayscale(
     device: str | None = None
 ) -> Raw: ...
 
+@overload
+def hdr(
+    image: str | os.PathLike[str], exposure: float = 1.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def hdr(
     image: Image, exposure: float = 1.0, *, width: int | None = None, height: int | None = None,
@@ -548,6 +666,11 @@ def hdr(
 
 @overload
 def hue(
+    image: str | os.PathLike[str], degrees: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def hue(
     image: Image, degrees: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -571,6 +694,11 @@ def hue(
 
 @overload
 def invert(
+    image: str | os.PathLike[str], *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def invert(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -590,6 +718,12 @@ def invert(
     device: str | None = None
 ) -> Raw: ...
 
+@overload
+def lut(
+    image: str | os.PathLike[str], lut: npt.ArrayLike | str | os.PathLike[str], *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def lut(
     image: Image, lut: npt.ArrayLike | str | os.PathLike[str], *, width: int | None = None,
@@ -616,6 +750,11 @@ def lut(
 
 @overload
 def median(
+    image: str | os.PathLike[str], radius: int = 1, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def median(
     image: Image, radius: int = 1, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -638,6 +777,12 @@ def median(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def nv12_to_rgba(
+    image: str | os.PathLike[str], matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def nv12_to_rgba(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
@@ -666,6 +811,13 @@ def nv12_to_rgba(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def overlay(
+    image: str | os.PathLike[str], top: object,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] = "bottom-right",
+    scale: float = 0.2, opacity: float = 1.0, margin: float = 0.03, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def overlay(
     image: Image, top: object,
@@ -699,6 +851,11 @@ def overlay(
 
 @overload
 def pixelate(
+    image: str | os.PathLike[str], size: int = 8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def pixelate(
     image: Image, size: int = 8, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -722,6 +879,11 @@ def pixelate(
 
 @overload
 def posterize(
+    image: str | os.PathLike[str], levels: int = 4, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def posterize(
     image: Image, levels: int = 4, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -743,6 +905,14 @@ def posterize(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def resize(
+    image: str | os.PathLike[str], width: int | None = None, height: int | None = None,
+    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
+    fit: Literal["stretch", "contain", "cover"] = "stretch", scale: float | None = None,
+    long_edge: int | None = None, *, image_size: tuple[int, int] | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def resize(
     image: Image, width: int | None = None, height: int | None = None,
@@ -778,6 +948,12 @@ def resize(
 
 @overload
 def rgba_to_nv12(
+    image: str | os.PathLike[str], matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def rgba_to_nv12(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
     range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
@@ -803,6 +979,12 @@ def rgba_to_nv12(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def rgba_to_yuv420p(
+    image: str | os.PathLike[str], matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def rgba_to_yuv420p(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
@@ -832,6 +1014,11 @@ def rgba_to_yuv420p(
 
 @overload
 def rotate(
+    image: str | os.PathLike[str], degrees: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def rotate(
     image: Image, degrees: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -858,6 +1045,11 @@ def rotate(
 
 @overload
 def saturation(
+    image: str | os.PathLike[str], value: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def saturation(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -879,6 +1071,11 @@ def saturation(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def segmentation(
+    image: str | os.PathLike[str], model: object, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def segmentation(
     image: Image, model: object, *, width: int | None = None, height: int | None = None,
@@ -904,6 +1101,11 @@ def segmentation(
 
 @overload
 def sepia(
+    image: str | os.PathLike[str], intensity: float = 0.8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def sepia(
     image: Image, intensity: float = 0.8, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -925,6 +1127,12 @@ def sepia(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def sharpen(
+    image: str | os.PathLike[str], amount: float = 0.5, radius: int = 1, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
 @overload
 def sharpen(
     image: Image, amount: float = 0.5, radius: int = 1, *, width: int | None = None,
@@ -950,6 +1158,12 @@ def sharpen(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def split_tone(
+    image: str | os.PathLike[str], shadows: npt.ArrayLike = (0.0, 0.0, 0.0),
+    highlights: npt.ArrayLike = (0.0, 0.0, 0.0), *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def split_tone(
     image: Image, shadows: npt.ArrayLike = (0.0, 0.0, 0.0),
@@ -989,6 +1203,11 @@ def test_pattern(
 
 @overload
 def threshold(
+    image: str | os.PathLike[str], value: float = 0.5, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def threshold(
     image: Image, value: float = 0.5, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -1010,6 +1229,12 @@ def threshold(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def tone(
+    image: str | os.PathLike[str], contrast: float = 0.0, shadows: float = 0.0,
+    highlights: float = 0.0, fade: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def tone(
     image: Image, contrast: float = 0.0, shadows: float = 0.0, highlights: float = 0.0,
@@ -1040,6 +1265,11 @@ def tone(
 
 @overload
 def vibrance(
+    image: str | os.PathLike[str], value: float = 0.0, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def vibrance(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -1061,6 +1291,11 @@ def vibrance(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def vignette(
+    image: str | os.PathLike[str], intensity: float = 0.5, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def vignette(
     image: Image, intensity: float = 0.5, *, width: int | None = None, height: int | None = None,
@@ -1086,6 +1321,11 @@ def vignette(
 
 @overload
 def warp_affine(
+    image: str | os.PathLike[str], matrix: npt.ArrayLike, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
+@overload
+def warp_affine(
     image: Image, matrix: npt.ArrayLike, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -1106,6 +1346,11 @@ def warp_affine(
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def warp_perspective(
+    image: str | os.PathLike[str], matrix: npt.ArrayLike, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def warp_perspective(
     image: Image, matrix: npt.ArrayLike, *, width: int | None = None, height: int | None = None,
@@ -1130,6 +1375,12 @@ def warp_perspective(
 
 @overload
 def white_balance(
+    image: str | os.PathLike[str], temperature: float = 6500.0, tint: float = 0.0, *,
+    width: int | None = None, height: int | None = None, channels: Channels | None = None,
+    device: str | None = None
+) -> Photo: ...
+@overload
+def white_balance(
     image: Image, temperature: float = 6500.0, tint: float = 0.0, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
@@ -1152,6 +1403,12 @@ def white_balance(
     tint: float = 0.0, *, channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
+@overload
+def yuv420p_to_rgba(
+    image: str | os.PathLike[str], matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Photo: ...
 @overload
 def yuv420p_to_rgba(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",

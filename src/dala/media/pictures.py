@@ -3,14 +3,15 @@
     take_picture(image)  →  Picture: its form, and its pixels as a device wants them
     picture.give_back(pixels)  →  the caller's kind, channels and element type
 
-Kinds: NumPy arrays, photos of files, PIL images, bytes with a size, whatever speaks DLPack (torch), dala's
-buffers and surfaces. A device has grey and RGBA; RGB gets an opaque alpha on the way in and loses it on
-the way out, and BGR is swapped on the device, inside of the first and the last pass.
+Kinds: NumPy arrays, photos of files and their paths, PIL images, bytes with a size, whatever speaks DLPack
+(torch), buffers and surfaces of dala. A device has grey and RGBA; RGB gets an opaque alpha on the way in
+and loses it on the way out, and BGR is swapped on the device, inside of the first and the last pass.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,10 +22,11 @@ import numpy.typing as npt
 
 from dala.backends.copying import copy_array
 from dala.compute.buffers import Buffer, array_type
-from dala.errors import ArgumentError, DTypeError, ParameterError, ShapeError, suggest
+from dala.errors import ArgumentError, DTypeError, MediaError, ParameterError, ShapeError, suggest
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import IMAGE_DTYPES, DType, parse_dtype
 from dala.media.files.photo import Photo
+from dala.media.files.reading import open_photo
 from dala.media.packing import add_alpha, drop_alpha
 from dala.media.pil import array_of_pil, is_pil, pil_like
 from dala.media.surfaces import is_surface, pixels_of_surface, surface_like
@@ -133,12 +135,14 @@ def _open(
         return image, _no_way_back
     if isinstance(image, np.ndarray):
         return image, _as_it_is
-    if is_surface(image):
-        return pixels_of_surface(image), surface_like(image)
+    if isinstance(image, str | os.PathLike):
+        image = _open_file(image, who)
     if isinstance(image, Photo):
         if len(image.frames) > 1:
             raise ArgumentError(f"{who}: {image!r} is no single picture; take one of its frames")
         return image.pixels, lambda result: image.with_frames([result])
+    if is_surface(image):
+        return pixels_of_surface(image), surface_like(image)
     if isinstance(image, bytes | bytearray | memoryview):
         return _from_bytes(image, width, height, channels, who)
     if is_pil(image):
@@ -148,9 +152,17 @@ def _open(
     if hasattr(image, "__dlpack__"):
         return _from_dlpack(image, who)
     raise ArgumentError(
-        f"{who}: expected a picture (NumPy array, PIL image, bytes with width and height, DLPack, "
+        f"{who}: expected a picture (path, NumPy array, PIL image, bytes with width and height, DLPack, "
         f"dala buffer, surface), got {type(image).__name__}"
     )
+
+
+def _open_file(path: str | os.PathLike[str], who: str) -> Photo:
+    try:
+        return open_photo(path)
+    except OSError as error:
+        reason = error.strerror or error
+        raise MediaError(f"{who}: cannot read the picture {str(path)!r}: {reason}") from error
 
 
 def _from_bytes(

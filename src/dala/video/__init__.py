@@ -49,3 +49,7 @@ __all__ = [
     "Track", "VideoError", "VideoFileError", "Writer", "concat", "grid", "letterbox",
     "picture_in_picture", "probe", "side_by_side", "transcode",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

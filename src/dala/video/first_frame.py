@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dala.errors import ParameterError
-from dala.media.apply import measured
 from dala.media.chain import Chain
+from dala.media.measuring import measured
 from dala.media.pictures import take_picture
+from dala.media.program import engine_of
 from dala.video.places import Spec, place_of
 from dala.video.reader import Reader
 
@@ -24,4 +25,4 @@ def look_at_first_frame(chain: Chain, source: Spec, device: str | None) -> Chain
         first = next(iter(reader), None)
         if first is None:
             raise ParameterError(f"{name}: the video has no frame to look at")
-        return measured(chain, take_picture(first.rgba, who=name), device)
+        return measured(chain, take_picture(first.rgba, who=name), engine_of(device))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from dala.compute.notebook import as_preview
+from dala.png import encode_png
 
 Pixels = npt.NDArray[Any]  # (H, W), (H, W, 3) or (H, W, 4); uint8, uint16 or float32
 
@@ -81,6 +85,27 @@ class Photo:
     def with_frames(self, frames: Sequence[Pixels]) -> Photo:
         """The same file with other pixels."""
         return replace(self, frames=tuple(frames))
+
+    def save(
+        self, path: str | os.PathLike[str], *, quality: int = 92, strict: bool = False
+    ) -> None:
+        """Write it in the format of the path's ending; the same as ``media.save``.
+
+        >>> import tempfile, numpy as np
+        >>> from dala import media
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     media.save(np.full((2, 3, 3), 100, np.uint8), f"{folder}/photo.png")
+        ...     media.blur(f"{folder}/photo.png", 3).save(f"{folder}/soft.png")
+        ...     media.open(f"{folder}/soft.png")
+        <dala photo 3 × 2, rgb, 8 bits, PNG>
+        """
+        from dala.media.files.writing import save_photo  # which imports this file
+
+        save_photo(self, path, quality=quality, strict=strict)
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows: a small picture."""
+        return encode_png(as_preview(self.pixels))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Pixels:
         return np.array(self.pixels, dtype, copy=copy)
