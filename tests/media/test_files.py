@@ -335,6 +335,22 @@ def test_the_subsampling_of_a_jpeg_is_kept(tmp_path: Path) -> None:
         assert JpegImagePlugin.get_sampling(opened) == 0
 
 
+def test_the_rest_of_exif_does_not_move(tmp_path: Path) -> None:
+    """Makers' notes point to places in it, so only the orientation's own bytes may change."""
+    for endian in "<>":
+        exif = Image.Exif()
+        exif.endian = endian
+        exif[0x010F], exif[0x0112] = "Maker", 6
+        exif.get_ifd(0x8769)[0x927C] = bytes(range(200))  # the notes
+        data = exif.tobytes()
+        Image.fromarray(levels(3)).save(tmp_path / "in.jpg", exif=data)
+        kept = media.open(tmp_path / "in.jpg").metadata.exif
+        assert kept is not None and len(kept) == len(data)
+        assert sum(a != b for a, b in zip(kept, data, strict=True)) == 1
+        through(tmp_path / "in.jpg", tmp_path / "out.jpg", LOOK)
+        assert media.open(tmp_path / "out.jpg").metadata.exif == kept
+
+
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_every_orientation_is_turned_upright_once(orientation: int, tmp_path: Path) -> None:
     from PIL import ImageOps
@@ -486,3 +502,71 @@ def test_whoever_lacks_a_plugin_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "a.dng").write_bytes(b"II*\0" * 9)
     with pytest.raises(UnsupportedError, match="camera raw and needs rawpy"):
         media.open(tmp_path / "a.dng")
+
+
+def test_strips_that_lie_about_their_size_are_refused(tmp_path: Path) -> None:
+    media.save(levels(3, U16), tmp_path / "a.tif")
+    with (tmp_path / "a.tif").open("rb") as file:
+        (count,) = tiff.read_tags(file)[tiff.COUNTS]
+    data = (tmp_path / "a.tif").read_bytes()
+    tag = struct.pack("<HHII", tiff.COUNTS, 4, 1, count)
+    assert data.count(tag) == 1
+    (tmp_path / "a.tif").write_bytes(
+        data.replace(tag, struct.pack("<HHII", tiff.COUNTS, 4, 1, 2**31))
+    )
+    with pytest.raises(MediaError, match="the file ends too early"):
+        media.open(tmp_path / "a.tif")
+
+
+# -- with packages that may be there ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("module", "ending"), [("pillow_heif", ".heic"), ("pillow_jxl", ".jxl")])
+def test_plugins_that_are_installed_are_used(module: str, ending: str, tmp_path: Path) -> None:
+    pytest.importorskip(module)
+    pixels = np.repeat(np.repeat(levels(3), 4, 0), 4, 1)
+    photo = media.Photo((pixels,), media.files.Metadata(SRGB, exif_bytes()))
+    media.save(photo, tmp_path / f"a{ending}", quality=95)
+    again = media.open(tmp_path / f"a{ending}")
+    assert np.abs(again.pixels.astype(int) - pixels).max() <= 16
+    assert again.metadata.icc_profile  # JPEG XL writes sRGB in its own words
+    assert comparable(again.metadata)["exif"][0x010F] == "Maker"
+
+
+def test_ten_bits_of_a_heic_stay(tmp_path: Path) -> None:
+    heif = pytest.importorskip("pillow_heif")
+    pixels = np.repeat(np.repeat(levels(3, U16), 4, 0), 4, 1)
+    made = heif.from_bytes("RGB;16", (COLUMNS * 4, ROWS * 4), pixels.tobytes())
+    made.save(tmp_path / "a.heic", quality=100)
+    photo = media.open(tmp_path / "a.heic")
+    assert photo.bits == 16
+    assert np.abs(photo.pixels.astype(int) - pixels).max() < 65535 * 0.03
+
+
+def test_raw_photos_are_developed_to_16_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The call of rawpy: a raw file of a camera is too large for a test."""
+    pixels = levels(3, U16)
+
+    class Raw:
+        def __enter__(self) -> Raw:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def postprocess(self, *, use_camera_wb: bool, output_bps: int) -> Array:
+            assert use_camera_wb and output_bps == 16
+            return pixels
+
+    class Rawpy:
+        LibRawError = RuntimeError
+
+        @staticmethod
+        def imread(path: str) -> Raw:
+            assert path.endswith("a.NEF")
+            return Raw()
+
+    monkeypatch.setitem(__import__("sys").modules, "rawpy", Rawpy)
+    (tmp_path / "a.NEF").write_bytes(b"x")
+    np.testing.assert_array_equal(media.open(tmp_path / "a.NEF").pixels, pixels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import struct
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +20,7 @@ from dala.media.files.metadata import read_metadata, read_tiff_metadata, turn_up
 from dala.media.files.photo import Photo, Pixels
 
 GREY = ("1", "L", "LA", "La", "I", "I;16", "I;16B", "I;16L", "I;16N", "F")
+DAMAGE = (ValueError, TypeError, SyntaxError, LookupError, ArithmeticError, EOFError, struct.error)
 SAVED_LATER = ("compression", "progressive")  # what Pillow's info says of how a file was written
 
 
@@ -40,7 +42,7 @@ def open_photo(path: str | os.PathLike[str]) -> Photo:
         if error.filename is not None:
             raise
         raise MediaError(f"{path}: the picture is damaged: {error}") from error
-    except (ValueError, TypeError, SyntaxError, LookupError, ArithmeticError, EOFError) as error:
+    except DAMAGE as error:
         raise MediaError(f"{path}: the picture is damaged: {error}") from error
 
 

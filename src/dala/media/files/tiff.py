@@ -110,6 +110,7 @@ def _read_strips(tags: Any, layout: Layout, file: BinaryIO) -> Pixels:
     offsets, counts = tags[OFFSETS], tags[COUNTS]
     if len(offsets) != in_plane * planes or len(counts) != len(offsets):
         raise MediaError("its strips are not where they should be")
+    _check_segments(file, counts)
     parts = []
     for plane in range(planes):
         own = slice(plane * in_plane, (plane + 1) * in_plane)
@@ -123,6 +124,8 @@ def _read_strips(tags: Any, layout: Layout, file: BinaryIO) -> Pixels:
 def _read_tiles(tags: Any, layout: Layout, file: BinaryIO) -> Pixels:
     height, width = layout.size
     rows, columns = tags[TILE_HEIGHT], tags[TILE_WIDTH]
+    if rows % 16 or columns % 16:
+        raise MediaError(f"its tiles are {columns} × {rows}; sides are multiples of 16")
     down, across = -(-height // rows), -(-width // columns)
     planes = layout.samples if layout.planar else 1
     samples = layout.samples // planes
@@ -132,6 +135,7 @@ def _read_tiles(tags: Any, layout: Layout, file: BinaryIO) -> Pixels:
         or down * rows * across * columns > 4 * height * width + 2**22
     ):
         raise MediaError("its tiles are not where they should be")
+    _check_segments(file, tags[TILE_COUNTS])
     out = np.empty((down * rows, across * columns, layout.samples), layout.type.newbyteorder("="))
     for number, place in enumerate(places):
         plane, rest = divmod(number, down * across)
@@ -142,6 +146,12 @@ def _read_tiles(tags: Any, layout: Layout, file: BinaryIO) -> Pixels:
         there = slice(row * rows, (row + 1) * rows), slice(column * columns, (column + 1) * columns)
         out[(*there, slice(plane * samples, (plane + 1) * samples))] = tile
     return out[:height, :width]
+
+
+def _check_segments(file: BinaryIO, counts: Sequence[int]) -> None:
+    """What is compressed is no larger than the file, however many strips say that they are it."""
+    if sum(counts) > file.seek(0, io.SEEK_END):
+        raise MediaError("the file ends too early")
 
 
 def _segment(file: BinaryIO, offset: int, count: int) -> bytes:
