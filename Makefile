@@ -43,6 +43,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/gpu.py --if-real
 	$(BIN)/python bench/surfaces.py
 	$(BIN)/python bench/video.py
+	$(BIN)/python bench/text.py
 	$(BIN)/python bench/readme.py
 
 # Debian splits venv off Python; without it `python3 -m venv` leaves a folder without pip.

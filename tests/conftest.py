@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,8 @@ def files_in_root() -> set[str]:
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Where the WebGPU cases are required, having no adapter is an error and no reason to skip."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # so a shell starts what ends in &
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # programs of tests inherit it
     if REQUIRED and not find_adapters():
         raise pytest.UsageError(f"DALA_REQUIRE_WEBGPU=1, but {why_none()}")
     if GPU_REQUIRED and (best := find_adapters()[0]).is_software:
@@ -66,9 +69,21 @@ def pytest_terminal_summary(
     left = files_in_root() - config.stash[_files]
     if left:
         terminalreporter.write_line(f"tests have left files in {ROOT}: {', '.join(sorted(left))}")
+    unseen = [
+        r for r in terminalreporter.stats.get("skipped", ()) if "DALA_MODELS" in str(r.longrepr)
+    ]
+    if unseen:
+        terminalreporter.write_line(
+            f"{len(unseen)} cases with real models were SKIPPED: no DALA_MODELS"
+        )
     adapters = find_adapters()
     ran = f"ran on {adapters[0]}" if adapters else f"were SKIPPED: {why_none()}"
     terminalreporter.write_line(f"webgpu cases {ran}")
+    skipped = [r for r in terminalreporter.stats.get("skipped", ()) if "test_real_models" in r.nodeid]
+    if skipped:
+        terminalreporter.write_line(
+            f"{len(skipped)} cases of real models were SKIPPED: DALA_MODELS names no folder of weights"
+        )
     if REQUIRED and _skipped:
         listed = ", ".join(_skipped[:5])
         terminalreporter.write_line(f"{len(_skipped)} of them skipped without leave: {listed}")

@@ -23,15 +23,20 @@
     │   └── SurfaceDestroyedError             a surface was used after destroy()
     ├── FontError             (ValueError)    a font cannot be read
     │   └── FontNotFoundError (LookupError)   no font of that name; suggests the nearest
-    ├── MediaError            (ValueError)    a picture's file cannot be read
-    │   └── LookError                         a look's file is wrong or missing; names the line
+    ├── MediaError            (ValueError)    a picture's file cannot be read or written
+    │   ├── LookError                         a look's file is wrong or missing; names the line
+    │   └── LossError                         asked to be strict: an output does not hold all of its input
     ├── VideoError            (RuntimeError)  a video cannot be read or written
     │   ├── VideoFileError    (OSError)       the system refuses: no such file, no permission, disk full
     │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
+    ├── ModelError            (ValueError)    a model cannot be read or run; says what and where
+    │   ├── ModelNotFoundError (LookupError)  no model of that name, or its weights are not here
+    │   └── UnknownOperatorError              it has operators that dala has not; names all of them
     ├── OutOfMemoryError      (MemoryError)   an allocation is larger than the device can give
     └── VerificationError     (AssertionError) an IR program is malformed: a defect of dala itself
 
-Each message says what was expected, what came, and how to fix it.
+Each message says what was expected, what came, and how to fix it. Where nobody asked to be strict,
+LossWarning (UserWarning) says what LossError would.
 """
 
 from __future__ import annotations
@@ -150,11 +155,19 @@ class FontNotFoundError(FontError, LookupError):
 
 
 class MediaError(DalaError, ValueError):
-    """A picture's file cannot be read."""
+    """A picture's file cannot be read or written."""
 
 
 class LookError(MediaError):
     """A look's file is missing or wrong. The message names the line."""
+
+
+class LossError(MediaError):
+    """An output does not hold all of its input, and that was not allowed (``strict``)."""
+
+
+class LossWarning(UserWarning):
+    """An output does not hold all of its input: 16 bits in a JPEG, say."""
 
 
 class VideoError(DalaError, RuntimeError):
@@ -199,6 +212,39 @@ class DamagedVideoError(VideoError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return functools.partial(DamagedVideoError, frames=self.frames), self.args
+
+
+class ModelError(DalaError, ValueError):
+    """A model's file is damaged, or it cannot be run on what it was given.
+
+    >>> import dala
+    >>> from dala.ml.network import open_network
+    >>> try:
+    ...     open_network("missing.onnx")
+    ... except dala.errors.ModelError as error:
+    ...     print(error)
+    missing.onnx: No such file or directory
+    """
+
+
+class ModelNotFoundError(ModelError, LookupError):
+    """No model has that name, or its weights are nowhere to be found. The message says where it looked."""
+
+
+class UnknownOperatorError(ModelError):
+    """A model has operators that are not in the table. ``operators`` names all of them.
+
+    >>> from dala.errors import UnknownOperatorError
+    >>> UnknownOperatorError("no Einsum here", operators=("Einsum",)).operators
+    ('Einsum',)
+    """
+
+    def __init__(self, message: str, *, operators: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.operators = operators
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return functools.partial(UnknownOperatorError, operators=self.operators), self.args
 
 
 class OutOfMemoryError(DalaError, MemoryError):

@@ -84,10 +84,10 @@ def is_waited_for() -> bool:
 
 @contextmanager
 def serving() -> Iterator[None]:
-    """For a thread that is told to end, and waited for, by something registered with ``at_leave``."""
+    """For a thread that something registered with ``at_leave`` tells to end, and waits for. That may have
+    begun before the thread comes here: what it was given to do is done nevertheless."""
     me = get_ident()
-    if not _leaver:  # one that comes too late is not waited for
-        _serving.add(me)
+    _serving.add(me)
     try:
         yield
     finally:

@@ -86,6 +86,7 @@ class Runners:
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
+        self._known = False  # to ``leaving``
         self._closed = False
         self._ended = False  # there are no threads any more
         self._process = os.getpid()
@@ -102,8 +103,14 @@ class Runners:
         return True
 
     def _start(self) -> None:
+        """All under the lock, which is taken to close, too: whoever is started is waited for."""
         with self._lock:
-            if self._threads or self._closed or leaving.has_begun():
+            if self._threads or self._closed:
+                return
+            if not self._known:
+                self._known = True
+                leaving.at_leave(self._close)
+            if leaving.has_begun():  # asked for behind that: by now it may be too late to be closed
                 return
             for number in range(self._count):
                 thread = threading.Thread(
@@ -114,7 +121,6 @@ class Runners:
                 except RuntimeError:  # the system gives no more: fewer will do
                     break
                 self._threads.append(thread)
-            leaving.at_leave(self._close)
 
     def _serve(self) -> None:
         with leaving.serving():
@@ -133,7 +139,8 @@ class Runners:
             return
         if self._settle is not None:
             self._settle()
-        self._closed = True
+        with self._lock:
+            self._closed = True
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:

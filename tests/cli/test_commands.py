@@ -213,14 +213,12 @@ def test_one_bad_file_does_not_stop_the_others(run: Run) -> None:
     picture("a.png")
     Path("b.png").write_bytes(b"no picture")
     picture("c.png")
-    Path("folder").mkdir()
-    said = run("filter", "a.png", "b.png", "no.png", "folder", "c.png", "out/", "--blur")
+    said = run("filter", "a.png", "b.png", "no.png", "c.png", "out/", "--blur")
     assert said.code == 1
     assert said.err.splitlines() == [
         "dala filter: b.png: not a picture that Pillow can read",
         "dala filter: no file 'no.png'",
-        "dala filter: folder is a folder; name the files in it: 'folder/*'",
-        "dala filter: 3 of 5 files failed",
+        "dala filter: 2 of 4 files failed",
     ]
     assert sorted(p.name for p in Path("out").iterdir()) == ["a.png", "c.png"]
     data = run("filter", "b.png", "x/", "--blur", "--json").data
@@ -241,7 +239,6 @@ def test_one_bad_file_does_not_stop_the_others(run: Run) -> None:
         (["in.png", "in.png"], 2, "in.png would be written over, and it is an input"),
         (["in.png", "no/such/out.png"], 1, "no folder 'no/such' for out.png"),
         (["in.png", "out.xyz"], 1, "no picture format is called '.xyz'"),
-        (["in.png", "out.mp4"], 1, "in.png is a picture, and cannot become .mp4"),
         (["in.png", "out.png", "--strength", "2"], 2, "--strength: .* number in 0..1"),
         (["in.png", "out.png", "--crop", "x=100"], 1, "in.png: crop: .* does not fit into 48 × 32"),
     ],

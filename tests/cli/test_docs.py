@@ -13,7 +13,7 @@ from dala.cli.app import app
 from dala.cli.flags import Flag, chain_of, split_flags
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "cli.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "cli.md", ROOT / "docs" / "text.md"]
 FENCE = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 ABSENT = ("lut", "blend")  # their files are not here
 

@@ -74,7 +74,6 @@ def test_what_cannot_be_meant(
         ("a.jp", r"no file 'a.jp'; did you mean 'a.jpg'\?"),
         ("deep/er/e.jpg", r"did you mean '.*d\.jpg'\?"),
         ("no/such/a.jpg", "a.jpg'$"),
-        ("deep", r"^deep is a folder; name the files in it: 'deep/\*'"),
     ],
 )
 def test_what_is_no_file(folder: Path, name: str, words: str) -> None:

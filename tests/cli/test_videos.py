@@ -126,7 +126,6 @@ def test_damage_is_concealed_if_asked(
 @pytest.mark.parametrize(
     ("target", "code", "words"),
     [
-        ("out.png", 1, "is a video, and cannot become .png"),
         ("out.xyz", 1, "expected a name that ends in .mp4"),
         ("no/folder/out.mp4", 1, "no folder"),
     ],

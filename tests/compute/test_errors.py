@@ -111,7 +111,7 @@ def test_unknown_dtypes(dtype: Any) -> None:
     if dtype == "float":  # NumPy's word for f64
         assert zeros((1,), dtype).dtype == "f64"
         return
-    message = f"dtype: expected one of f32 f64 s32 s64 u32 u8, got {dtype!r}"
+    message = f"dtype: expected one of f32 f64 s32 s64 u32 u16 u8, got {dtype!r}"
     refuse(DTypeError, message, lambda: zeros((3,), dtype))
     refuse(DTypeError, message, lambda: compute.buffer([1], dtype=dtype))
     refuse(DTypeError, message, lambda: compute.buffer_from_binary(b"a", (1,), dtype))

@@ -10,6 +10,7 @@ LOOPS = """
     import numpy as np
     import dala
     from dala import compute, gpu, media, video
+    from dala.compute import commands
     from dala.compute.pipelines import Pipeline
 
     kind, device = sys.argv[1:]
@@ -30,6 +31,10 @@ LOOPS = """
 
     def pipeline_submit():
         return blurring()[0].submit
+
+    def full_queue():
+        commands.QUEUED = 4
+        return pipeline_submit()
 
     def pipeline_submit_wait():
         pipeline, _ = blurring()
@@ -79,8 +84,8 @@ LOOPS = """
     print("leaving")
 """
 KINDS = (
-    "media_function", "pipeline_read", "pipeline_submit", "pipeline_submit_wait", "compiling",
-    "surface", "frames", "reader",
+    "media_function", "pipeline_read", "pipeline_submit", "full_queue", "pipeline_submit_wait",
+    "compiling", "surface", "frames", "reader",
 )  # fmt: skip
 
 
@@ -158,47 +163,150 @@ def test_functions_that_run_at_the_very_end_can_use_everything(device: str) -> N
     assert (code, out) == (0, "250 250\n"), errors
 
 
+LEFT_BEHIND = """
+    import atexit, itertools, sys, threading
+
+    @atexit.register
+    def last():
+        assert returned.wait(300)
+        try:
+            newest.wait(300)
+        except dala.errors.CommandError as error:
+            print(error)
+
+    import dala
+    from dala import compute
+    from dala.backends.host import HostExecutable
+    from dala.backends.webgpu.execute import GpuExecutable
+    from dala.compute import commands
+
+    dala.use(sys.argv[1])
+    placed, chosen, returned = threading.Event(), threading.Event(), threading.Event()
+
+    def held(launch):
+        "The first command is under way until the interpreter has chosen what it leaves behind."
+        def hold(*args, **options):
+            assert chosen.wait(300)
+            return launch(*args, **options)
+        return hold
+
+    for kind in (HostExecutable, GpuExecutable):
+        kind.launch = held(kind.launch)
+
+    def needed(asked_for, choose=commands._needed):
+        found = choose(asked_for)
+        chosen.set()
+        return found
+
+    commands._needed = needed
+    a = compute.buffer([4.0])
+
+    def submit():
+        return compute.submit({"kernel": "sqrt", "inputs": [a], "output": a})
+"""
+
+
 def test_a_command_that_was_left_behind_says_so(device: str) -> None:
-    text = """
-        import atexit, sys, threading, time
+    text = (
+        LEFT_BEHIND
+        + """
+    def forever():
+        global newest
+        for number in itertools.count():
+            newest = submit()
+            if number == 100:
+                returned.set()
+            if number > 100:
+                chosen.wait()  # or there would be no end of them
 
-        @atexit.register
-        def last():
-            try:
-                newest.wait(30)
-            except dala.errors.CommandError as error:
-                print(error)
-
-        import dala
-        from dala import compute
-        dala.use(sys.argv[1])
-        from dala.backends.host import HostExecutable
-        from dala.backends.webgpu.execute import GpuExecutable
-
-        def slowed(launch):
-            def slowly(*args, **options):
-                time.sleep(0.001)
-                return launch(*args, **options)
-            return slowly
-
-        for kind in (HostExecutable, GpuExecutable):
-            kind.launch = slowed(kind.launch)
-        a = compute.buffer([0.0])
-        piled_up = threading.Event()
-
-        def forever():
-            global newest
-            for number in range(10**9):
-                newest = compute.submit({"kernel": "sqrt", "inputs": [a], "output": a})
-                if number == 5000:
-                    piled_up.set()
-
-        threading.Thread(target=forever, daemon=True).start()
-        piled_up.wait()
+    threading.Thread(target=forever, daemon=True).start()
+    assert returned.wait(300)
     """
+    )
     code, out, errors = run_to_the_end(text, device)
     assert code == 0, errors
-    assert "sqrt: the interpreter left before it began\n" in out
+    assert "sqrt: the interpreter left before it began\n" in out  # or one behind it failed with it
+
+
+def test_one_that_is_just_being_submitted_is_left_behind_too(device: str) -> None:
+    """And not taken for one that is waited for, with all that are queued before it."""
+    text = (
+        LEFT_BEHIND
+        + """
+    def forever():
+        global newest
+        for _ in range(100):
+            submit()
+
+        def place(*args, before=commands._place, **options):
+            ready = before(*args, **options)
+            placed.set()
+            assert chosen.wait(300)
+            return ready
+
+        commands._place = place
+        newest = submit()
+        returned.set()
+
+    threading.Thread(target=forever, daemon=True).start()
+    assert placed.wait(300)
+    """
+    )
+    code, out, errors = run_to_the_end(text, device)
+    assert (code, out) == (0, "sqrt: the interpreter left before it began\n"), errors
+
+
+def test_a_daemon_thread_that_asks_for_it_ends_in_silence(device: str) -> None:
+    """It waits only when its command has been dropped: an error would be printed with a traceback."""
+    text = (
+        LEFT_BEHIND
+        + """
+    def once():
+        global newest
+        for _ in range(100):
+            newest = submit()
+        placed.set()
+        assert chosen.wait(300)
+        while not newest.done:
+            threading.Event().wait(0.01)
+        try:
+            newest.wait()
+        except SystemExit:
+            print("ended")
+            raise
+        finally:
+            returned.set()
+
+    threading.Thread(target=once, daemon=True).start()
+    assert placed.wait(300)
+    """
+    )
+    code, out, errors = run_to_the_end(text, device)
+    assert (code, out) == (0, "ended\nsqrt: the interpreter left before it began\n"), errors
+    assert "Traceback" not in errors
+
+
+def test_helpers_that_come_late_do_what_they_were_given() -> None:
+    """The interpreter may be leaving before a thread of the pool has run its first line."""
+    text = """
+        import threading
+        from dala import leaving, threads
+
+        def late(self, serve=threads.Runners._serve):
+            while not leaving.has_begun():
+                gone.wait(0.01)
+            serve(self)
+
+        def work():
+            with leaving.native:  # turned away, it would raise
+                print("done")
+
+        gone = threading.Event()
+        threads.Runners._serve = late
+        print(threads.Runners("late", 2).put(work))
+    """
+    code, out, errors = run_to_the_end(text)
+    assert (code, out) == (0, "True\ndone\n"), errors
 
 
 def test_a_thread_that_is_no_daemon_is_waited_for(device: str) -> None:

@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.parametrize("device", ["reference", "cpu"], indirect=True),
 ]
 PATIENCE_S = 20.0
-NUMBERS = ["f32", "f64", "s32", "s64", "u32", "u8"]
+NUMBERS = ["f32", "f64", "s32", "s64", "u32", "u16", "u8"]
 
 
 def numbers(*values: float, dtype: str = "f32") -> Buffer:
@@ -104,7 +104,8 @@ def test_without_a_gil_to_keep(cpu: None, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("dtype", NUMBERS)
 def test_numbers_of_every_kind(dtype: str) -> None:
-    values = {"f32": 0.1, "f64": 0.1, "s32": -7, "s64": -(2**40), "u32": 2**32 - 1, "u8": 255}
+    values = {"f32": 0.1, "f64": 0.1, "s32": -7, "s64": -(2**40), "u32": 2**32 - 1}
+    values |= {"u16": 65535, "u8": 255}
     a, b = numbers(1, 2, 3, dtype=dtype), numbers(0, 0, 0, dtype=dtype)
     p = compute.pipeline().add(stage("scalar_add", a, b, scalar=0))
     for value in (values[dtype], 1, values[dtype]):

@@ -105,7 +105,7 @@ def test_device_info_says_what_is_used_and_why(device: str) -> None:
     assert info["reason"] == asked or dala.device("auto").name == device
     assert compute.has_gpu() is info["gpu"]
     assert compute.device_count() == len(dala.devices()) >= 2
-    assert compute.supported_dtypes() == ["f32", "f64", "s32", "s64", "u32", "u8"]
+    assert compute.supported_dtypes() == ["f32", "f64", "s32", "s64", "u32", "u16", "u8"]
 
 
 # -- Buffer Management -------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def test_buffer_management() -> None:
         compute.read(buf)
 
 
-@pytest.mark.parametrize("dtype", ["f32", "f64", "s32", "s64", "u32", "u8"])
+@pytest.mark.parametrize("dtype", ["f32", "f64", "s32", "s64", "u32", "u16", "u8"])
 def test_supported_types(dtype: str) -> None:
     buf = compute.buffer([1, 2, 3], (3,), dtype)
     assert compute.dtype(buf) == dtype

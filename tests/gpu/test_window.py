@@ -25,7 +25,7 @@ screen = pytest.fixture(virtual_screen)
 def run(screen: dict[str, str], script: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(script)],
-        env=environment(**screen),
+        env=environment(**{**screen, "MALLOC_PERTURB_": "165"}),  # what is freed is not used again
         capture_output=True,
         text=True,
         timeout=300,
@@ -155,6 +155,93 @@ def test_ctrl_c_in_the_middle_of_a_frame(screen: dict[str, str]) -> None:
 
     context.get_current_texture = interrupted
     window.run()
+    print(window.closed)
+    """
+    assert run(screen, script) == "True\n"
+
+
+DRAWING = """
+    import random, signal
+    from dala import gpu
+
+    surface = gpu.create_surface(64, 48)
+
+    def draw(surface, seconds):
+        surface.clear("red")
+        surface.present()
+"""
+
+
+def test_ctrl_c_at_any_moment_of_a_loop(screen: dict[str, str]) -> None:
+    """The window is closed and the loop ends; whether it was just begun, drawing, or within GLFW."""
+    script = (
+        DRAWING
+        + """
+    open_now = False
+
+    def alarm(*_):
+        if open_now:
+            signal.raise_signal(signal.SIGINT)
+
+    signal.signal(signal.SIGALRM, alarm)
+    chance = random.Random(0)
+    for number in range(13):
+        window = surface.show(frame=draw, block=False, fps=1000)
+        try:
+            open_now = number > 0  # the first one imports: an interrupt may be lost in there
+            signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-4, 0.1), 5)  # again, if lost
+            if open_now:
+                window.run()
+        except KeyboardInterrupt:  # before the loop was there to take it
+            pass
+        while open_now:
+            try:
+                open_now = False
+            except KeyboardInterrupt:
+                pass
+        window.close()
+        assert window.closed
+    print("still here")
+    """
+    )
+    assert run(screen, script) == "still here\n"
+
+
+def test_ctrl_c_at_any_moment_of_a_poll(screen: dict[str, str]) -> None:
+    """It is raised, and the window can be used on: no frame is left half drawn."""
+    script = (
+        DRAWING
+        + """
+    from interrupting import interrupt_often
+
+    window = surface.show(frame=draw, block=False, on={"resize": lambda event: None})
+    sizes = iter(range(10**9))
+
+    def work():
+        window.canvas.set_logical_size(100 + next(sizes) % 60, 80)
+        assert window.poll()
+
+    def check():
+        assert window.poll()
+
+    interrupt_often(40, work, check)
+    window.close()
+    print(window.closed)
+    """
+    )
+    assert run(screen, script) == "True\n"
+
+
+def test_closing_in_a_handler_of_a_new_size(screen: dict[str, str]) -> None:
+    script = """
+    from dala import gpu
+
+    def shut(event):
+        window.close()
+
+    window = gpu.create_surface(64, 48).show(block=False, on={"resize": shut})
+    while window.poll():
+        pass
     print(window.closed)
     """
     assert run(screen, script) == "True\n"

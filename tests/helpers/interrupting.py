@@ -8,6 +8,8 @@ import signal
 import sys
 from collections.abc import Callable
 
+from processes import HANGS_S
+
 
 def interrupt_often(
     times: int, work: Callable[[], object], check: Callable[[], object], *also: type[Exception]
@@ -16,7 +18,7 @@ def interrupt_often(
 
     ``also`` is what an interrupt may become. A timer fires once, so none is under way while checking.
     """
-    faulthandler.dump_traceback_later(200, exit=True)  # says where it hangs
+    faulthandler.dump_traceback_later(HANGS_S - 10, exit=True)  # says where it hangs
     sys.unraisablehook = lambda _: None  # one that hits a finalizer is lost
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     chance = random.Random(0)

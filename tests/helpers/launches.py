@@ -10,7 +10,7 @@ from dala import compute
 from dala.backends.base import Executable
 from dala.compute import Buffer, Command
 
-PATIENCE_S = 120.0  # far more than anything here takes, on a busy machine too
+PATIENCE_S = 300.0  # far more than anything here takes, on a busy machine too
 
 
 class Launches:

@@ -185,9 +185,19 @@ def test_refusals(kind: str) -> None:
     for shape in ((5, 4, 4), (4, 5, 4)):
         wanted = f"expected an even height and width, got {shape}"
         refuse(ShapeError, wanted, down, (shape, "u8"), ((6, 4), "u8"))
-    refuse(DTypeError, "expected an input of u8, got f32", up, ((6, 4), "f32"), ((4, 4, 4), "u8"))
     refuse(
-        DTypeError, "expected an output of u8, got f32", down, ((4, 4, 4), "u8"), ((6, 4), "f32")
+        DTypeError,
+        "expected an input of u8 for 8 bits, got f32",
+        up,
+        ((6, 4), "f32"),
+        ((4, 4, 4), "u8"),
+    )
+    refuse(
+        DTypeError,
+        "expected an output of u8 for 8 bits, got f32",
+        down,
+        ((4, 4, 4), "u8"),
+        ((6, 4), "f32"),
     )
     refuse(ParameterError, "matrix must be one of 'bt601', 'bt709', 'bt2020', got 'bt470'", up,
            ((6, 4), "u8"), ((4, 4, 4), "u8"), matrix="bt470")  # fmt: skip

@@ -17,7 +17,8 @@ import dala
 from dala import compute, media
 from dala.errors import ArgumentError, KernelNotFoundError, ParameterError, ShapeError
 from dala.media import functions
-from dala.media.chain import filter_names
+from dala.media.chain import filter_names, find_filter
+from dala.media.step import OWN_FILTERS
 
 PHOTOS = {"astronaut": data.astronaut(), "coffee": data.coffee(), "chelsea": data.chelsea()}
 FACE = PHOTOS["astronaut"][20:150, 150:290]
@@ -45,6 +46,7 @@ SHOWN: dict[str, dict[str, Any]] = {
     "background_replace": {"mask": data.camera(), "background": PHOTOS["coffee"]},
     "background_blur": {"mask": data.camera(), "radius": 4},
     "chroma_key": {"color": (230, 90, 60)},
+    "overlay": {"top": PHOTOS["coffee"], "at": "top", "scale": 0.4, "opacity": 0.8},
 }
 
 
@@ -60,7 +62,7 @@ def image_kernels() -> list[str]:
 
 
 def test_every_image_kernel_has_a_function() -> None:
-    assert set(functions.__all__) == set(image_kernels())
+    assert set(functions.__all__) == {*image_kernels(), *OWN_FILTERS}
     assert set(functions.__all__) <= set(media.__all__)
 
 
@@ -137,7 +139,7 @@ def test_which_filters_write_alpha() -> None:
             params["background"] = clear
         if (media.apply_filter(photo, name, **params)[..., 3] != 255).any():
             writers.add(name)
-    assert writers == {n for n in filter_names() if compute.find_kernel(n).alpha != "kept"}
+    assert writers == {n for n in filter_names() if find_filter(n).alpha != "kept"}
 
 
 # -- values ------------------------------------------------------------------------------------

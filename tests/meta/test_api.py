@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import dala
-from dala import compute, gpu, media, video
+from dala import compute, gpu, media, ml, text, video
 
 RECORD = Path(__file__).with_name("api.txt")
 MODULES = {
@@ -29,6 +29,8 @@ MODULES = {
     "dala.gpu.command": gpu.command,
     "dala.media": media,
     "dala.media.looks": media.looks,
+    "dala.ml": ml,
+    "dala.text": text,
     "dala.video": video,
 }
 SPECIAL = ("__array__", "__await__", "__call__", "__dlpack__", "__dlpack_device__", "__enter__",
@@ -248,7 +250,9 @@ def test_every_public_method_has_a_docstring() -> None:
         for module in MODULES.values()
         for kind in (getattr(module, n) for n in module.__all__)
         if inspect.isclass(kind)
-        and kind.__module__.startswith(("dala.compute.", "dala.gpu.", "dala.media.", "dala.video."))
+        and kind.__module__.startswith(
+            ("dala.compute.", "dala.gpu.", "dala.media.", "dala.ml.", "dala.text.", "dala.video.")
+        )
         for name, member in vars(kind).items()
         if not name.startswith("_")
         and (inspect.isfunction(member) or isinstance(member, property))

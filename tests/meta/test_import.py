@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-HEAVY = ("llvmlite", "wgpu", "PIL", "rendercanvas", "glfw", "av")
+HEAVY = ("llvmlite", "wgpu", "PIL", "rendercanvas", "glfw", "av", "uharfbuzz", "onnxruntime")
 
 IMPORT = """
     import json, sys
@@ -22,6 +22,8 @@ IMPORT = """
     after_dala = sorted(sys.modules)
     from dala import compute
     after_compute = sorted(sys.modules)
+    from dala import text
+    after_text = sorted(sys.modules)
     from dala import gpu
     after_gpu = sorted(sys.modules)
     from dala import media
@@ -31,6 +33,7 @@ IMPORT = """
         "before": before,
         "after_dala": after_dala,
         "after_compute": after_compute,
+        "after_text": after_text,
         "after_gpu": after_gpu,
         "after_media": after_media,
         "after_video": sorted(sys.modules),
@@ -84,7 +87,14 @@ def run(script: str, bytecode: Path) -> Any:
 
 def test_import_loads_nothing_heavy(compiled: Path) -> None:
     seen = run(IMPORT, compiled)
-    for stage in ("after_dala", "after_compute", "after_gpu", "after_media", "after_video"):
+    for stage in (
+        "after_dala",
+        "after_compute",
+        "after_text",
+        "after_gpu",
+        "after_media",
+        "after_video",
+    ):
         packages = {name.split(".")[0] for name in seen[stage]}
         assert not packages & set(HEAVY), stage
     assert "dala.compute" not in seen["after_dala"]  # loaded on first use

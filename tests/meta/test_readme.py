@@ -17,6 +17,7 @@ PAGES = [
     README,
     ROOT / "docs" / "surfaces.md",
     ROOT / "docs" / "media.md",
+    ROOT / "docs" / "text.md",
     ROOT / "docs" / "video.md",
 ]
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<code>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)

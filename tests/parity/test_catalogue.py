@@ -187,7 +187,7 @@ def test_tensor_kernel(
         np.testing.assert_allclose(out.read(), want, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("dtype", ["f32", "f64", "s32", "s64", "u32", "u8"])
+@pytest.mark.parametrize("dtype", ["f32", "f64", "s32", "s64", "u32", "u16", "u8"])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (17, 33), (4, 3, 5), (2, 3, 4, 5)], ids=str)
 def test_transpose_of_any_rank(on: str, dtype: str, shape: tuple[int, ...]) -> None:
     data = np.arange(np.prod(shape)).reshape(shape) % 200
@@ -197,7 +197,7 @@ def test_transpose_of_any_rank(on: str, dtype: str, shape: tuple[int, ...]) -> N
         np.testing.assert_array_equal(out.read(), data.T)
 
 
-@pytest.mark.parametrize("dtype", ["s32", "s64", "u32", "u8"])
+@pytest.mark.parametrize("dtype", ["s32", "s64", "u32", "u16", "u8"])
 def test_integers_wrap_and_division_by_zero_is_zero(on: str, dtype: str) -> None:
     numpy_type = compute.buffer_zeros((1,), dtype).type.dtype.numpy
     top, low = np.iinfo(numpy_type).max, np.iinfo(numpy_type).min
@@ -211,7 +211,7 @@ def test_integers_wrap_and_division_by_zero_is_zero(on: str, dtype: str) -> None
         assert compute.read_list(out) == [top, low, 0, 3]
 
 
-@pytest.mark.parametrize("dtype", ["f32", "f64", "s32", "s64", "u32", "u8"])
+@pytest.mark.parametrize("dtype", ["f32", "f64", "s32", "s64", "u32", "u16", "u8"])
 def test_matmul(on: str, dtype: str) -> None:
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 9, (5, 7)), rng.integers(0, 9, (7, 3))

@@ -1,7 +1,7 @@
 """Fusion never changes a byte; the CPU agrees with the reference.
 
-Pipelines are generated: any kernels, any wiring, any mix of named and scratch buffers, of u8 and f32,
-of colour and grey, on awkward sizes. Each is run fused, and again stage by stage.
+Pipelines are generated: any kernels, any wiring, any mix of named and scratch buffers, of u8, u16 and
+f32, of colour and grey, on awkward sizes. Each is run fused, and again stage by stage.
 """
 
 from __future__ import annotations
@@ -164,14 +164,14 @@ def image_pipelines(draw: st.DrawFn) -> dict[str, object]:
                 "inputs": [
                     draw(st.one_of(st.just(index), st.integers(0, index))) for _ in range(inputs)
                 ],
-                "dtype": draw(st.sampled_from(["u8", "u8", "f32"])),
+                "dtype": draw(st.sampled_from(["u8", "u8", "u16", "f32"])),
                 "named": draw(st.booleans()) or index == count - 1,
             }
         )
     return {
         "size": draw(st.sampled_from(SIZES)),
         "channels": channels,
-        "dtype": draw(st.sampled_from(["u8", "u8", "f32"])),
+        "dtype": draw(st.sampled_from(["u8", "u8", "u16", "f32"])),
         "stages": stages,
         "seed": draw(st.integers(0, 2**16)),
     }
@@ -182,6 +182,8 @@ def source_image(case: dict) -> np.ndarray:
     shape = (*case["size"], 4) if case["channels"] == 4 else case["size"]
     if case["dtype"] == "u8":
         return rng.integers(0, 256, shape, dtype=np.uint8)
+    if case["dtype"] == "u16":
+        return rng.integers(0, 65536, shape, dtype=np.uint16)
     return rng.normal(0.5, 0.5, shape).astype(np.float32)
 
 
@@ -282,7 +284,7 @@ def test_cpu_agrees_with_the_reference(case: dict) -> None:
 
 
 def check_against_reference(case: dict, device: str) -> None:
-    """Stage by stage, on the reference's own intermediates: one level for u8, 1e-5 for f32."""
+    """Stage by stage, on the reference's own intermediates: one level for u8, two for u16, 1e-5 for f32."""
     source = source_image(case)
     with dala.use("reference"):
         wanted = run_apart(case, source)
@@ -296,6 +298,9 @@ def check_against_reference(case: dict, device: str) -> None:
             if stage["dtype"] == "u8":
                 worst = np.abs(got.astype(int) - want.astype(int)).max()
                 assert worst <= 1, f"{stage['kernel']}: {worst} levels"
+            elif stage["dtype"] == "u16":  # the 1e-5 of f32, and a rounding
+                worst = np.abs(got.astype(int) - want.astype(int)).max()
+                assert worst <= 2, f"{stage['kernel']}: {worst} levels of 16 bits"
             else:
                 scale = max(1.0, float(np.abs(want).max()))
                 np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * scale)
@@ -315,7 +320,7 @@ FLOAT_STAGES = st.sampled_from(
 
 @st.composite
 def tensor_pipelines(draw: st.DrawFn) -> dict[str, object]:
-    dtype = draw(st.sampled_from(["f32", "f64", "s32", "s64", "u32", "u8"]))
+    dtype = draw(st.sampled_from(["f32", "f64", "s32", "s64", "u32", "u16", "u8"]))
     choice = st.one_of(TENSOR_STAGES, FLOAT_STAGES) if dtype in ("f32", "f64") else TENSOR_STAGES
     count = draw(st.integers(1, 6))
     stages = []
@@ -362,7 +367,8 @@ NANS_OF_BOTH_SIGNS = {
 @given(case=tensor_pipelines())
 def test_fused_tensors_are_unfused_byte_for_byte(case: dict) -> None:
     rng = np.random.default_rng(case["seed"])
-    numpy_type = {"f32": "f4", "f64": "f8", "s32": "i4", "s64": "i8", "u32": "u4", "u8": "u1"}
+    numpy_type = {"f32": "f4", "f64": "f8", "s32": "i4", "s64": "i8", "u32": "u4"}
+    numpy_type |= {"u16": "u2", "u8": "u1"}
     source = rng.integers(0, 200, case["shape"]).astype(numpy_type[case["dtype"]])
     if case["dtype"] in ("f32", "f64"):
         source = (source - 100) / 7

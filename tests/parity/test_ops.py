@@ -34,7 +34,7 @@ from dala.ir.verify import verify
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot
 
-COMPUTED = [name for name in OPS if name not in LEAVES and name not in ("cast", "level")]
+COMPUTED = [name for name in OPS if name not in LEAVES and name not in ("cast", "level", "level16")]
 
 
 def special_values(dtype: DType) -> np.ndarray:
@@ -281,6 +281,18 @@ def test_level_of_every_value(compiled: Device) -> None:
     np.testing.assert_array_equal(got, want)
     assert got[:256].tolist() == list(range(256))
     assert got[-4:].tolist() == [0.0, 255.0, 0.0, 0.0]
+
+
+def test_level16_of_every_value(compiled: Device) -> None:
+    values = np.concatenate(
+        [np.arange(65536) / 65535, np.linspace(-1, 2, 3001), [np.nan, np.inf, -np.inf, -0.0]]
+    ).astype(np.float32)
+    program = tensor_program(Node("level16", F32, (Node("load", F32, (), Access(0)),)), 1)
+    want = run_program(ReferenceDevice(), program, [values], F32)
+    got = run_program(compiled, program, [values], F32)
+    np.testing.assert_array_equal(got, want)
+    assert got[:65536].tolist() == list(range(65536))
+    assert got[-4:].tolist() == [0.0, 65535.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("dtype", BUFFER_DTYPES, ids=str)

@@ -118,7 +118,7 @@ def test_the_words_of_the_language_are_there_without_import() -> None:
             p = mix(p, 1.0, 0.5) + step(0.5, p) + smoothstep(0.0, 1.0, p) + where(p > 0.5, p, 0.0)
             p = average([p * dot(p.rgb, p.rgb) * sum(p), luma(p) * pi], [0.25, 0.75])
             p = p + x / width + y / height + f32(s32(p.r)) + f32(index(0) + size(1))
-            p = p + f32(u8(p.r)) + f32(u32(p.r)) + f32(s64(p.r)) + f32(f64(p.r))
+            p = p + f32(u8(p.r)) + f32(u16(p.r)) + f32(u32(p.r)) + f32(s64(p.r)) + f32(f64(p.r))
             return intermediate(rgba(p.r, p.g, p.b, p.a) + rgb(p.r, p.g, p.b).with_alpha(1))[0, 0]
         """)
     assert make_kernel(function).domain == "image"

@@ -387,7 +387,7 @@ def test_element_types_that_do_not_fit() -> None:
     with pytest.raises(DTypeError) as caught:
         kernel.specialize([ArrayType((4, 6, 4), S32)], PIXELS, kernel.bind({}))
     assert str(caught.value) == (
-        "plain: expected a u8 or f32 input image, got s32; convert it first"
+        "plain: expected a u8, u16 or f32 input image, got s32; convert it first"
     )
 
 

@@ -13,7 +13,7 @@ from dala.errors import DTypeError
 from dala.ir.dtypes import BOOL, BUFFER_DTYPES, F32, F64, S32, S64, U8, U32, DType, parse_dtype
 from dala.ir.graph import Node, const, make
 from dala.ir.ops import LEAVES, OPS, VARIADIC, cast_array
-from dala.ir.rewrite import INVERSE_255
+from dala.ir.rewrite import INVERSE_255, INVERSE_65535
 
 FLOATS = (F32, F64)
 INTEGERS = (S32, S64, U32, U8)
@@ -77,7 +77,7 @@ FLOAT_OPS = (
 
 def test_the_groups_below_cover_the_table() -> None:
     listed = {*NUMBERS, *COMPARES, *FLOAT_OPS, "and", "or", "xor", "not", "shl", "shr", "select"}
-    assert listed | {"level", "cast"} | LEAVES == set(OPS)
+    assert listed | {"level", "level16", "cast"} | LEAVES == set(OPS)
 
 
 def verdict(op: str, dtype: DType) -> DType | str:
@@ -101,7 +101,8 @@ def test_type_rules(dtype: DType) -> None:
         refusal = f"needs integers or booleans, got {dtype}"
         assert verdict(op, dtype) == (refusal if dtype.is_float else dtype)
     assert verdict("not", dtype) == (f"needs booleans, got {dtype}" if number else BOOL)
-    assert verdict("level", dtype) == (F32 if dtype is F32 else f"needs f32, got {dtype}")
+    for op in ("level", "level16"):
+        assert verdict(op, dtype) == (F32 if dtype is F32 else f"needs f32, got {dtype}")
 
 
 @pytest.mark.parametrize("op", [n for n, r in OPS.items() if r.arity == 2])
@@ -248,6 +249,14 @@ def test_all_levels_survive_a_round_trip() -> None:
     seen = levels * np.float32(INVERSE_255)
     exact(run("level", seen), *range(256))
     exact(run("level", run("level", seen) * np.float32(INVERSE_255)), *range(256))
+
+
+def test_all_levels_of_16_bits_survive_a_round_trip() -> None:
+    levels = np.arange(65536, dtype=np.float32)
+    seen = levels * np.float32(INVERSE_65535)
+    np.testing.assert_array_equal(run("level16", seen), levels)
+    corners = np.array([np.nan, np.inf, -np.inf, -0.1, 1.1, 0.5], np.float32)
+    exact(run("level16", corners), 0, 65535, 0, 0, 65535, 32768)
 
 
 def test_level_in_the_corners() -> None:
@@ -443,7 +452,7 @@ def test_dtypes_are_found_by_every_name(dtype: DType) -> None:
 def test_other_dtypes_are_refused(spec: object) -> None:
     with pytest.raises(DTypeError) as caught:
         parse_dtype(spec)
-    assert str(caught.value) == f"dtype: expected one of f32 f64 s32 s64 u32 u8, got {spec!r}"
+    assert str(caught.value) == f"dtype: expected one of f32 f64 s32 s64 u32 u16 u8, got {spec!r}"
 
 
 def test_constants_are_held_as_the_type_can() -> None:

@@ -14,7 +14,7 @@ from searching import examples
 
 from dala.backends.reference.interpret import _evaluate
 from dala.errors import VerificationError
-from dala.ir.dtypes import BOOL, BUFFER_DTYPES, F32, F64, S32, S64, U8, U32, DType
+from dala.ir.dtypes import BOOL, BUFFER_DTYPES, F32, F64, S32, S64, U8, U16, U32, DType
 from dala.ir.graph import (
     OUTPUT,
     Access,
@@ -70,7 +70,7 @@ X, Y, N, M, C, D = (load(t, n) for t in (F32, S32, BOOL) for n in (0, 1))
 OPERANDS: dict[DType, list[float]] = {
     F32: [0.0, -0.0, 1.5, -2.5, 1e30, INF, -INF, NAN], F64: [0.0, -0.0, 0.1, 1e300, INF, NAN],
     S32: [0, 1, -7, 2**31 - 1, -(2**31)], S64: [0, -1, 9, 2**63 - 1, -(2**63)],
-    U32: [0, 1, 7, 2**32 - 1], U8: [0, 1, 7, 255], BOOL: [False, True],
+    U32: [0, 1, 7, 2**32 - 1], U8: [0, 1, 7, 255], U16: [0, 1, 7, 65535], BOOL: [False, True],
 }  # fmt: skip
 
 

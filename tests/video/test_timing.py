@@ -98,10 +98,16 @@ def test_no_sound_and_sound_left_out(tmp_path: Path) -> None:
 
 def test_sound_that_does_not_fit(tmp_path: Path) -> None:
     before = write_clip(tmp_path / "before.mp4", sounds=[Sound("aac")])
-    with pytest.raises(VideoError, match=r"webm cannot hold aac audio; audio='encode'.*\.mkv"):
-        video.transcode(before, tmp_path / "after.webm", CHAIN)
+    after = tmp_path / "after.webm"
+    with pytest.raises(VideoError, match=r"\(strict\): .*anew: webm cannot hold aac audio"):
+        video.transcode(before, after, CHAIN, strict=True)
     assert [p.name for p in tmp_path.iterdir()] == ["before.mp4"]
-    with pytest.raises(ParameterError, match="audio is one of copy, encode, none, got 'drop'"):
+    report = video.transcode(before, after, CHAIN)
+    assert report.notes == ("sound 1 is encoded anew: webm cannot hold aac audio",)
+    assert [t.codec for t in video.probe(after).audio] == ["opus"]
+    with pytest.raises(
+        ParameterError, match=r"audio is one of copy, encode, none, or a file.*'drop'"
+    ):
         video.transcode(before, tmp_path / "after.webm", audio="drop")  # type: ignore[arg-type]
 
 

@@ -22,6 +22,7 @@ from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import BUFFER_DTYPES, DType
 from dala.ir.graph import Program
+from dala.plan.explain import Launched
 from dala.plan.planner import Plan
 
 Array = npt.NDArray[Any]
@@ -46,6 +47,7 @@ class Executable(ABC):
     """A compiled plan."""
 
     plan: Plan
+    launched: Sequence[Launched] | None = None  # for each pass, where the device cuts or joins them
 
     def quick(self, slots: Sequence[bool], guard: Guard) -> Callable[..., bool] | None:
         """launch() as one function of the buffers (and scratch) by slot, and the numbers, for runs so short

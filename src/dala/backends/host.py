@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ from dala.backends.base import Device, Executable, Storage
 from dala.backends.borrowed import BorrowedFrame
 from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import parse_dtype
 from dala.once import once
 from dala.plan.fuse import FusedPass, PassArray
 from dala.plan.planner import Plan, WholePass
@@ -50,6 +52,24 @@ class HostArray(Storage):
         self.type = type_
         self.array: Array = flat.view(type_.dtype.numpy).reshape(type_.shape)
         self.address = int(self.array.ctypes.data)
+
+    @classmethod
+    def lent(cls, array: Array) -> HostArray | None:
+        """An array of somebody else's memory, to be read where it lies and never written; None where it
+        must be copied: passes read rows in whole vectors, past the end too, which is harmless only within
+        the last page (see borrowed.py).
+        """
+        address = int(array.ctypes.data)
+        room = -(address + array.nbytes) % mmap.PAGESIZE
+        plain = array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative
+        if not plain or room < SLACK or not array.size:
+            return None
+        found = cls.__new__(cls)
+        found.type = ArrayType(array.shape, parse_dtype(array.dtype))
+        found.array = array.view()
+        found.array.setflags(write=False)
+        found.address = address
+        return found
 
     def plane(self, part: PassArray) -> Array:
         """The array, or the plane of it that a pass works on."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dala.backends.host import HostArray, PassFunction
-from dala.ir.library import LIBRARY
+from dala.ir.library import LIBRARY, OwnCall
 from dala.plan.planner import WholePass
 from dala.plan.steps import Copy
 
@@ -16,6 +16,8 @@ def whole_pass(work: WholePass) -> PassFunction:
     """A function that runs one library op or copy."""
     if isinstance(work.work, Copy):
         return _copy
+    if isinstance(work.work, OwnCall):
+        return _own(work.work)
     op = LIBRARY[work.work.op]
     options = dict(work.work.options)
 
@@ -25,6 +27,16 @@ def whole_pass(work: WholePass) -> PassFunction:
         target = writes[0].array
         inputs = [r.array.copy() if r is writes[0] else r.array for r in reads]
         op.numpy(inputs, options, target)
+
+    return run
+
+
+def _own(call: OwnCall) -> PassFunction:
+    def run(
+        reads: Sequence[HostArray], writes: Sequence[HostArray], params: Sequence[float | int]
+    ) -> None:
+        inputs = [r.array.copy() if r in writes else r.array for r in reads]
+        call.body.compute(inputs, [w.array for w in writes])
 
     return run
 

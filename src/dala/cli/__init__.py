@@ -4,12 +4,16 @@
     flags.py      filter flags, from the kernels        screen.py     tables, colours, progress bars
     facts.py      info, extras                          doctor.py     what is missing, and the cure
     catalogue.py  kernels, looks                        bench.py      this machine by numbers
-    names.py      which files go where                  filtering.py  many files, one after the other
+    names.py      which files go where                  filtering.py  many files; a bad one is one line
     photo.py      a picture file → filters → a file     demo.py       a clip before and after
     live.py       a source → filters → a window         sheet.py      frames side by side, as one picture
     sources.py    where live pictures come from         overlay.py    text on pictures
     clip.py       the clip of the demo                  bars.py       progress
     help.py       help in 80 columns                    mistakes.py   what commands raise
+    words.py      sizes as photographers write them     batch.py      pictures on all cores
+    videos.py     a video → filters → a file            films.py      pictures as videos, pipes
+    captions.py   a text on the result                   text_flags.py its options
+    video_flags.py  the options of videos               joining.py    videos one after the other
 
 Exit codes: 0 done; 1 something failed; 2 the command line is wrong; 130 interrupted (Ctrl-C).
 Nothing heavy is imported before a command needs it: ``dala --help`` loads no NumPy.

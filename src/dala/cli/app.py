@@ -10,6 +10,22 @@ import typer
 from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, complete_looks
 from dala.cli.help import Command, Group
 from dala.cli.mistakes import UsageMistake
+from dala.cli.text_flags import Text, TextAt, TextColor, TextFont, TextSize
+from dala.cli.video_flags import (
+    Bitrate,
+    Codec,
+    Conceal,
+    Crf,
+    Fps,
+    From,
+    Gif,
+    PixelFormat,
+    Preset,
+    Sound,
+    Speed,
+    Strict,
+    To,
+)
 
 app = typer.Typer(
     name="dala",
@@ -22,8 +38,10 @@ app = typer.Typer(
 FILTER_EXAMPLES = """Values follow a flag as name=value; a bare number is its first parameter.
 
   dala filter in.jpg out.jpg --blur radius=3 --sharpen 0.5
+  dala filter in.jpg out.jpg --rotate 90 --crop 16:9 --resize 1920x1080 --fit cover
+  dala filter in.jpg out.jpg --overlay logo.png --at top-left --scale 0.2 --opacity 0.8
   dala filter clip.mp4 graded.mp4 --look noir --strength 0.8
-  dala filter 'photos/*.jpg' 'small/{name}.webp' --resize width=1280
+  dala filter 'photos/*.jpg' 'small/{name}.webp' --resize 50%
 """
 
 DEMO_FILTERS = "--blur 2 --sharpen 1 --contrast 0.2 --white-balance 8000 --vignette 0.4"
@@ -68,8 +86,8 @@ def filter_(
         typer.Argument(
             metavar="IN... OUT",
             show_default=False,
-            help="Pictures, videos or globs in quotes; then a file, a folder (out/), or a pattern of "
-            "{name}, {ext}, {folder} and {n}.",
+            help="Pictures, videos, folders or globs in quotes; then a file, a folder (out/), or a "
+            "pattern of {name}, {ext}, {folder} and {n}.",
         ),
     ],
     device: DeviceName = "auto",
@@ -79,38 +97,105 @@ def filter_(
     overwrite: Annotated[
         bool, typer.Option("--overwrite/--no-overwrite", help="Replace files that exist.")
     ] = False,
+    skip_existing: Annotated[
+        bool,
+        typer.Option("--skip-existing", help="Go on where a run was stopped: what is there stays."),
+    ] = False,
     quality: Annotated[
         int, typer.Option(min=1, max=100, help="Of JPEG, WebP and AVIF pictures.")
     ] = 92,
-    codec: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Of videos: h264, hevc, vp9, av1, prores; by the ending if not given.",
-        ),
-    ] = None,
-    crf: Annotated[
-        float | None,
-        typer.Option(min=0, max=63, metavar="N", help="Of videos: lower is better and larger."),
-    ] = None,
-    conceal: Annotated[
-        bool, typer.Option("--conceal", help="Of damaged videos: go on with what can be shown.")
-    ] = False,
+    codec: Codec = None,
+    start: From = None,
+    end: To = None,
+    fps: Fps = None,
+    speed: Speed = 1.0,
+    crf: Crf = None,
+    preset: Preset = None,
+    bitrate: Bitrate = None,
+    audio: Sound = "copy",
+    pixel_format: PixelFormat = None,
+    gif: Gif = False,
+    conceal: Conceal = False,
+    strict: Strict = False,
+    text: Text = None,
+    text_at: TextAt = "bottom",
+    text_size: TextSize = None,
+    text_color: TextColor = "white",
+    text_font: TextFont = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     json: Json = False,
 ) -> int:
     """Filter pictures and videos; a video keeps its sound and timing."""
     from dala import use
+    from dala.cli.captions import Caption
     from dala.cli.filtering import Settings, filter_files
     from dala.cli.flags import chain_of, refuse_bare_filters
+    from dala.cli.videos import VideoOptions
 
     refuse_bare_filters(paths)
+    if overwrite and skip_existing:
+        raise UsageMistake("--overwrite replaces what --skip-existing keeps; give one of them")
     if len(paths) < 2:
         raise UsageMistake(f"{paths[0]} shall become what? dala filter IN... OUT")
     chain = chain_of(chosen_flags(context), strength)
     use(device)
-    settings = Settings(overwrite, quiet, json, quality, codec, crf, conceal)
+    options = VideoOptions(
+        start,
+        end,
+        fps,
+        speed,
+        codec,
+        crf,
+        preset,
+        bitrate,
+        pixel_format,
+        audio,
+        gif,
+        conceal,
+        strict,
+    )
+    if options != VideoOptions():
+        options.check()
+    caption = None if text is None else Caption(text, text_at, text_size, text_color, text_font)
+    if caption is not None:
+        caption.check()
+    settings = Settings(overwrite, quiet, json, quality, options, skip_existing, caption)
     return filter_files(paths[:-1], paths[-1], chain, settings)
+
+
+@app.command("concat", cls=Command)
+def concat_(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="IN... OUT", show_default=False, help="Videos, then a file."),
+    ],
+    codec: Codec = None,
+    crf: Crf = None,
+    preset: Preset = None,
+    bitrate: Bitrate = None,
+    pixel_format: PixelFormat = None,
+    silent: Annotated[bool, typer.Option("--silent", help="Leave the sound out.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace OUT if it exists.")
+    ] = False,
+    conceal: Conceal = False,
+    strict: Strict = False,
+    device: DeviceName = "auto",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+) -> None:
+    """Videos one after the other, as one file."""
+    from dala import use
+    from dala.cli.joining import concat_files
+    from dala.cli.videos import VideoOptions
+
+    if len(paths) < 3:
+        raise UsageMistake("two videos or more become one: dala concat IN IN... OUT")
+    options = VideoOptions(
+        codec=codec, crf=crf, preset=preset, bitrate=bitrate, pixel_format=pixel_format,
+        audio="none" if silent else "encode", conceal=conceal, strict=strict,
+    )  # fmt: skip
+    use(device)
+    concat_files(paths[:-1], paths[-1], options, overwrite=overwrite, quiet=quiet)
 
 
 @app.command(cls=FilterCommand)

@@ -13,6 +13,7 @@ EXTRAS = {  # what `pip install 'dala-gpu[…]'` brings
     "webgpu": ("wgpu",),
     "window": ("wgpu", "rendercanvas", "glfw"),
     "video": ("av",),
+    "text": ("uharfbuzz", "pillow"),
     "cli": ("typer", "rich", "pillow"),
 }
 

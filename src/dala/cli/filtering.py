@@ -1,4 +1,4 @@
-"""``dala filter``: pictures and videos, one after the other; a failed one does not stop the rest.
+"""``dala filter``: pictures on all cores, videos one after the other; a failed one does not stop the rest.
 
 Every result is written under another name beside its place and moved there when it is complete.
 """
@@ -9,8 +9,9 @@ import contextlib
 import os
 import secrets
 import time
+import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,14 @@ from rich.text import Text
 
 import dala
 from dala.cli.bars import Bars
+from dala.cli.batch import Crew, Room, count_cores, usual_room
+from dala.cli.captions import Caption
+from dala.cli.films import is_numbered, is_pipe, is_piped_or_numbered, plan_film
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
-from dala.cli.names import Job, check_source, plan_jobs
+from dala.cli.names import Job, check_source, plan_jobs, what_it_is
 from dala.cli.screen import complain, complaint, say_json
-from dala.errors import DalaError, DamagedVideoError
+from dala.cli.videos import VideoOptions, filter_video
+from dala.errors import DalaError
 
 if TYPE_CHECKING:
     from dala.media.chain import Chain
@@ -40,9 +45,9 @@ class Settings:
     quiet: bool = False
     as_json: bool = False
     quality: int = 92  # of JPEG, WebP and AVIF
-    codec: str | None = None  # of videos; by the ending if None
-    crf: float | None = None
-    conceal: bool = False  # damage in a video
+    video: VideoOptions = field(default_factory=VideoOptions)
+    skip_existing: bool = False  # results that are there already are left alone
+    caption: Caption | None = None  # a text on every result
 
 
 @dataclass
@@ -57,22 +62,24 @@ class Outcome:
     frames: int = 0
     seconds: float = 0.0
     error: str | None = None
+    skipped: bool = False  # it was there already
+    notes: list[str] = field(default_factory=list)  # what the result could not hold
 
 
 def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Settings) -> int:
     """Filter every input; the exit code."""
-    jobs = plan_jobs(inputs, output)
+    jobs = plan_film(inputs, output, kind_of_name) or plan_jobs(
+        inputs, output, is_media=lambda path: bool(kind_of_name(path))
+    )
     shown = not (settings.quiet or settings.as_json)
     outcomes: list[Outcome] = []
     with Bars(len(jobs), shown=shown) as bars:
-        for job in jobs:
-            bars.begin(job.source.name)
-            outcome = _attempt(job, chain, settings, bars)
+        for outcome in _outcomes(jobs, chain, settings, bars):
             outcomes.append(outcome)
             if outcome.error is not None:
                 bars.finish(None, complaint("dala filter", outcome.error))
             else:
-                bars.finish(_line(outcome) if shown else None)
+                _finish(bars, outcome, shown=shown)
     failed = [o for o in outcomes if o.error is not None]
     if settings.as_json:
         say_json(
@@ -87,11 +94,60 @@ def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Set
     return FAILED if failed else 0
 
 
-def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars) -> Outcome:
+def _outcomes(
+    jobs: Sequence[Job], chain: Chain, settings: Settings, bars: Bars
+) -> Iterator[Outcome]:
+    """What becomes of each job, in their order. Threads do the pictures; videos, which use all cores by
+    themselves and can be interrupted, are done here."""
+    workers = count_cores()
+    room = usual_room(workers)
+
+    def attempt(job: Job) -> Outcome:
+        try:
+            return _attempt(job, chain, settings, bars, room)
+        except Exception as error:
+            if len(jobs) == 1:
+                raise  # a defect of dala: its traceback is what one needs
+            told = f"{job.source}: {type(error).__name__}: {error}; by itself it shows where"
+            return Outcome(str(job.source), str(job.target), error=told)
+
+    pictures = [job for job in jobs if _is_quick(job)]
+    if len(pictures) < 2:
+        for job in jobs:
+            bars.begin(job.source.name)
+            yield attempt(job)
+        return
+    numbers = {job: number for number, job in enumerate(pictures)}
+    with Crew(pictures, attempt, workers) as crew:
+        for job in jobs:
+            bars.begin(job.source.name)
+            number = numbers.get(job)
+            yield attempt(job) if number is None else crew.result(number)
+
+
+def _is_quick(job: Job) -> bool:
+    """Whether it is a picture that becomes a picture, by their names."""
+    ends = kind_of_name(job.source), kind_of_name(job.target)
+    return ends == ("picture", "picture") and not job.film
+
+
+def _finish(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
+    """The lines that remain of a file: what it became, and what of it was lost."""
+    lost = None
+    if outcome.notes and shown:
+        lost = Text(f"dala filter: {outcome.output}: {'; '.join(outcome.notes)}", style="yellow")
+    line = _line(outcome) if shown else None
+    if is_pipe(Path(outcome.output)):
+        bars.finish(None, line)  # what goes to stdout is the result itself
+        line = None
+    bars.finish(line, lost)
+
+
+def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room) -> Outcome:
     outcome = Outcome(str(job.source), str(job.target))
     started = time.perf_counter()
     try:
-        _filter_one(job, chain, settings, bars, outcome)
+        _filter_one(job, chain, settings, bars, room, outcome)
     except (DalaError, Failed, UsageMistake) as error:
         outcome.error = _about(job, str(error))
     except OSError as error:
@@ -102,27 +158,47 @@ def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars) -> Outcome:
 
 def _about(job: Job, message: str) -> str:
     """An error that names the file."""
-    names = (str(job.source), str(job.target), job.source.name)
+    names = (str(job.source), str(job.target), job.source.name, "stdin", "stdout")
     return message if any(n in message for n in names) else f"{job.source}: {message}"
 
 
-def _filter_one(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
-    check_source(job.source)
+def _filter_one(
+    job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room, outcome: Outcome
+) -> None:
+    if not is_piped_or_numbered(job.source):
+        check_source(job.source)
     if job.make_folder:
         job.target.parent.mkdir(parents=True, exist_ok=True)
     if not job.target.parent.is_dir():
         raise Failed(f"no folder {str(job.target.parent)!r} for {job.target.name}")
     if job.target.is_dir():
         raise Failed(f"{job.target} is a folder")
+    if job.target.exists() and settings.skip_existing:
+        outcome.skipped = True
+        return
     if job.target.exists() and not settings.overwrite:
         raise Failed(f"{job.target} exists; --overwrite replaces it")
-    outcome.kind = kind_of(job.source) or kind_of_name(job.target) or "video"
-    if kind_of_name(job.target) not in (outcome.kind, ""):
-        raise Failed(f"{job.source} is a {outcome.kind}, and cannot become {job.target.suffix}")
+    outcome.kind = _kind_of_job(job)
     if outcome.kind == "picture":
-        _filter_picture(job, chain, settings, outcome)
+        with room.taking(count_pixels(job.source)):
+            _filter_picture(job, chain, settings, outcome)
     else:
-        _filter_video(job, chain, settings, bars, outcome)
+        over = settings.caption.of(job.source.name).over if settings.caption else None
+        told = filter_video(job.film or job.source, job.target, chain, settings.video, bars, over)
+        outcome.width, outcome.height, outcome.frames = told.width, told.height, told.frames
+        outcome.notes = told.notes
+
+
+def _kind_of_job(job: Job) -> str:
+    """``picture`` where a picture becomes one; all else is a video: of a video, of pictures, in a pipe."""
+    if job.film or is_piped_or_numbered(job.source) or is_pipe(job.target):
+        return "video"
+    own, wanted = kind_of(job.source), kind_of_name(job.target)
+    if not own and (what := what_it_is(job.source)):
+        raise Failed(f"{job.source} is {what}, neither a picture nor a video")
+    if is_numbered(job.target):
+        return "video"
+    return "picture" if own == "picture" and wanted != "video" else "video"
 
 
 def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome) -> None:
@@ -135,30 +211,9 @@ def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome
             job.target,
             chain,
             settings.quality,
+            settings.caption.of(job.source.name) if settings.caption else None,
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
-
-
-def _filter_video(job: Job, chain: Chain, settings: Settings, bars: Bars, outcome: Outcome) -> None:
-    from dala import video
-
-    def advance(progress: video.Progress) -> None:
-        bars.advance(progress.frames, progress.total_frames, progress.fps)
-        outcome.frames = progress.frames
-
-    try:
-        video.transcode(
-            job.source,
-            job.target,
-            filters=chain,
-            encoding=video.Encoding(settings.codec, settings.crf),
-            on_damage="conceal" if settings.conceal else "error",
-            progress=advance,
-        )
-    except DamagedVideoError as error:  # its hint is for Python
-        raise Failed(str(error).replace("on_damage='conceal'", "--conceal")) from error
-    facts = video.probe(job.target)
-    outcome.width, outcome.height = facts.width, facts.height
 
 
 @contextlib.contextmanager
@@ -186,6 +241,19 @@ def kind_of(source: Path) -> str:
         return ""
 
 
+def count_pixels(source: Path) -> int:
+    """How many pixels a picture has, by its head; 0 if that cannot be read: decoding will say why."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(source) as opened:
+                return opened.width * opened.height
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return 0
+
+
 def kind_of_name(path: Path) -> str:
     """``picture``, ``video``, or nothing if the ending is unknown."""
     from dala.cli.photo import picture_endings
@@ -196,6 +264,8 @@ def kind_of_name(path: Path) -> str:
 
 def _line(outcome: Outcome) -> Text:
     """``a.jpg → b.jpg  1920×1080  14 ms``."""
+    if outcome.skipped:
+        return Text.assemble(outcome.input, (" → ", "dim"), outcome.output, ("  is there", "dim"))
     if outcome.kind == "video":
         fps = outcome.frames / outcome.seconds if outcome.seconds else 0
         plural = "frame" if outcome.frames == 1 else "frames"

@@ -2,7 +2,8 @@
 
 Every filter is a flag; its parameters, ranges, defaults and help come from the kernel's own declaration.
 After a flag come ``name=value`` pairs; a bare number is the value of its first parameter, and where that
-has no default, so is any bare word (``--lut film.cube``).
+has no default, so is any bare word (``--lut film.cube``). An option that is a parameter of the filter right
+before it belongs to that (``--overlay logo.png --at top``).
 
 ``FilterCommand`` takes them out of the command line before typer reads it: typer keeps neither the order of
 different options nor options whose values may be left out. In the help and for the Tab key they are options
@@ -15,13 +16,14 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from dala.cli.help import Command
 from dala.cli.mistakes import UsageMistake
+from dala.cli.words import refuse_odd_value, size_words
 from dala.errors import DalaError, suggest
 
 if TYPE_CHECKING:
@@ -49,7 +51,8 @@ class FilterCommand(Command):
         return [*super().get_params(ctx), *_options()]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        rest, flags = split_flags(args, strict=not ctx.resilient_parsing)
+        own = {o for p in super().get_params(ctx) for o in (*p.opts, *p.secondary_opts)}
+        rest, flags = split_flags(args, strict=not ctx.resilient_parsing, own=own)
         ctx.meta[CHOSEN] = flags
         return super().parse_args(ctx, rest)
 
@@ -63,9 +66,12 @@ def chosen_flags(context: typer.Context) -> list[Flag]:
 # -- reading -----------------------------------------------------------------------------------------
 
 
-def split_flags(arguments: Sequence[str], *, strict: bool = True) -> tuple[list[str], list[Flag]]:
+def split_flags(
+    arguments: Sequence[str], *, strict: bool = True, own: Collection[str] = ()
+) -> tuple[list[str], list[Flag]]:
     """What is left without the filter flags, and the flags. Unless ``strict``, values without a name are
-    left alone: the Tab key works on half a command line."""
+    left alone: the Tab key works on half a command line. ``own`` are the command's own options; any other
+    may be a parameter of the flag before it: ``--overlay logo.png --at top``."""
     rest: list[str] = []
     flags: list[Flag] = []
     waiting = list(arguments)
@@ -76,25 +82,60 @@ def split_flags(arguments: Sequence[str], *, strict: bool = True) -> tuple[list[
         option, equals, attached = word.partition("=")
         name = option[2:].replace("-", "_")
         if not option.startswith("--") or name not in (LOOK, *_filters()):
-            rest.append(word)
+            if option.startswith("--") and option not in own and _is_parameter(name, flags):
+                flags[-1] = _with_parameter(flags[-1], name, attached if equals else None, waiting)
+            else:
+                rest.append(word)
             continue
-        words = [_with_name(name, attached)] if equals else []
+        words = _with_name(name, attached) if equals else []
         flags.append(Flag(name, (*words, *_take_words(name, waiting, first=not words))))
-        if strict and name != LOOK and waiting and _is_bare(waiting[0], eager=False):
-            raise UsageMistake(
-                f"--{spell(name)}: {waiting[0]} is the value of what? write name=value"
-            )
+        if strict and waiting:
+            _refuse_left_over(flags[-1], waiting[0], rest)
     return rest, flags
 
 
-def _with_name(name: str, text: str) -> str:
+def _is_parameter(name: str, flags: Sequence[Flag]) -> bool:
+    """Whether an option is a parameter of the filter right before it."""
+    if not flags or flags[-1].name == LOOK:
+        return False
+    kernel, images = _filters()[flags[-1].name]
+    return name in images or any(p.name == name for p in kernel.params)
+
+
+def _with_parameter(flag: Flag, name: str, value: str | None, waiting: list[str]) -> Flag:
+    if value is None:
+        if not waiting or waiting[0].startswith("--"):
+            raise UsageMistake(f"--{spell(flag.name)}: --{spell(name)} needs a value")
+        value = waiting.pop(0)
+    return Flag(flag.name, (*flag.words, f"{name}={value}"))
+
+
+def _refuse_left_over(flag: Flag, word: str, rest: Sequence[str]) -> None:
+    """A word after a flag's values that can be no file."""
+    if flag.name == LOOK:
+        return
+    if _is_bare(word, eager=False):
+        if _first_parameter(flag.name) is None:
+            raise UsageMistake(f"--{spell(flag.name)} takes no values, got {word!r}")
+        raise UsageMistake(f"--{spell(flag.name)}: {word} is the value of what? write name=value")
+    if not flag.words and rest:  # files came before it: what follows may be its value
+        kernel, images = _filters()[flag.name]
+        refuse_odd_value(
+            flag.name, spell(flag.name), word, [*images, *(p.name for p in kernel.params)]
+        )
+
+
+def _with_name(name: str, text: str) -> list[str]:
     """What was typed after ``--blur=``, as ``radius=…``; it has a name, or is the first parameter's."""
     if name == LOOK or _PAIR.fullmatch(text):
-        return text
+        return [text]
+    size = size_words(name, text)
+    if size is not None:
+        return size
     first = _first_parameter(name)
     if first is None:
         raise UsageMistake(f"--{spell(name)} takes no values, got {text!r}")
-    return f"{first[0]}={text}"
+    return [f"{first[0]}={text}"]
 
 
 def _take_words(name: str, waiting: list[str], *, first: bool) -> list[str]:
@@ -103,6 +144,11 @@ def _take_words(name: str, waiting: list[str], *, first: bool) -> list[str]:
         taken = first and waiting and not waiting[0].startswith("--")
         return [waiting.pop(0)] if taken else []
     words = []
+    size = size_words(name, waiting[0]) if first and waiting else None
+    if size is not None:
+        waiting.pop(0)
+        words += size
+        first = False
     declared = _first_parameter(name) if first else None
     if declared and waiting and _is_bare(waiting[0], eager=declared[1]):
         words.append(f"{declared[0]}={waiting.pop(0)}")
@@ -148,7 +194,10 @@ def _step_of(flag: Flag) -> Step:
     from dala.media.lookfile import parse_params
 
     kernel, images = _filters()[flag.name]
-    return make_step(kernel, parse_params(kernel, images, flag.words))
+    params = parse_params(kernel, images, flag.words)
+    if flag.name == "resize":  # photos are mostly made smaller, and only area looks at every pixel
+        params.setdefault("interpolation", "area")
+    return make_step(kernel, params)
 
 
 def _steps_of_look(flag: Flag) -> Sequence[Step]:

@@ -6,6 +6,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from dala.cli.video_flags import VIDEOS
+
 OPTIONS = "Options"
 
 
@@ -66,7 +68,7 @@ def _describe(option: Any, title: str) -> tuple[str, str]:
     """``--crf N`` and its help; of a filter, the values that may follow are part of the text."""
     names = ", ".join(sorted([*option.opts, *option.secondary_opts], key=len))
     text = option.help or ""
-    if title != OPTIONS:
+    if title not in (OPTIONS, VIDEOS):
         return names, f"{text} {option.metavar if '=' in option.metavar else ''}".strip()
     if not option.is_flag:
         names += f" {_name(option)}"

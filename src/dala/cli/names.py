@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import glob
 import os
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,11 +26,15 @@ class Job:
     source: Path
     target: Path
     make_folder: bool = False  # for the target, if there is none
+    film: tuple[Path, ...] = ()  # pictures that become one video
 
 
-def plan_jobs(inputs: Sequence[str], output: str) -> list[Job]:
-    """Every input with its output. ``output`` is a file, a folder, or a pattern of names."""
-    sources = expand(inputs)
+def plan_jobs(
+    inputs: Sequence[str], output: str, is_media: Callable[[Path], bool] = lambda path: True
+) -> list[Job]:
+    """Every input with its output. ``output`` is a file, a folder, or a pattern of names; of a folder among
+    the inputs, all files that are ``is_media`` by their names."""
+    sources = expand(inputs, is_media)
     make_folder = "{" in output or output.endswith(("/", os.sep))
     targets = _targets(sources, output)
     jobs = [Job(s, t, make_folder) for s, t in zip(sources, targets, strict=True)]
@@ -37,10 +42,21 @@ def plan_jobs(inputs: Sequence[str], output: str) -> list[Job]:
     return jobs
 
 
-def expand(inputs: Sequence[str]) -> list[Path]:
-    """Files by name or by glob (``'*.jpg'``, ``'photos/**/*.png'``), each once, in order."""
+def expand(
+    inputs: Sequence[str], is_media: Callable[[Path], bool] = lambda path: True
+) -> list[Path]:
+    """Files by name, by folder or by glob (``'*.jpg'``, ``'photos/**/*.png'``), each once, in order."""
     found: dict[Path, None] = {}
     for given in inputs:
+        if os.path.isdir(given):
+            inside = [p for p in sorted(Path(given).iterdir()) if p.is_file() and is_media(p)]
+            files = [p for p in inside if not p.name.startswith(".")]
+            if not files:
+                hint = f"; those of the folders in it: '{given.rstrip('/')}/**/*.jpg'"
+                deeper = any(p.is_dir() for p in Path(given).iterdir())
+                raise Failed(f"no picture or video is in {given}{hint if deeper else ''}")
+            found.update(dict.fromkeys(files))
+            continue
         if glob.has_magic(given) and not os.path.lexists(given):
             matches = [Path(m) for m in sorted(glob.glob(given, recursive=True))]
             files = [m for m in matches if m.is_file()]
@@ -54,8 +70,6 @@ def expand(inputs: Sequence[str]) -> list[Path]:
 
 def check_source(path: Path) -> None:
     """Refuse what is no file, and name the one that may be meant."""
-    if path.is_dir():
-        raise Failed(f"{path} is a folder; name the files in it: '{path}/*'")
     if not os.path.lexists(path):
         beside = os.listdir(path.parent) if path.parent.is_dir() else []
         near = difflib.get_close_matches(path.name, beside, n=1, cutoff=NEAR)
@@ -99,6 +113,7 @@ def _fill(pattern: str, source: Path, number: int) -> Path:
 def _refuse_clashes(jobs: Sequence[Job]) -> None:
     """No input is ever written over, and no result by another."""
     taken: dict[str, Path] = {}
+    jobs = [job for job in jobs if str(job.target) != "-"]  # stdout is no file
     inputs = {_identity(job.source): job.source for job in jobs}
     for job in jobs:
         place = _identity(job.target)
@@ -110,6 +125,30 @@ def _refuse_clashes(jobs: Sequence[Job]) -> None:
                 "{n} in a pattern numbers the files"
             )
         taken[place] = job.source
+
+
+def what_it_is(path: Path) -> str:
+    """What a file is that has no picture's or video's name: ``a text file``; empty if nobody knows."""
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if not head:
+        return "an empty file"
+    for begin, name in _KINDS.items():
+        if head.startswith(begin):
+            return name
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
+    except UnicodeDecodeError:
+        return ""
+    odd = any(ord(c) < 32 and c not in "\t\n\r\f\x1b" for c in text)
+    return "" if odd else "a text file"
+
+
+_KINDS = {
+    b"%PDF": "a PDF document", b"PK\x03\x04": "a ZIP archive or an office document",
+    b"\x1f\x8b": "a gzip archive", b"ID3": "a sound file", b"fLaC": "a sound file",
+    b"\x7fELF": "a program", b"MZ": "a program", b"SQLite format 3": "a database",
+}  # fmt: skip
 
 
 def read_size(text: str) -> tuple[int, int]:

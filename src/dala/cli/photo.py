@@ -7,6 +7,7 @@ import functools
 import io
 import warnings
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageCms, ImageOps, ImageSequence, UnidentifiedImageError
 
+from dala.cli.captions import Caption
 from dala.cli.mistakes import Failed, UsageMistake
 from dala.errors import suggest
 from dala.media import Chain, start_pipeline
@@ -177,8 +179,26 @@ def picture_endings() -> frozenset[str]:
     return frozenset(e for e, f in Image.registered_extensions().items() if f in Image.OPEN)
 
 
+def _captioned(photo: Photo, frames: list[Pixels], caption: Caption) -> list[Pixels]:
+    """A text on every frame; of an animation each at its time."""
+    durations = photo.kept.get("duration", 0)
+    steps = durations if isinstance(durations, list | tuple) else [durations] * len(frames)
+    drawn, time = [], Fraction(0)
+    for number, frame in enumerate(frames):
+        pixels = np.array(frame)
+        caption.draw(pixels, number, time)
+        drawn.append(pixels)
+        time += Fraction(int(steps[number] if number < len(steps) else 0), 1000)
+    return drawn
+
+
 def filter_photo(
-    source: Path, write: Path, target: Path, chain: Chain, quality: int
+    source: Path,
+    write: Path,
+    target: Path,
+    chain: Chain,
+    quality: int,
+    caption: Caption | None = None,
 ) -> tuple[int, int]:
     """Read ``source``, filter it, and write it to ``write`` in the format of ``target``; the new size."""
     form = format_of(target)
@@ -189,6 +209,8 @@ def filter_photo(
         )
     with start_pipeline(*photo.size) as pipeline:
         frames = list(pipeline.map(photo.frames, chain))
+    if caption is not None:
+        frames = _captioned(photo, frames, caption)
     try:
         save_photo(photo, frames, write, form, quality)
     except OSError as error:

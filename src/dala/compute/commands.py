@@ -8,6 +8,9 @@ shared pool, or at once on the caller's thread if the caller is going to wait an
 A command that fails leaves what it writes without content: whoever reads that fails too, until
 somebody writes it again. Order alone (a stream, a write after a read) passes no failure on.
 
+Whoever submits faster than the device works waits until half of what is queued is done; not so a command
+that submits others, which the queue may be waiting for.
+
 When the interpreter leaves, daemon threads are left behind, and so is what only they have asked for;
 everything else is done.
 
@@ -36,6 +39,7 @@ from dala.threads import Runners
 
 Status = Literal["pending", "completed", "failed"]
 REMEMBERED_FAILURES = 4096  # failed commands that can still be asked about by their number
+QUEUED = 4096  # commands under way before whoever submits more has to wait
 
 
 class Tracked(Protocol):
@@ -58,6 +62,15 @@ _failures: OrderedDict[int, BaseException] = OrderedDict()
 _forgotten = 0  # the newest number whose failure is no longer remembered
 _newest = 0
 _INTERRUPTED = CommandError("it was interrupted by a signal")
+
+
+class _Here(threading.local):
+    """This thread."""
+
+    executes = False  # a command, or what is called when one is done
+
+
+_here = _Here()
 
 
 class Command(Handle[None]):
@@ -232,10 +245,12 @@ def _surely(action: Callable[[], None]) -> None:
 def _execute(first: Command, thread: Literal["pool", "caller"]) -> None:
     """Run a command unless another thread does, and start what waited for it."""
     here = [first]
+    before = _here.executes
     while here:
         command = here.pop()
         mine = False
         try:
+            _here.executes = True
             with _lock:
                 mine = not command._runs_on
                 if mine:
@@ -247,6 +262,7 @@ def _execute(first: Command, thread: Literal["pool", "caller"]) -> None:
                 _surely(command._finish)
                 if command._ready:
                     _surely(functools.partial(_start_ready, command, here))
+            _here.executes = before
 
 
 def _start_ready(command: Command, here: list[Command]) -> None:
@@ -277,12 +293,12 @@ def submit_command(
 
     ``reads`` and ``writes`` say which of ``touched`` are read and written; those are Tracked.
     """
+    if not inline and len(pending) >= QUEUED:
+        _wait_for_room()
     leaving.check()
     command = Command(label, run)
     try:
-        ready = _place(command, touched, reads, writes, stream)
-        if not (ready and inline):
-            command._left_behind = not leaving.is_waited_for()
+        ready = _place(command, touched, reads, writes, stream, inline=inline)
         if ready and (inline or not _hand_over(command)):
             _execute(command, "caller")
     except BaseException:
@@ -293,13 +309,24 @@ def submit_command(
     return command
 
 
+def _wait_for_room() -> None:
+    """Wait until the older half is done: it depends on nothing that comes later. Nobody may have asked for
+    those that run on demand, so they neither count nor are waited for."""
+    if _here.executes:
+        return
+    with _lock:
+        queued = [c for c in pending.values() if not c._on_demand]
+    if len(queued) >= QUEUED:
+        queued[len(queued) // 2]._wait_until_done(None)
+
+
 def command_on_demand(label: str, run: Callable[[], object]) -> Command:
     """Work that nothing else depends on, and that is not begun before somebody asks for it: on the thread
     of whoever waits, or in the pool for others.
     """
     command = Command(label, run)
-    _place(command, (), (), (), None)
     command._on_demand = True
+    _place(command, (), (), (), None, inline=False)
     return command
 
 
@@ -314,8 +341,13 @@ def _place(
     reads: Sequence[int],
     writes: Sequence[int],
     stream: Chain | None,
+    *,
+    inline: bool,
 ) -> bool:
-    """Put a command behind those it depends on; whether there are none."""
+    """Put a command behind those it depends on; whether there are none.
+
+    Whether it is left behind is said before anybody can find it: by then the interpreter may be leaving.
+    """
     global _newest
     with _lock:
         if command.id > _newest:
@@ -341,6 +373,8 @@ def _place(
         command._writes = [touched[number] for number in writes]
         for tracked in command._writes:
             tracked.writer, tracked.readers = command, []
+        if command._waits_for > 1 or not inline:  # otherwise it runs at once, on this thread
+            command._left_behind = not leaving.is_waited_for()
         command._waits_for -= 1
         command._placed = True
         return command._waits_for == 0
@@ -391,6 +425,7 @@ def wait_command(command: Command | int, timeout: float | None = None) -> None:
     if isinstance(found, Command):
         found.wait(timeout)
     elif found is not None:
+        leaving.check()
         raise renewed(found)
 
 

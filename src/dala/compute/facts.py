@@ -69,7 +69,7 @@ def supported_dtypes() -> list[str]:
 
     >>> from dala import compute
     >>> compute.supported_dtypes()
-    ['f32', 'f64', 's32', 's64', 'u32', 'u8']
+    ['f32', 'f64', 's32', 's64', 'u32', 'u16', 'u8']
     """
     return [d.name for d in default_engine().device.dtypes]
 

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Generator
 from typing import Generic, TypeVar
 
+from dala import leaving
 from dala.compute.failures import renewed
 from dala.errors import CommandTimeoutError
 
@@ -67,6 +68,7 @@ class Handle(Generic[Result_co]):
     def _outcome(self) -> Result_co:
         error = self.error
         if error is not None:
+            leaving.check()  # what failed because the interpreter leaves is no news to its threads
             raise renewed(error)
         return self._result()
 

@@ -92,7 +92,7 @@ def _from_pil(image: Any) -> Array:
     if mode in ("L", "F", "I"):
         return np.asarray(image)
     if mode.startswith("I;16"):  # as RGBA it would be clipped to 8 bits
-        return np.asarray(image).astype(np.int32)
+        return np.asarray(image).astype(np.uint16)
     try:
         return np.asarray(image if mode == "RGBA" else image.convert("RGBA"))
     except ValueError as error:

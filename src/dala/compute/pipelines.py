@@ -135,7 +135,8 @@ class Pipeline(Closing):
     def explain(self) -> str:
         """The plan in words: passes, what was inlined, and the reason for every cut."""
         self._require_alive()
-        return explain_plan(self._prepared().executable.plan, self.engine.device.name)
+        executable = self._prepared().executable
+        return explain_plan(executable.plan, self.engine.device.name, executable.launched)
 
     def close(self) -> None:
         """Drop the stages; the buffers are the caller's. Twice does nothing."""

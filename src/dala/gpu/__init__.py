@@ -7,6 +7,7 @@
     raster/       spans, compiled           display.py    windows, notebooks, files
     frame.py      one picture               picture_file.py   PNG, JPEG, WebP
     window.py     a window                  quad.py       a frame onto it
+    glfw_window.py    GLFW's own            undisturbed.py    where no signal and no closing comes
     shaders.py    compute shaders           computing.py  their calls; wgsl.py measures a stranger's text
     check.py      foreign bytes             limits.py     why a number is refused
     pixels.py     pixels as users have them

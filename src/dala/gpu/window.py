@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import atexit
 import time
-import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dala.closing import Closing
-from dala.errors import ParameterError, UnsupportedError, suggest
+from dala.errors import ParameterError, suggest
+from dala.gpu.glfw_window import open_canvas
 from dala.gpu.quad import Picture, fit
+from dala.gpu.undisturbed import undisturbed
 from dala.once import once
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ EVENTS = (
 
 class Window(Closing):
     """An open window; ``show(block=False)`` returns it."""
+
+    canvas: Any = None
 
     def __init__(
         self,
@@ -48,30 +51,33 @@ class Window(Closing):
                 )
         self.surface = surface
         self._frame = frame
-        self._drawing = self._closing = False
         self._started = time.perf_counter()
-        self.canvas, self._loop = _open_canvas(
-            size=(surface.width, surface.height),
-            title=title,
-            update_mode="continuous",
-            max_fps=fps,
-            vsync=vsync,
-        )
-        self._close_canvas: Callable[[], None] = self.canvas.close
-        self.canvas.close = self.close  # rendercanvas calls it too, in its handler of Ctrl-C
-        _open.add(self)
-        _close_at_exit()
         self._picture: Picture | None = None
-        shaders = surface._renderer.canvas.shaders
         try:
-            self._picture = Picture(self.canvas, shaders.device if shaders is not None else None)
-            self._picture.check_size((surface.width, surface.height))
+            with undisturbed:
+                self._open(title, fps=fps, vsync=vsync)
         except BaseException:
-            self._close_now()  # nobody else will
+            if self.canvas is not None:
+                self.canvas.close()  # nobody else will
             raise
         for name, handler in on.items():
             self.canvas.add_event_handler(self._passing(handler), name)
         self.canvas.request_draw(self._draw)
+
+    def _open(self, title: str, *, fps: float, vsync: bool) -> None:
+        surface = self.surface
+        size = (surface.width, surface.height)
+        self.canvas, self._loop = open_canvas(
+            size, title=title, update_mode="continuous", max_fps=fps, vsync=vsync
+        )
+        if self._frame is not None:
+            self.canvas.before_frame = self._call_frame
+        self.canvas.before_close = self._let_picture_go
+        _open.add(self)
+        _close_at_exit()
+        shaders = surface._renderer.canvas.shaders
+        self._picture = Picture(self.canvas, shaders.device if shaders is not None else None)
+        self._picture.check_size(size)
 
     @property
     def closed(self) -> bool:
@@ -80,15 +86,11 @@ class Window(Closing):
 
     def close(self) -> None:
         """Close the window; the surface stays. Twice does nothing."""
-        # within a frame that is drawn it has to wait: drivers abort if their texture goes away
-        if self._drawing:
-            self._closing = True
-        else:
-            self._close_now()
+        self.canvas.close()
 
-    def _close_now(self) -> None:
-        self._picture = None  # what draws into a window goes before it: drivers crash otherwise
-        self._close_canvas()
+    def _let_picture_go(self) -> None:
+        """What draws into a window goes before it: drivers crash otherwise."""
+        self._picture = None
 
     def run(self) -> None:
         """Handle events and draw until the window is closed."""
@@ -102,19 +104,15 @@ class Window(Closing):
             self.canvas.force_draw()
         return not self.closed
 
+    def _call_frame(self) -> None:
+        assert self._frame is not None
+        self._frame(self.surface, time.perf_counter() - self._started)
+
     def _draw(self) -> None:
-        if self._frame is not None:
-            self._frame(self.surface, time.perf_counter() - self._started)
-        self._drawing = True
-        try:
-            if self._picture is not None:  # that function may have closed the window
-                canvas = self.surface._renderer.canvas
-                number, held = canvas.frames, canvas.shown  # held, so that it is not drawn over
-                self._picture.show(held, number)
-        finally:
-            self._drawing = False
-            if self._closing:
-                self._close_now()
+        if self._picture is not None:
+            canvas = self.surface._renderer.canvas
+            number, held = canvas.frames, canvas.shown  # held, so that it is not drawn over
+            self._picture.show(held, number)
 
     def _passing(self, handler: Callable[[dict[str, Any]], None]) -> Callable[[Any], None]:
         """An event as a dict, with the surface's pixel under the pointer as ``pixel``."""
@@ -123,7 +121,7 @@ class Window(Closing):
             told = dict(event)
             if "x" in told and "y" in told:
                 told["pixel"] = self._pixel_at(told["x"], told["y"])
-            handler(told)
+            undisturbed.behind(lambda: self.canvas.call(lambda: handler(told)))
 
         return pass_on
 
@@ -147,33 +145,3 @@ def _close_at_exit() -> None:
 def _close_all() -> None:
     for window in list(_open):
         window.close()
-
-
-def _open_canvas(size: tuple[int, int], **options: object) -> tuple[Any, Any]:
-    """A window of rendercanvas, as large as the frame if the screen is, and the loop that serves it."""
-    try:
-        import glfw
-        import wgpu  # noqa: F401
-        from rendercanvas.glfw import RenderCanvas, loop
-    except ImportError as error:
-        raise UnsupportedError(
-            f"show: a window needs {error.name or 'glfw'}; pip install 'dala-gpu[window]', "
-            "or save() the surface to a file"
-        ) from error
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", glfw.GLFWError)  # it only warns that there is no screen
-            return RenderCanvas(size=_fitting(size, glfw), **options), loop
-    except Exception as error:
-        raise UnsupportedError(f"show: no window can be opened here: {error}") from error
-
-
-def _fitting(size: tuple[int, int], glfw: Any) -> tuple[int, int]:
-    """A frame's size, or the largest of its proportions that fits onto the screen."""
-    glfw.init()
-    monitor = glfw.get_primary_monitor()
-    if not monitor:
-        return size
-    _, _, width, height = glfw.get_monitor_workarea(monitor)
-    _, _, w, h = fit((min(width, size[0]), min(height, size[1])), size)
-    return max(round(w), 1), max(round(h), 1)

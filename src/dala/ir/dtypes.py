@@ -1,4 +1,7 @@
-"""Element types. Users write them as strings: ``"f32" "f64" "s32" "s64" "u32" "u8"``."""
+"""Element types. Users write them as strings: ``"f32" "f64" "s32" "s64" "u32" "u16" "u8"``.
+
+As images, ``u8`` and ``u16`` hold levels (0..255, 0..65535) of what kernels see as 0..1.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,12 @@ F64 = DType("f64", "f", 8, np.dtype(np.float64))
 S32 = DType("s32", "s", 4, np.dtype(np.int32))
 S64 = DType("s64", "s", 8, np.dtype(np.int64))
 U32 = DType("u32", "u", 4, np.dtype(np.uint32))
+U16 = DType("u16", "u", 2, np.dtype(np.uint16))
 U8 = DType("u8", "u", 1, np.dtype(np.uint8))
 BOOL = DType("bool", "b", 1, np.dtype(np.bool_))
 
-BUFFER_DTYPES = (F32, F64, S32, S64, U32, U8)
+BUFFER_DTYPES = (F32, F64, S32, S64, U32, U16, U8)
+IMAGE_DTYPES = (U8, U16, F32)
 _BY_NAME = {d.name: d for d in BUFFER_DTYPES}
 _BY_NUMPY = {d.numpy: d for d in BUFFER_DTYPES}
 

@@ -7,6 +7,7 @@ it computes, in NumPy. The CPU device runs these rows as they are (NumPy, BLAS).
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,35 @@ class LibraryCall:
     op: str
     kernel: str
     options: tuple[tuple[str, object], ...]
+
+
+class OwnBody(ABC):
+    """What an OwnCall computes, for the device it was made for."""
+
+    @abstractmethod
+    def compute(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """On arrays in main memory."""
+
+    @abstractmethod
+    def emit(
+        self,
+        device: object,
+        reads: Sequence[Any],
+        writes: Sequence[Any],
+        new_temp: Callable[..., Any],
+    ) -> list[Any]:
+        """As steps of a device that has its own."""
+
+    @abstractmethod
+    def explain(self, device: str) -> str:
+        """What runs, and why."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnCall(LibraryCall):
+    """A call that brings its meaning along instead of naming a row: a network."""
+
+    body: OwnBody
 
 
 @dataclass(frozen=True, slots=True)

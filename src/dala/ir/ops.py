@@ -12,6 +12,7 @@ Policy for the corners, the same on every device:
 * comparisons with NaN are false, except ``ne``;
 * casting a float to an integer truncates, saturates at the ends of the range, and NaN becomes 0;
 * ``level`` (what a ``u8`` image stores) rounds to nearest even, clamps to 0..255, and NaN becomes 0;
+  ``level16`` (what a ``u16`` image stores) is the same for 0..65535;
 * ``average(v…, w…)`` is Σ v·w / Σ w; a weight below zero (or NaN) counts as zero, so the result lies
   between the smallest and the largest value: what lets a device compute it in 16 bits;
 * ``half(v)`` is v; where images are bytes a device may compute v in f16, within a level;
@@ -144,10 +145,15 @@ def _shift(left: bool) -> Callable[[Array, Array], Array]:
     return call
 
 
-def _level(v: Array) -> Array:
-    scaled = np.asarray(v, np.float32) * np.float32(255)
-    low = np.where(scaled > 0, scaled, np.float32(0))
-    return np.rint(np.where(low < 255, low, np.float32(255))).astype(np.float32)
+def _level(white: int) -> Callable[[Array], Array]:
+    top = np.float32(white)
+
+    def call(v: Array) -> Array:
+        scaled = np.asarray(v, np.float32) * top
+        low = np.where(scaled > 0, scaled, np.float32(0))
+        return np.rint(np.where(low < top, low, top)).astype(np.float32)
+
+    return call
 
 
 def cast_array(value: Array, target: DType) -> Array:
@@ -207,7 +213,8 @@ _ROWS = [
     Op("ceil", 1, _float, _quiet(np.ceil)),
     Op("trunc", 1, _float, _quiet(np.trunc)),
     Op("round", 1, _float, _quiet(np.rint)),
-    Op("level", 1, _f32, _quiet(_level)),
+    Op("level", 1, _f32, _quiet(_level(255))),
+    Op("level16", 1, _f32, _quiet(_level(65535))),
     Op("half", 1, _float, _quiet(np.positive)),
     # mathematics
     Op("sqrt", 1, _float, _quiet(np.sqrt)),

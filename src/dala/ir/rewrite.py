@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dala.ir.dtypes import F32
+from dala.ir.dtypes import F32, U8, U16, DType
 from dala.ir.graph import (
     Access,
     Extent,
@@ -31,6 +31,11 @@ from dala.ir.verify import verify
 
 COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "eq", "ne"})
 INVERSE_255 = float(np.float32(1 / 255))
+INVERSE_65535 = float(np.float32(1 / 65535))
+LEVELS = {
+    U8: ("level", INVERSE_255),
+    U16: ("level16", INVERSE_65535),
+}  # of images: op, and its inverse
 
 
 def optimize(program: Program) -> Program:
@@ -212,6 +217,8 @@ def _simplify_node(node: Node) -> Node:
             return a
         case "level" if is_whole_level(a):
             return a.args[0]
+        case "level16" if _is_whole_level16(a):
+            return a.args[0]
     return node
 
 
@@ -220,6 +227,11 @@ def is_whole_level(node: Node) -> bool:
     if node.op != "mul" or not _is(node.args[1], INVERSE_255):
         return False
     return node.args[0].op == "level" or is_whole(node.args[0])
+
+
+def _is_whole_level16(node: Node) -> bool:
+    """The same for the 65536 levels of a u16 image: f32 has room for them and eight more bits."""
+    return node.op == "mul" and _is(node.args[1], INVERSE_65535) and node.args[0].op == "level16"
 
 
 def is_whole(node: Node) -> bool:
@@ -237,6 +249,7 @@ def normalized_whole(levels: Node) -> Node:
     return make("mul", whole, const(INVERSE_255, levels.dtype))
 
 
-def normalized_level(value: Node) -> Node:
-    """What a reader sees of ``value`` once a u8 image has stored it."""
-    return make("mul", make("level", value), const(INVERSE_255, value.dtype))
+def normalized_level(value: Node, dtype: DType = U8) -> Node:
+    """What a reader sees of ``value`` once an image of levels (u8, u16) has stored it."""
+    op, inverse = LEVELS[dtype]
+    return make("mul", make(op, value), const(inverse, value.dtype))

@@ -24,12 +24,12 @@ from dala.language.vocabulary import average, exp, f32, max, sqrt, where, x, y
 
 def gaussian_blur(
     src: Image,
-    radius: int = static(3, min=0, max=100, help="Reach of the window in pixels."),
+    radius: int = static(3, min=0, max=100, pixels=True, help="Reach of the window in pixels."),
     sigma: float | None = param(
-        None, min=0.01, max=1000, help="Width of the bell; radius / 2 if not given."
+        None, min=0.01, max=1000, pixels=True, help="Width of the bell; radius / 2 if not given."
     ),
 ) -> Value:
-    """Gaussian blur over a window of ±radius, all channels, weights normalised.
+    """Soft, out of focus: a Gaussian over a window of ±radius, all channels, weights normalised.
 
     >>> photo = np.zeros((5, 5), np.uint8)
     >>> photo[2, 2] = 255
@@ -61,10 +61,7 @@ WIDEST = 25  # the largest radius that is computed as it is
 HALVED = 40  # the largest that is computed at half the size, unless sigma is small
 REACH = 3.2  # a bell is cut off after so many sigmas: 0.14 % of it lie beyond
 SMALLEST = 64  # a smaller image is not worth shrinking
-HALF_FROM, QUARTER_FROM = (
-    6,
-    12,
-)  # the radius from which a soft blur is computed at a half, at a quarter
+HALF_FROM, QUARTER_FROM = 6, 12  # radius from which a soft blur is computed at a half, at a quarter
 SHRUNK = {2: 1.0, 4: 4.0}  # the variance that shrinking and enlarging adds, in pixels²
 
 
@@ -114,12 +111,13 @@ def _shares(place: Value, step: int) -> tuple[Value, Value, Value]:
     return before, after, 1.0 - before - after
 
 
-def soft_blur(src: Image, radius: int) -> Value:
+def soft_blur(src: Image, radius: int, sigma: float | None = None) -> Value:
     """A blur inside of other kernels, of what is soft anyway: on a smaller image where that will do."""
     if radius < HALF_FROM:
-        bell, reach = gaussian(range(radius + 1), radius / 2), range(-radius, radius + 1)
+        bell = gaussian(range(radius + 1), sigma or radius / 2)
+        reach = range(-radius, radius + 1)
         return blur_axes(src, reach, [bell[abs(d)] for d in reach])
-    return wide_blur(src, radius, None, 2 if radius < QUARTER_FROM else 4)
+    return wide_blur(src, radius, sigma, 2 if radius < QUARTER_FROM else 4)
 
 
 _wide = make_kernel(wide_blur, name="blur", domain="image")

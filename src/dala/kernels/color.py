@@ -23,7 +23,7 @@ def keep_alpha(color: Value, pixel: Vec) -> Vec:
 
 @builtin("image")
 def grayscale(src: Image) -> Vec:
-    """The luma 0.299 r + 0.587 g + 0.114 b, in r, g and b.
+    """Black and white, as bright as colours look: 0.299 r + 0.587 g + 0.114 b.
 
     >>> photo = np.full((2, 2, 3), (180, 120, 60), np.uint8)
     >>> media.grayscale(photo)[0, 0].tolist()
@@ -38,7 +38,7 @@ def grayscale(src: Image) -> Vec:
 def brightness(
     src: Image, value: float = param(0.0, min=-1, max=1, help="Added to every colour.")
 ) -> Vec:
-    """Adds ``value`` to every colour.
+    """Lighter or darker all over: c + value.
 
     >>> photo = np.full((2, 2, 3), 100, np.uint8)
     >>> media.brightness(photo, 0.2)[0, 0].tolist()
@@ -52,7 +52,7 @@ def brightness(
 def contrast(
     src: Image, value: float = param(0.0, min=-1, max=3, help="0 changes nothing, -1 gives grey.")
 ) -> Vec:
-    """(c - ½)(1 + value) + ½: colours away from the middle grey; ``tone`` does it without clipping.
+    """Dark tones darker, light ones lighter: (c - ½)(1 + value) + ½; ``tone`` does it without clipping.
 
     >>> photo = np.full((2, 2, 3), 100, np.uint8)
     >>> media.contrast(photo, 0.5)[0, 0].tolist()
@@ -66,7 +66,7 @@ def contrast(
 def saturation(
     src: Image, value: float = param(0.0, min=-1, max=3, help="0 changes nothing, -1 gives grey.")
 ) -> Vec:
-    """luma + (c - luma)(1 + value): colours away from their grey.
+    """Stronger or paler colours: luma + (c - luma)(1 + value).
 
     >>> photo = np.full((2, 2, 3), (180, 120, 60), np.uint8)
     >>> media.saturation(photo, -1)[0, 0].tolist()
@@ -82,7 +82,7 @@ def hue(
     src: Image,
     degrees: float = param(0.0, min=-360, max=360, help="120 turns red into green."),
 ) -> Vec:
-    """The colour turned about the grey axis; r + g + b and greys stay.
+    """Other colours, red to green to blue: a turn about the grey axis; greys stay.
 
     >>> photo = np.full((2, 2, 3), (200, 0, 0), np.uint8)
     >>> media.hue(photo, 120)[0, 0].tolist()
@@ -104,7 +104,7 @@ def white_balance(
     ),
     tint: float = param(0.0, min=-1, max=1, help="Above 0 towards magenta, below towards green."),
 ) -> Vec:
-    """Make a grey that was lit by this light grey again: a higher temperature gives a warmer picture.
+    """Warmer or cooler: what was grey in light of this temperature becomes grey; higher is warmer.
 
     >>> photo = np.full((2, 2, 3), 100, np.uint8)
     >>> media.white_balance(photo, 9000)[0, 0].tolist()
@@ -140,7 +140,7 @@ def sepia(
 
 @builtin("image")
 def invert(src: Image) -> Vec:
-    """The negative, 1 - c.
+    """The negative: 1 - c.
 
     >>> photo = np.full((2, 2, 3), 100, np.uint8)
     >>> media.invert(photo)[0, 0].tolist()

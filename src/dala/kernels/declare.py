@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from dala.ir.arrays import ArrayType
 from dala.ir.graph import Domain
@@ -13,6 +13,7 @@ from dala.language.kernel import (
     Kernel,
     ShapeRule,
     SizeRule,
+    ValuesRule,
     make_kernel,
 )
 from dala.language.parameter import Param, ParamValue
@@ -26,6 +27,8 @@ def builtin(
     shape_rule: ShapeRule | None = None,
     geometry: Geometry = WHOLE_IMAGES,
     output_size: SizeRule | None = None,
+    at_size: ValuesRule | None = None,
+    size_key: Callable[[Mapping[str, ParamValue]], Hashable] | None = None,
     alpha: Alpha = "kept",
 ) -> Callable[[Callable[..., object]], Kernel]:
     """Enter the decorated function under its own name."""
@@ -38,6 +41,8 @@ def builtin(
                 shape_rule=shape_rule,
                 geometry=geometry,
                 output_size=output_size,
+                at_size=at_size,
+                size_key=size_key,
                 alpha=alpha,
             )
         )
@@ -83,6 +88,9 @@ def builtin_with_variants(
     *,
     shape_rule: ShapeRule | None = None,
     output_size: SizeRule | None = None,
+    at_size: ValuesRule | None = None,
+    size_key: Callable[[Mapping[str, ParamValue]], Hashable] | None = None,
+    alpha: Alpha = "kept",
 ) -> Kernel:
     """Enter an image kernel under ``name``; ``choose`` says where a variant takes its place."""
     plain = make_kernel(function, name=name, domain="image")
@@ -96,7 +104,9 @@ def builtin_with_variants(
         example=plain.example,
         shape_rule=shape_rule,
         output_size=output_size,
-        alpha="kept",
+        at_size=at_size,
+        size_key=size_key,
+        alpha=alpha,
     )
     kernel.choose = choose
     return add_builtin(kernel)

@@ -8,13 +8,14 @@ without a dark seam. Grey images have no alpha; there the grey itself fades.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import cast
 
 from dala.errors import ParameterError, ShapeError
 from dala.ir.arrays import ArrayType
-from dala.kernels.declare import builtin
+from dala.kernels.declare import builtin, builtin_with_variants
 from dala.language import vocabulary
+from dala.language.kernel import Kernel, make_kernel
 from dala.language.parameter import ParamValue, param, static
 from dala.language.values import Image, Scalar, Value, Vec
 from dala.language.vocabulary import clamp, cos, min, pi, sin, where, x, y
@@ -40,17 +41,46 @@ def _cropped(
     return size
 
 
+ANCHORS = {
+    "top-left": (0, 0), "top": (1, 0), "top-right": (2, 0),
+    "left": (0, 1), "center": (1, 1), "right": (2, 1),
+    "bottom-left": (0, 2), "bottom": (1, 2), "bottom-right": (2, 2),
+}  # fmt: skip  # in halves of the room that is left
+
+
 def _left_over(values: Mapping[str, ParamValue], width: int, height: int) -> tuple[int, int]:
-    """A side that is not given is all that is left."""
+    """A side that is not given is all that is left, or follows from the proportions."""
     left, top = (cast("int", values[name]) for name in ("x", "y"))
     wide, high = (cast("int | None", values[name]) for name in ("width", "height"))
+    ratio = cast("float | None", values["ratio"])
+    if ratio is not None:
+        if wide is not None or high is not None:
+            raise ParameterError("crop: give a ratio or a size, not both")
+        wide = builtins.max(1, builtins.min(width - left, round((height - top) * ratio)))
+        high = builtins.max(1, builtins.min(height - top, round((width - left) / ratio)))
     wide = width - left if wide is None else wide
     high = height - top if high is None else high
-    if builtins.min(wide, high) < 1 or left + wide > width or top + high > height:
+    across, down = _anchor(cast("str | None", values["at"]), ratio)
+    x, y = left + ((width - wide) * across >> 1), top + ((height - high) * down >> 1)
+    if builtins.min(wide, high) < 1 or x + wide > width or y + high > height:
         raise ShapeError(
             f"crop: {wide} × {high} from ({left}, {top}) does not fit into {width} × {height}"
         )
     return wide, high
+
+
+def _anchor(at: str | None, ratio: float | None) -> tuple[int, int]:
+    return ANCHORS[at or ("top-left" if ratio is None else "center")]
+
+
+def _with_size(values: Mapping[str, ParamValue], width: int, height: int) -> dict[str, ParamValue]:
+    wide, high = _left_over(values, width, height)
+    return {**values, "width": wide, "height": high}
+
+
+def _open_size(values: Mapping[str, ParamValue]) -> Hashable:
+    """A size that is left open depends on where it begins."""
+    return None if None not in (values["width"], values["height"]) else (values["x"], values["y"])
 
 
 def _same_size(
@@ -65,20 +95,38 @@ def any_size(
     """The output may have any size."""
 
 
-@builtin("image", shape_rule=_cropped, output_size=_left_over)
+@builtin(
+    "image", shape_rule=_cropped, output_size=_left_over, at_size=_with_size, size_key=_open_size
+)
 def crop(
     src: Image,
     x: int = param(0, min=0, max=65_535, help="The first column."),
     y: int = param(0, min=0, max=65_535, help="The first row."),
     width: int | None = static(None, min=1, max=65_536, help="Columns; the output's if not given."),
     height: int | None = static(None, min=1, max=65_536, help="Rows; the output's if not given."),
+    ratio: float | None = static(
+        None,
+        min=0.001,
+        max=1000,
+        help="Width by height (1.778 is 16:9): as much as there is of it.",
+    ),
+    at: str | None = static(
+        None, choices=tuple(ANCHORS), help="From where x and y count; of a ratio, the center."
+    ),
 ) -> Vec:
-    """The rectangle that begins at (x, y); a part that lies beyond the border repeats the edge.
+    """A part of the picture: the rectangle at (x, y), or as much as a ratio allows.
+
+    In ``run_kernel`` a part that lies beyond the border repeats the edge.
 
     >>> media.crop(np.array([[1, 2, 3, 4]], np.uint8), 1, width=2)
     array([[2, 3]], dtype=uint8)
     """
-    return src.at(vocabulary.x + x, vocabulary.y + y)
+    across, down = _anchor(at, ratio)
+    if (across, down) == (0, 0):
+        return src.at(vocabulary.x + x, vocabulary.y + y)
+    left = ((src.width - vocabulary.width) * across) >> 1
+    top = ((src.height - vocabulary.height) * down) >> 1
+    return src.at(vocabulary.x + (x + left), vocabulary.y + (y + top))
 
 
 @builtin("image", shape_rule=_same_size)
@@ -97,21 +145,61 @@ def flip(
     return src.at(column, row)
 
 
-@builtin("image", shape_rule=any_size, alpha="written")
-def rotate(
+def turn_about_centre(
     src: Image, degrees: float = param(0.0, min=-36_000, max=36_000, help="Counter-clockwise.")
 ) -> Vec:
-    """The image turned about its centre, which comes to lie on the output's centre; bilinear.
+    """The image turned about its centre; by 90°, 180° or 270° without any loss, and in full.
 
-    >>> photo = np.array([[0, 0, 0], [0, 0, 255], [0, 0, 0]], np.uint8)
-    >>> media.rotate(photo, 90)[:2].tolist()
-    [[0, 255, 0], [0, 0, 0]]
+    A photo that is turned by a right angle swaps its sides. By any other angle it keeps its size, and
+    the corners are cut; bilinear.
+
+    >>> photo = np.array([[1, 2, 3], [4, 5, 6]], np.uint8)
+    >>> media.rotate(photo, 90).tolist()
+    [[3, 6], [2, 5], [1, 4]]
     """
     angle = degrees * (pi / 180)
     across, down = x - (vocabulary.width - 1) * 0.5, y - (vocabulary.height - 1) * 0.5
     u = across * cos(angle) + ((src.width - 1) * 0.5 - down * sin(angle))
     v = across * sin(angle) + ((src.height - 1) * 0.5 + down * cos(angle))
     return sample_inside(src, u, v)
+
+
+def turn_by_quarters(
+    src: Image, degrees: float = param(0.0), quarters: int = static(min=0, max=3)
+) -> Vec:
+    """Every pixel at its new place, as it is."""
+    last_x, last_y = src.width - 1, src.height - 1
+    column, row = ((x, y), (last_x - y, x), (last_x - x, last_y - y), (y, last_y - x))[quarters]
+    return src.at(column, row)
+
+
+def quarter_turns(values: Mapping[str, ParamValue]) -> int | None:
+    """How often a right angle is turned, 0 to 3; None for any other angle."""
+    degrees = cast("float", values["degrees"])
+    return None if degrees % 90 else int(degrees // 90) % 4
+
+
+def _turned(values: Mapping[str, ParamValue], width: int, height: int) -> tuple[int, int]:
+    return (height, width) if quarter_turns(values) in (1, 3) else (width, height)
+
+
+def _choose_turn(
+    inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
+) -> tuple[Kernel, Mapping[str, ParamValue]] | None:
+    """Right angles move whole pixels, where the output has the size for it."""
+    quarters = quarter_turns(values)
+    if not quarters or len(inputs) != 1 or len(inputs[0].shape) < 2:
+        return None  # turned by 0 every pixel lies on one, too
+    rows, columns = inputs[0].shape[:2]
+    wide, high = _turned(values, columns, rows)
+    return (_by_quarters, {"quarters": quarters}) if output.shape[:2] == (high, wide) else None
+
+
+_by_quarters = make_kernel(turn_by_quarters, name="rotate", domain="image", shape_rule=any_size)
+rotate = builtin_with_variants(
+    "rotate", turn_about_centre, _choose_turn, shape_rule=any_size, output_size=_turned,
+    size_key=quarter_turns, alpha="written",
+)  # fmt: skip
 
 
 @builtin("image", shape_rule=any_size, alpha="written")

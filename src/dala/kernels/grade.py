@@ -11,13 +11,15 @@ from dala.kernels.color import keep_alpha
 from dala.kernels.declare import builtin
 from dala.kernels.generate import scramble
 from dala.language.parameter import param, static
-from dala.language.values import Image, Value, Vec
+from dala.language.values import Image, Operand, Value, Vec
 from dala.language.vocabulary import (
     clamp,
     f32,
+    floor,
     luma,
     max,
     min,
+    mix,
     rgb,
     smoothstep,
     u32,
@@ -25,6 +27,7 @@ from dala.language.vocabulary import (
     y,
 )
 
+MIXED = 1.8  # what grains lose when they are mixed, and a reduced picture when it is averaged
 _PEAK = 27 / 4  # t(1-t)² is 1 / _PEAK where it is largest, at a third
 
 
@@ -96,6 +99,7 @@ def grain(
     src: Image,
     amount: float = param(0.1, min=0, max=1, help="How far it goes at most; 0 changes nothing."),
     seed: int = param(0, min=0, max=2**31 - 1, help="Another seed, another grain: one per frame."),
+    size: int = static(1, min=1, max=64, pixels=True, help="Width of a grain in pixels."),
 ) -> Vec:
     """The grain of film: grey noise, strongest in the middle tones.
 
@@ -104,18 +108,36 @@ def grain(
     True
     """
     p = src[0, 0]
-    row = scramble(u32(y) * 0x9E3779B1 + scramble(u32(seed) + 0x85EBCA77))
-    bits = scramble(u32(x) * 0xC2B2AE3D + row)
-    noise = (f32(bits & 0xFFFF) + f32(bits >> 16)) * (1 / 0xFFFF) - 1.0  # a triangle, -1..1
+    noise = _grains(x, y, seed) if size == 1 else _large_grains(size, seed)
     t = clamp(luma(p), 0.0, 1.0)
     return keep_alpha(p.rgb + noise * amount * (0.2 + 3.2 * t * (1.0 - t)), p)
+
+
+def _grains(column: Value, row: Value, seed: Operand) -> Value:
+    """A number in -1..1 for each place; those near 0 are more likely."""
+    line = scramble(u32(row) * 0x9E3779B1 + scramble(u32(seed) + 0x85EBCA77))
+    bits = scramble(u32(column) * 0xC2B2AE3D + line)
+    return (f32(bits & 0xFFFF) + f32(bits >> 16)) * (1 / 0xFFFF) - 1.0  # a triangle
+
+
+def _large_grains(size: int, seed: Operand) -> Value:
+    """The same from grain to grain, with smooth ways between. Mixing weakens it, so it is made stronger: a
+    picture that is made smaller by ``size`` has the grain it would have had at that size."""
+    across, down = (x + (0.5 + 0.5 * size)) * (1 / size), (y + (0.5 + 0.5 * size)) * (1 / size)
+    left, top = floor(across), floor(down)
+    u, v = across - left, down - top
+    rows = [
+        mix(_grains(left, line, seed), _grains(left + 1.0, line, seed), u)
+        for line in (top, top + 1.0)
+    ]
+    return mix(rows[0], rows[1], v) * MIXED
 
 
 @builtin("image")
 def glow(
     src: Image,
     amount: float = param(0.3, min=0, max=1, help="0 changes nothing."),
-    radius: int = static(12, min=1, max=100, help="Reach of the light in pixels."),
+    radius: int = static(12, min=1, max=400, pixels=True, help="Reach of the light in pixels."),
 ) -> Vec:
     """Light that spills from bright places, as through a soft-focus lens.
 

@@ -13,7 +13,7 @@ from dala.language.vocabulary import height, max, min, sqrt, width, x, y
 def exposure(
     src: Image, stops: float = param(0.0, min=-10, max=10, help="One stop up is twice the light.")
 ) -> Vec:
-    """Twice the light for each stop: c · 2^stops.
+    """More or less light, in stops as on a camera: c · 2^stops.
 
     >>> photo = np.full((2, 2, 3), 100, np.uint8)
     >>> media.exposure(photo, 1)[0, 0].tolist()
@@ -27,7 +27,7 @@ def exposure(
 def gamma(
     src: Image, value: float = param(1.0, min=0.01, max=100, help="Above 1 lightens the mid-tones.")
 ) -> Vec:
-    """c^(1 / value): black and white stay; c below 0 (and NaN) counts as 0.
+    """Lighter or darker middle tones, black and white stay: c^(1 / value); below 0 counts as 0.
 
     >>> photo = np.full((2, 2, 3), 100, np.uint8)
     >>> media.gamma(photo, 2)[0, 0].tolist()

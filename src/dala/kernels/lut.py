@@ -43,7 +43,7 @@ _LUT = array_param(
 
 @builtin("image")
 def lut(src: Image, lut: Image = _LUT) -> Vec:
-    """Colours through a look-up table, 1-D (linear) or 3-D (tetrahedral); alpha is kept.
+    """Colours by a grading table (.cube), 1-D (linear) or 3-D (tetrahedral); alpha is kept.
 
     >>> photo = np.full((2, 2, 3), 100, np.uint8)
     >>> negative = np.linspace([1.0, 1, 1], [0.0, 0, 0], 2)

@@ -27,7 +27,7 @@ def chroma_key(
     ),
     softness: float = param(0.1, min=0, max=2, help="Width of the edge beyond the threshold."),
 ) -> Vec:
-    """Transparent where the chroma is near the key's; the screen's cast on the rest is removed.
+    """Green screen: transparent where the colour is near the key's; its cast on the rest is removed.
 
     >>> photo = np.array([[[0, 177, 64], [200, 80, 70]]], np.uint8)
     >>> media.chroma_key(photo)[0, :, 3].tolist()
@@ -88,7 +88,7 @@ def background_replace(image: Image, mask: Image, background: Image | None = Non
 def background_blur(
     image: Image,
     mask: Image,
-    radius: int = static(12, min=1, max=100, help="Reach of the window in pixels."),
+    radius: int = static(12, min=1, max=100, pixels=True, help="Reach of the window in pixels."),
 ) -> Vec:
     """Blurred where the mask is black, sharp where it is white; what is in front does not smear.
 

@@ -59,7 +59,7 @@ MEDIAN_AT = {3: 1, 5: 6, 7: 14}  # the place where SELECT leaves the median
 def median(
     src: Image, radius: int = static(1, min=1, max=3, help="Reach of the window in pixels.")
 ) -> Vec:
-    """The middle value of each colour in a window of ±radius: specks go, edges stay; alpha kept.
+    """Without specks and dust, edges stay: the middle value of each colour in a window of ±radius.
 
     >>> photo = np.full((5, 5), 100, np.uint8)
     >>> photo[2, 2] = 255

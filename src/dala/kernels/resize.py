@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from dala.errors import KernelError
+from dala.errors import KernelError, ParameterError
 from dala.ir.arrays import ArrayType
 from dala.kernels import halves
 from dala.kernels.declare import builtin_with_variants
@@ -59,12 +60,25 @@ def mix_pixels(
         choices=("nearest", "bilinear", "bicubic", "area", "lanczos"),
         help="How to mix pixels; area is best for shrinking.",
     ),
+    fit: str = static(
+        "stretch",
+        choices=("stretch", "contain", "cover"),
+        help="Other proportions: stretch them, fit inside (contain), or fill and cut (cover).",
+    ),
+    scale: float | None = static(
+        None, min=0.0001, max=100, help="The size by a factor: 0.5 is half of each side."
+    ),
+    long_edge: int | None = static(
+        None, min=1, max=65_536, help="Pixels of the longer side; the other follows."
+    ),
 ) -> Vec:
     """The image in another size; pixel centres keep their place.
 
     >>> media.resize(np.zeros((480, 640, 3), np.uint8), 320, interpolation="area").shape
     (240, 320, 3)
     """
+    if fit == "cover":
+        return _cover(src, interpolation)
     if interpolation == "nearest":
         column = _pixel_under(x, src.width, vocabulary.width)
         return src.at(column, _pixel_under(y, src.height, vocabulary.height))
@@ -84,25 +98,79 @@ def mix_by_area(
     height: int | None = static(None),
     columns: int = static(min=SAMPLED, max=MOST_TAPS),
     rows: int = static(min=SAMPLED, max=MOST_TAPS),
+    fit: str = static("stretch"),
 ) -> Vec:
     """Resize by area, once it is known how many columns and rows a new pixel touches."""
+    if fit == "cover":
+        scale, left, top = _covering(src)
+        return mix_taps(src, _taps_below(x, left, scale, columns), _taps_below(y, top, scale, rows))
     across = _taps_under(x, src.width, vocabulary.width, columns)
     down = _taps_under(y, src.height, vocabulary.height, rows)
     return mix_taps(src, across, down)
 
 
+def _covering(src: Image) -> tuple[Value, Value, Value]:
+    """Of a size that is filled: source pixels to a new one, and where the first new pixel begins."""
+    scale = min(src.width / vocabulary.width, src.height / vocabulary.height)
+    left = (src.width - vocabulary.width * scale) * 0.5
+    top = (src.height - vocabulary.height * scale) * 0.5
+    return scale, left, top
+
+
+def _cover(src: Image, interpolation: str) -> Vec:
+    """The middle of an image of other proportions, as much as fills the output."""
+    scale, left, top = _covering(src)
+    u, v = (x + 0.5) * scale + (left - 0.5), (y + 0.5) * scale + (top - 0.5)
+    if interpolation == "nearest":
+        return src.at(s32(floor(u + 0.5)), s32(floor(v + 0.5)))
+    if interpolation == "bilinear":
+        return src.sample(u, v)
+    if interpolation == "area":
+        raise KernelError("how far area reaches depends on the sizes: it works in run_kernel only")
+    weigh = cubic_weights if interpolation == "bicubic" else lanczos_weights
+    return mix_taps(src, _taps_around(u, weigh), _taps_around(v, weigh))
+
+
 def _resized(
     inputs: Sequence[ArrayType], output: ArrayType, values: Mapping[str, ParamValue]
 ) -> tuple[int, ...] | None:
+    relative = values["scale"] is not None or values["long_edge"] is not None
+    if relative or values["fit"] == "contain":
+        wide, high = _new_size(values, inputs[0].shape[1], inputs[0].shape[0])
+        return (high, wide) if relative or values["width"] is not None else None
     return given_size("resize", values)
 
 
-def _in_proportion(values: Mapping[str, ParamValue], width: int, height: int) -> tuple[int, int]:
-    """Of one side alone, the other follows."""
-    wide, high = (cast("int | None", values[name]) for name in ("width", "height"))
+def _new_size(values: Mapping[str, ParamValue], width: int, height: int) -> tuple[int, int]:
+    """Of one side alone, the other follows; a factor or a longer side say both."""
+    wide, high, edge = (
+        cast("int | None", values[name]) for name in ("width", "height", "long_edge")
+    )
+    factor = cast("float | None", values["scale"])
+    if [factor is None, edge is None, wide is None and high is None].count(False) > 1:
+        raise ParameterError(
+            "resize: give a scale, a long_edge, or a width and height; one of them"
+        )
+    if edge is not None:
+        factor = edge / builtins.max(width, height)
+    elif wide is not None and high is not None and values["fit"] == "contain":
+        factor = builtins.min(wide / width, high / height)
+    if factor is not None:
+        return _times(width, factor), _times(height, factor)
     if wide is None:
-        wide = width if high is None else builtins.max(1, round(width * high / height))
-    return wide, builtins.max(1, round(height * wide / width)) if high is None else high
+        wide = width if high is None else _times(width, high / height)
+    return wide, _times(height, wide / width) if high is None else high
+
+
+def _times(side: int, factor: float) -> int:
+    return builtins.max(1, round(side * factor))
+
+
+def _with_size(values: Mapping[str, ParamValue], width: int, height: int) -> dict[str, ParamValue]:
+    wide, high = _new_size(values, width, height)
+    fit = "stretch" if values["fit"] == "contain" else values["fit"]
+    known: dict[str, ParamValue] = {"width": wide, "height": high, "fit": fit}
+    return {**values, **known, "scale": None, "long_edge": None}
 
 
 def _variant(
@@ -137,7 +205,8 @@ def _choose(
     images = len(shapes) == 2 and all(len(s) == 2 for s in shapes)
     old, new = (shapes[0], shapes[1]) if images else ((1, 1), (1, 1))
     many = values["interpolation"] in ("bicubic", "lanczos")
-    if images:
+    cut = images and values["fit"] == "cover" and old[0] * new[1] != old[1] * new[0]
+    if images and not cut:
         if old == new:
             return _same, {}
         if old == tuple(2 * n for n in new):
@@ -146,11 +215,20 @@ def _choose(
             return _to_double_of_many if many else _to_double, {}
     if values["interpolation"] != "area":
         return None
-    return _by_area, {"rows": count_taps(old[0], new[0]), "columns": count_taps(old[1], new[1])}
+    if cut:
+        scale = builtins.min(old[0] / new[0], old[1] / new[1])
+        taps = 2 if scale <= 1 else math.ceil(scale) + 1
+        taps = SAMPLED if taps > MOST_TAPS else taps
+        return _by_area, {"rows": taps, "columns": taps}
+    return _by_area, {
+        "fit": "stretch",
+        "rows": count_taps(old[0], new[0]),
+        "columns": count_taps(old[1], new[1]),
+    }
 
 
 resize = builtin_with_variants(
-    "resize", mix_pixels, _choose, shape_rule=_resized, output_size=_in_proportion
+    "resize", mix_pixels, _choose, shape_rule=_resized, output_size=_new_size, at_size=_with_size
 )
 
 
@@ -211,9 +289,19 @@ def _taps_under(position: Scalar, source: Scalar, target: Scalar, count: int) ->
         parts = 2 * MOST_TAPS
         middles = [parts * position + (2 * k + 1) for k in range(MOST_TAPS)]
         return [(_whole_part(m, source, parts * target), 1 / MOST_TAPS) for m in middles]
-    scale = source / target
+    return _taps_below(position, 0.0, source / target, count)
+
+
+def _taps_below(position: Scalar, origin: Operand, scale: Value, count: int) -> Taps:
+    """The same where new pixels are ``scale`` wide and the first one begins at ``origin``."""
     extent = max(scale, 1.0)
+    if count == SAMPLED:
+        steps = [(k + 0.5) / MOST_TAPS for k in range(MOST_TAPS)]
+        places = [(position + step) * scale + origin for step in steps]
+        return [(s32(floor(place)), 1 / MOST_TAPS) for place in places]
     begin = (position + 0.5) * scale - extent * 0.5
+    if not isinstance(origin, float):
+        begin = begin + origin
     first = floor(begin + _ROUNDING)
     end, number = begin + extent, s32(first)
     taps: Taps = []

@@ -17,7 +17,7 @@ _ROUNDING = 1e-6
 def threshold(
     src: Image, value: float = param(0.5, min=0, max=1, help="White from this luma on.")
 ) -> Vec:
-    """White where the luma is at least ``value``, else black (NaN too).
+    """Only black and white: white where the luma is at least ``value`` (NaN is black).
 
     >>> photo = np.full((2, 2, 3), 100, np.uint8)
     >>> media.threshold(photo, 0.3)[0, 0].tolist()
@@ -32,7 +32,7 @@ def threshold(
 def posterize(
     src: Image, levels: int = param(4, min=2, max=256, help="Tones left in each channel.")
 ) -> Vec:
-    """Each channel in ``levels`` steps of equal width, black and white among them; NaN is black.
+    """Few tones, as on a poster: each channel in ``levels`` steps of equal width; NaN is black.
 
     >>> photo = np.full((2, 2, 3), 100, np.uint8)
     >>> media.posterize(photo, 2)[0, 0].tolist()
@@ -45,7 +45,8 @@ def posterize(
 
 @builtin("image")
 def pixelate(
-    src: Image, size: int = param(8, min=1, max=1024, help="Edge of a block in pixels.")
+    src: Image,
+    size: int = param(8, min=1, max=1024, pixels=True, help="Edge of a block in pixels."),
 ) -> Vec:
     """Blocks of one colour: the mean of four pixels spread over the block.
 

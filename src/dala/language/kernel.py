@@ -14,7 +14,7 @@ from typing import Literal, cast
 from dala import forking
 from dala.errors import DTypeError, KernelError, ShapeError
 from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import F32, U8
+from dala.ir.dtypes import F32, IMAGE_DTYPES
 from dala.ir.graph import OUTPUT, Domain, Extent, Program, accesses, walk
 from dala.ir.library import LIBRARY, LibraryCall
 from dala.ir.planes import Plane
@@ -35,6 +35,7 @@ ShapeRule = Callable[
     [Sequence[ArrayType], ArrayType, Mapping[str, ParamValue]], "tuple[int, ...] | None"
 ]  # the output shape a kernel wants, or None where any will do
 SizeRule = Callable[[Mapping[str, ParamValue], int, int], "tuple[int, int]"]
+ValuesRule = Callable[[Mapping[str, ParamValue], int, int], "Mapping[str, ParamValue]"]
 # Of an opaque picture: it stays opaque; it may be transparent in places; and that is what it is for, so a
 # picture without alpha gets one.
 Alpha = Literal["kept", "written", "added"]
@@ -82,6 +83,8 @@ class Kernel:
         optional_inputs: int = 0,
         geometry: Geometry = WHOLE_IMAGES,
         output_size: SizeRule | None = None,
+        at_size: ValuesRule | None = None,
+        size_key: Callable[[Mapping[str, ParamValue]], Hashable] | None = None,
         alpha: Alpha = "written",
     ) -> None:
         self.name = name
@@ -94,6 +97,8 @@ class Kernel:
         self.library = library
         self.geometry = geometry
         self.output_size = output_size  # of what it makes of a picture; the picture's own if None
+        self.at_size = at_size  # the values on a picture of a size, where they depend on it
+        self.size_key = size_key  # what of the run-time values decides about the size
         self.alpha = alpha
         self.general: Kernel | None = None  # the same for images of any size, if this is for some
         self._shape_rule = shape_rule
@@ -255,16 +260,17 @@ class Kernel:
         self, inputs: Sequence[ArrayType], output: ArrayType
     ) -> tuple[list[SourceType], SourceType]:
         for role, array in [*(("input", a) for a in inputs), ("output", output)]:
-            if array.dtype not in (U8, F32):
+            if array.dtype not in IMAGE_DTYPES:
                 raise DTypeError(
-                    f"{self.name}: expected a u8 or f32 {role} image, got {array.dtype}; convert it first"
+                    f"{self.name}: expected a u8, u16 or f32 {role} image, got {array.dtype}; "
+                    "convert it first"
                 )
             if array.channels not in (1, 4) or len(array.shape) not in (2, 3):
                 raise ShapeError(
                     f"{self.name}: expected an {role} of shape (H, W, 4), (H, W, 1) or (H, W), "
                     f"got {array.shape}; {_shape_hint(array.shape)}"
                 )
-        # u8 and f32 images trace alike (values are 0..1), so they share one program
+        # images of all types trace alike (values are 0..1), so they share one program
         given = self.geometry
         kinds = [SourceType(F32, channels=a.channels, grid=given.input_grid) for a in inputs]
         if given.input_planes:
@@ -350,6 +356,8 @@ def make_kernel(
     shape_rule: ShapeRule | None = None,
     geometry: Geometry = WHOLE_IMAGES,
     output_size: SizeRule | None = None,
+    at_size: ValuesRule | None = None,
+    size_key: Callable[[Mapping[str, ParamValue]], Hashable] | None = None,
     alpha: Alpha = "written",
 ) -> Kernel:
     """A Kernel from a function or from text; the signature tells inputs from parameters."""
@@ -391,6 +399,8 @@ def make_kernel(
         optional_inputs=optional,
         geometry=geometry,
         output_size=output_size,
+        at_size=at_size,
+        size_key=size_key,
         alpha=alpha,
     )
 

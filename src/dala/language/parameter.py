@@ -49,6 +49,7 @@ class Param:
     finite: bool = True
     length: int = 0
     load: Loader | None = None
+    pixels: bool = False  # a length in pixels: in a look it follows the picture's size
     # numbers of these types in this range fit as they are
     _plain: tuple[builtins.type, ...] = field(default=(), init=False, repr=False, compare=False)
     _range: tuple[float, float] = field(default=(0, 0), init=False, repr=False, compare=False)
@@ -202,10 +203,12 @@ def param(
     help: str = "",
     finite: bool = True,
     length: int = 0,
+    pixels: bool = False,
 ) -> Any:
     """Declare a run-time parameter, as the default of a kernel function's argument.
 
-    A tuple as default, or a ``length``, declares that many numbers (a colour, a matrix).
+    A tuple as default, or a ``length``, declares that many numbers (a colour, a matrix). ``pixels`` says
+    that it is a length in the picture, which in a look follows the picture's size.
 
     >>> import dala
     >>> @dala.kernel
@@ -216,7 +219,7 @@ def param(
     1
     """
     declared = {"default": default, "min": min, "max": max, "help": help}
-    return _Declared({**declared, "finite": finite, "length": length})
+    return _Declared({**declared, "finite": finite, "length": length, "pixels": pixels})
 
 
 def static(
@@ -226,6 +229,7 @@ def static(
     max: float | None = None,
     help: str = "",
     choices: Sequence[str] = (),
+    pixels: bool = False,
 ) -> Any:
     """Declare a compile-time parameter: each value is a specialisation of its own.
 
@@ -237,7 +241,7 @@ def static(
     True
     """
     declared = {"default": default, "min": min, "max": max, "help": help}
-    return _Declared({**declared, "choices": tuple(choices), "static": True})
+    return _Declared({**declared, "choices": tuple(choices), "static": True, "pixels": pixels})
 
 
 def array_param(default: None = REQUIRED, *, load: Loader | None = None, help: str = "") -> Any:

@@ -114,9 +114,9 @@ def _as_numbers(value: object) -> Array:
 
 
 def _as_picture(array: Array) -> Array:
-    """The array as an image of four f32 channels of its own; bytes become 0..1."""
-    if array.dtype.kind != "f" and array.dtype != np.uint8:
-        raise ValueError(f"expected floats, or bytes 0..255, got {array.dtype}; convert it first")
+    """The array as an image of four f32 channels of its own; levels of 8 or 16 bits become 0..1."""
+    if array.dtype.kind != "f" and array.dtype not in (np.uint8, np.uint16):
+        raise ValueError(f"expected floats, uint8 or uint16, got {array.dtype}; convert it first")
     levels = array.reshape(1, -1) if array.ndim == 1 else array
     levels = levels[..., None] if levels.ndim == 2 else levels
     if array.size == 0 or levels.ndim != 3 or levels.shape[2] not in (1, 3, 4):
@@ -124,7 +124,7 @@ def _as_picture(array: Array) -> Array:
             "expected (rows, columns, 4), (rows, columns, 3), (rows, columns) or (columns,), "
             f"got {array.shape}"
         )
-    scale = np.float32(1 / 255 if array.dtype == np.uint8 else 1)
+    scale = np.float32(1 if array.dtype.kind == "f" else 1 / np.iinfo(array.dtype).max)
     picture = np.ones((*levels.shape[:2], 4), np.float32)
     with np.errstate(over="ignore"):
         picture[..., : max(3, levels.shape[2])] = levels.astype(np.float32) * scale

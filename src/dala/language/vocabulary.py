@@ -16,7 +16,7 @@ import numpy as np
 
 from dala.errors import KernelError
 from dala.ir import graph
-from dala.ir.dtypes import BOOL, F32, F64, S32, S64, U8, U32, DType
+from dala.ir.dtypes import BOOL, F32, F64, S32, S64, U8, U16, U32, DType
 from dala.ir.graph import OUTPUT, Extent, Node
 from dala.ir.ops import cast_array
 from dala.language.budget import count_nodes
@@ -287,6 +287,11 @@ def u32(value: Operand) -> Value:
     return _cast(value, U32)
 
 
+def u16(value: Operand) -> Value:
+    """``value`` as u16."""
+    return _cast(value, U16)
+
+
 def u8(value: Operand) -> Value:
     """``value`` as u8."""
     return _cast(value, U8)
@@ -306,7 +311,7 @@ FUNCTIONS = {
     for f in (
         index, size, floor, ceil, trunc, round, fract, sqrt, exp, log, sin, cos, tanh, atan2, pow,
         abs, sign, min, max, clamp, mix, step, smoothstep, average, where, dot, sum, luma, rgb, rgba,
-        f32, f64, s32, s64, u32, u8, intermediate, half_precision,
+        f32, f64, s32, s64, u32, u16, u8, intermediate, half_precision,
     )
 }  # fmt: skip
 POSITIONS: dict[str, Scalar] = {"x": x, "y": y, "width": width, "height": height}

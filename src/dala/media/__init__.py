@@ -6,14 +6,17 @@
     program.py      a chain made ready         looks.py     chains with a name (lookfile.py: their files)
     step.py         one filter of a chain      further.py   the further images it reads
     pictures.py     NumPy, PIL, bytes, …       pil.py       PIL images; packing.py: RGB ↔ RGBA
+    overlays.py     a logo on a picture        automatic.py filters that look at the picture first
     backgrounds.py, planar.py, generate.py     shipped/     looks that come with dala
     annotate/       boxes, masks, … drawn on pictures
+    losses.py       what an output cannot hold, said in one line
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
 
 Pictures are NumPy arrays, PIL images, bytes with a width and a height, DLPack (torch) or buffers; grey,
-RGB or RGBA, with ``channels="bgr"`` BGR(A); of uint8 or float32 (0..1; values beyond go through as they
-are, and are not clipped). What comes back is of the same kind. The picture itself is not changed.
+RGB or RGBA, with ``channels="bgr"`` BGR(A); of uint8, uint16 (0..65535) or float32 (0..1; values beyond go
+through as they are, and are not clipped). What comes back is of the same kind. The picture itself is not
+changed.
 """
 
 from __future__ import annotations

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from dala.compute.buffers import Buffer
 from dala.compute.engine import Engine
 from dala.errors import DeviceError
 from dala.language.kernel import Kernel
-from dala.media.chain import Chain, Filters, find_filter, make_step
+from dala.media.chain import Chain, Filters, Step, find_filter, make_step
 from dala.media.pictures import Channels, Picture, take_picture, with_alpha
 from dala.media.program import (
     Program,
@@ -96,12 +99,32 @@ def apply_chain(
     if needs_alpha:
         picture = with_alpha(picture)
     engine = engine_with(picture, device, who)
+    if chain.is_open:
+        chain = measured(chain, picture, device)
     output = new_buffer(engine, output_type(chain, picture.layout))
     source = upload_to(picture, engine)
     Program(engine, chain, picture.layout, source, output).pipeline.run()
     if isinstance(picture.pixels, Buffer):
         return output  # type: ignore[return-value]
     return picture.give_back(read_result(output))  # type: ignore[return-value]
+
+
+def measured(chain: Chain, picture: Picture, device: str | None) -> Chain:
+    """The chain with what its filters see in this picture, each behind those before it."""
+    steps: list[Step] = []
+    for step in chain.steps:
+        steps.append(step.measured(_seen(picture, steps, device)) if step.is_open else step)
+    return chain.replaced(steps)
+
+
+def _seen(picture: Picture, steps: Sequence[Step], device: str | None) -> npt.NDArray[Any]:
+    """The picture behind these steps, as RGB."""
+    pixels = picture.pixels.read() if isinstance(picture.pixels, Buffer) else picture.pixels
+    if pixels.ndim == 3 and picture.layout.swapped:
+        pixels = pixels[..., [2, 1, 0, 3][: pixels.shape[2]]]
+    if not steps:
+        return pixels
+    return apply_chain(np.ascontiguousarray(pixels), Chain(steps), None, None, device, who="auto")
 
 
 def upload_to(picture: Picture, engine: Engine) -> Buffer:

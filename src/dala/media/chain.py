@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
 
@@ -23,6 +24,7 @@ from dala.language.kernel import Kernel
 from dala.language.registry import is_builtin
 from dala.language.tables import Table
 from dala.media.lookfile import find_look, parse_params, read_look
+from dala.media.overlays import OVERLAY, fit_overlay
 from dala.media.stages import MIX, fit_image
 from dala.media.step import Step, filter_names, find_filter, further_inputs, make_step
 
@@ -105,6 +107,15 @@ class Chain:
         return self._structure
 
     @property
+    def is_open(self) -> bool:
+        """Whether a filter of it has to look at a picture before it can run (``auto_levels``)."""
+        return any(step.is_open for step in self.steps)
+
+    def replaced(self, steps: Iterable[Step]) -> Chain:
+        """Other steps at the same strength."""
+        return Chain(steps, self.strength)
+
+    @property
     def writes_alpha(self) -> bool:
         """Whether an opaque picture may be transparent in places afterwards."""
         return any(step.kernel.alpha != "kept" for step in self.steps)
@@ -175,6 +186,11 @@ def _add_step(
     added: Added,
     images_are_bgr: bool,
 ) -> Buffer | Scratch:
+    if step.is_open:
+        raise ArgumentError(
+            f"{step.name} looks at a picture first: run the chain through dala.media, or measure it "
+            "with chain.measured(picture)"
+        )
     rows, columns, *channels = source.shape
     wide, high = step.size_after(columns, rows)
     if output is None:
@@ -183,6 +199,10 @@ def _add_step(
     for image in step.images.values():
         added.images.append(image.buffer_on(pipeline.engine))
         size, swap = (rows, columns), images_are_bgr and not image.is_rgb
+        if step.kernel is OVERLAY:
+            logo = added.images[-1]
+            inputs.append(fit_overlay(pipeline, logo, step.values, columns, swap=swap))
+            continue
         fitting = fit_image(pipeline, added.images[-1], size, source.type.channels, swap=swap)
         inputs.append(fitting)
     params = step.values_at(columns, rows)
@@ -252,7 +272,7 @@ def _read_look_file(path: Path) -> Chain:
         try:
             kernel = find_filter(line.name)
             params = parse_params(kernel, further_inputs(kernel), line.words, path.parent)
-            steps.append(make_step(kernel, params))
+            steps.append(replace(make_step(kernel, params), relative=True))
         except DalaError as error:
             raise LookError(f"{path.name}, line {line.number}: {error}") from error
     return Chain(steps)

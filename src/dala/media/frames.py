@@ -32,6 +32,7 @@ from dala.compute.engine import Stream
 from dala.compute.handle import Handle
 from dala.errors import DeviceError, ParameterError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
+from dala.media.apply import measured
 from dala.media.chain import Chain, Filters
 from dala.media.pictures import Channels, Layout, Picture, take_picture
 from dala.media.program import (
@@ -119,6 +120,7 @@ class FramePipeline(Closing):
         self.height = int(height)
         self.channels = channels
         self.background = background
+        self._device = device
         self.engine = engine_of(device)
         self._on_host = isinstance(self.engine.device, HostDevice)
         self._depth = int(depth)
@@ -126,6 +128,7 @@ class FramePipeline(Closing):
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()
         self._current: Program | None = None
         self._compiling: _Compiling | None = None
+        self._seen: tuple[Chain, Chain] | None = None  # an open chain, and what it became
         self._buffers: dict[tuple[str, ArrayType, int], Buffer] = {}
         self._under_way: deque[tuple[int, Command]] = deque()
         self._place = 0  # in the ring
@@ -262,6 +265,8 @@ class FramePipeline(Closing):
                 f"process_frame: the frame is on {picture.pixels.device}, the pipeline on "
                 f"{self.engine.device.name}"
             )
+        if chain.is_open:
+            chain = self._measured(chain, picture)
         program = self._program(chain, picture.layout)
         self._place = (self._place + 1) % self._depth
         while self._under_way and (
@@ -270,6 +275,12 @@ class FramePipeline(Closing):
         ):
             self._under_way.popleft()[1]._wait_until_done(None)
         return picture, program, self._place
+
+    def _measured(self, chain: Chain, picture: Picture) -> Chain:
+        """What its filters saw in the first frame holds for those that follow: nothing flickers."""
+        if self._seen is None or self._seen[0] is not chain:
+            self._seen = (chain, measured(chain, picture, self._device))
+        return self._seen[1]
 
     def _load(self, picture: Picture, program: Program, place: int) -> tuple[Buffer, Buffer]:
         """The frame on the device, and room for its result."""

@@ -1,4 +1,5 @@
-"""One function for each image kernel of the catalogue, made from its declaration.
+"""One function for each image kernel of the catalogue and each filter of dala.media's own, made from its
+declaration.
 
 functions.pyi says the same to editors and type checkers; docs/stubs.py writes it.
 """
@@ -10,6 +11,7 @@ from dala.language.registry import builtin_kernels
 from dala.media.apply import run_filter
 from dala.media.making import Function, make_filter, make_generator
 from dala.media.planar import run_from_frame, run_to_frame
+from dala.media.step import OWN_FILTERS
 
 
 def _make(kernel: Kernel) -> Function:
@@ -22,7 +24,8 @@ def _make(kernel: Kernel) -> Function:
     return make_filter(kernel, run_filter, __name__)
 
 
-_made = {kernel.name: _make(kernel) for kernel in builtin_kernels() if kernel.domain == "image"}
+_kernels = [kernel for kernel in builtin_kernels() if kernel.domain == "image"]
+_made = {kernel.name: _make(kernel) for kernel in (*_kernels, *OWN_FILTERS.values())}
 globals().update(_made)
 __all__ = sorted(_made)
 __test__ = _made  # where doctest finds their examples

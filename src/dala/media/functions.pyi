@@ -12,13 +12,72 @@ Image = TypeVar("Image")
 Raw = TypeVar("Raw", bytes, bytearray, memoryview)
 
 __all__ = [
-    "background_blur", "background_replace", "beauty", "blend", "blur", "brightness", "chroma_key",
-    "contrast", "crop", "denoise", "edge_detect", "exposure", "flip", "gamma", "generate_gradient",
-    "generate_noise", "glow", "grain", "grayscale", "hdr", "hue", "invert", "lut", "median",
-    "nv12_to_rgba", "pixelate", "posterize", "resize", "rgba_to_nv12", "rgba_to_yuv420p", "rotate",
-    "saturation", "sepia", "sharpen", "split_tone", "test_pattern", "threshold", "tone", "vibrance",
-    "vignette", "warp_affine", "warp_perspective", "white_balance", "yuv420p_to_rgba",
+    "auto_levels", "auto_white_balance", "background_blur", "background_replace", "beauty", "blend",
+    "blur", "brightness", "chroma_key", "contrast", "crop", "denoise", "edge_detect", "exposure",
+    "flip", "gamma", "generate_gradient", "generate_noise", "glow", "grain", "grayscale", "hdr",
+    "hue", "invert", "lut", "median", "nv12_to_rgba", "overlay", "pixelate", "posterize", "resize",
+    "rgba_to_nv12", "rgba_to_yuv420p", "rotate", "saturation", "sepia", "sharpen", "split_tone",
+    "test_pattern", "threshold", "tone", "vibrance", "vignette", "warp_affine", "warp_perspective",
+    "white_balance", "yuv420p_to_rgba",
 ]
+
+@overload
+def auto_levels(
+    image: Image, strength: float = 1.0, clip: float = 0.002, black: npt.ArrayLike | None = None,
+    white: npt.ArrayLike | None = None, *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Image:
+    """The whole range of tones: the darkest becomes black, the lightest white; colours keep their hue.
+
+        strength: a number in 0..1. 0 changes nothing.
+        clip: a number in 0..0.2. The part of all pixels that may become black, and white.
+        black: 3 numbers, each a number in -1..2. What becomes black; measured if not given.
+        white: 3 numbers, each a number in -1..3. What becomes white; measured if not given.
+
+    Raw bytes are followed by their width and height, or have them in width and height.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> photo = np.linspace(50, 150, 64, dtype=np.uint8).reshape(8, 8)
+    >>> stretched = media.auto_levels(photo)
+    >>> int(stretched.min()), int(stretched.max())
+    (0, 255)
+    """
+@overload
+def auto_levels(
+    data: Raw, image_width: int, image_height: int, /, strength: float = 1.0, clip: float = 0.002,
+    black: npt.ArrayLike | None = None, white: npt.ArrayLike | None = None, *,
+    channels: Channels | None = None, device: str | None = None
+) -> Raw: ...
+
+@overload
+def auto_white_balance(
+    image: Image, strength: float = 1.0, clip: float = 0.01, black: npt.ArrayLike | None = None,
+    white: npt.ArrayLike | None = None, *, width: int | None = None, height: int | None = None,
+    channels: Channels | None = None, device: str | None = None
+) -> Image:
+    """Without a cast: what ought to be grey becomes grey; the brightness stays.
+
+        strength: a number in 0..1. 0 changes nothing.
+        clip: a number in 0..0.2. The part of all pixels that is too light to be looked at.
+        black: 3 numbers, each a number in -1..2. What becomes black; 0,0,0 if not given.
+        white: 3 numbers, each a number in -1..3. What becomes white; measured if not given.
+
+    Raw bytes are followed by their width and height, or have them in width and height.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> photo = np.full((4, 4, 3), (120, 100, 80), np.uint8)
+    >>> photo[0, 0] = (60, 50, 40)
+    >>> media.auto_white_balance(photo)[0].tolist()
+    [[51, 51, 51], [102, 102, 102], [102, 102, 102], [102, 102, 102]]
+    """
+@overload
+def auto_white_balance(
+    data: Raw, image_width: int, image_height: int, /, strength: float = 1.0, clip: float = 0.01,
+    black: npt.ArrayLike | None = None, white: npt.ArrayLike | None = None, *,
+    channels: Channels | None = None, device: str | None = None
+) -> Raw: ...
 
 @overload
 def background_blur(
@@ -72,10 +131,10 @@ def beauty(
     image: Image, strength: float = 0.3, radius: int = 5, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Skin is smoothed by a guided filter; edges, eyes, hair and all other colours stay.
+    """Even skin; edges, eyes, hair and all other colours stay: a guided filter where it looks like skin.
 
         strength: a number in 0..1. 0 changes nothing.
-        radius: a whole number in 1..20. Size of what is smoothed away, in pixels.
+        radius: a whole number in 1..100. Size of what is smoothed away, in pixels.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -123,7 +182,7 @@ def blur(
     image: Image, radius: int = 3, sigma: float | None = None, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Gaussian blur over a window of ±radius, all channels, weights normalised.
+    """Soft, out of focus: a Gaussian over a window of ±radius, all channels, weights normalised.
 
         radius: a whole number in 0..100. Reach of the window in pixels.
         sigma: a number in 0.01..1000. Width of the bell; radius / 2 if not given.
@@ -148,7 +207,7 @@ def brightness(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Adds ``value`` to every colour.
+    """Lighter or darker all over: c + value.
 
         value: a number in -1..1. Added to every colour.
 
@@ -172,7 +231,7 @@ def chroma_key(
     softness: float = 0.1, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Transparent where the chroma is near the key's; the screen's cast on the rest is removed.
+    """Green screen: transparent where the colour is near the key's; its cast on the rest is removed.
 
         color: 3 numbers, each a number in 0..255. The screen's colour, 0..255.
         threshold: a number in 0..2. Transparent up to this distance; the key is at 0, grey at 0.5.
@@ -200,7 +259,7 @@ def contrast(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """(c - ½)(1 + value) + ½: colours away from the middle grey; ``tone`` does it without clipping.
+    """Dark tones darker, light ones lighter: (c - ½)(1 + value) + ½; ``tone`` does it without clipping.
 
         value: a number in -1..3. 0 changes nothing, -1 gives grey.
 
@@ -220,16 +279,22 @@ def contrast(
 
 @overload
 def crop(
-    image: Image, x: int = 0, y: int = 0, width: int | None = None, height: int | None = None, *,
-    image_size: tuple[int, int] | None = None, channels: Channels | None = None,
+    image: Image, x: int = 0, y: int = 0, width: int | None = None, height: int | None = None,
+    ratio: float | None = None,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] | None = None,
+    *, image_size: tuple[int, int] | None = None, channels: Channels | None = None,
     device: str | None = None
 ) -> Image:
-    """The rectangle that begins at (x, y); a part that lies beyond the border repeats the edge.
+    """A part of the picture: the rectangle at (x, y), or as much as a ratio allows.
+
+    In ``run_kernel`` a part that lies beyond the border repeats the edge.
 
         x: a whole number in 0..65535. The first column.
         y: a whole number in 0..65535. The first row.
         width: a whole number in 1..65536. Columns; the output's if not given.
         height: a whole number in 1..65536. Rows; the output's if not given.
+        ratio: a number in 0.001..1000. Width by height (1.778 is 16:9): as much as there is of it.
+        at: one of 'top-left', 'top', 'top-right', 'left', 'center', 'right', 'bottom-left', 'bottom', 'bottom-right'. From where x and y count; of a ratio, the center.
 
     Raw bytes are followed by their width and height, or have them in image_size.
 
@@ -241,18 +306,20 @@ def crop(
 @overload
 def crop(
     data: Raw, image_width: int, image_height: int, /, x: int = 0, y: int = 0,
-    width: int | None = None, height: int | None = None, *, channels: Channels | None = None,
-    device: str | None = None
+    width: int | None = None, height: int | None = None, ratio: float | None = None,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] | None = None,
+    *, channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
 def denoise(
-    image: Image, strength: float = 0.5, *, width: int | None = None, height: int | None = None,
-    channels: Channels | None = None, device: str | None = None
+    image: Image, strength: float = 0.5, spacing: int = 1, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Bilateral filter over 5 x 5 pixels: noise is averaged, edges stay; alpha kept.
+    """Less noise, edges stay: a bilateral filter over 5 x 5 pixels.
 
         strength: a number in 0..1. 0 changes nothing.
+        spacing: a whole number in 1..16. From pixel to pixel of the 5 x 5; more for coarse noise.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -264,7 +331,7 @@ def denoise(
     """
 @overload
 def denoise(
-    data: Raw, image_width: int, image_height: int, /, strength: float = 0.5, *,
+    data: Raw, image_width: int, image_height: int, /, strength: float = 0.5, spacing: int = 1, *,
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
@@ -273,7 +340,7 @@ def edge_detect(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The Sobel magnitude of the luma, at most 1, in r, g and b; alpha kept.
+    """White outlines on black: the Sobel magnitude of the luma, at most 1.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -294,7 +361,7 @@ def exposure(
     image: Image, stops: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Twice the light for each stop: c · 2^stops.
+    """More or less light, in stops as on a camera: c · 2^stops.
 
         stops: a number in -10..10. One stop up is twice the light.
 
@@ -340,7 +407,7 @@ def gamma(
     image: Image, value: float = 1.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """c^(1 / value): black and white stay; c below 0 (and NaN) counts as 0.
+    """Lighter or darker middle tones, black and white stay: c^(1 / value); below 0 counts as 0.
 
         value: a number in 0.01..100. Above 1 lightens the mid-tones.
 
@@ -390,7 +457,7 @@ def glow(
     """Light that spills from bright places, as through a soft-focus lens.
 
         amount: a number in 0..1. 0 changes nothing.
-        radius: a whole number in 1..100. Reach of the light in pixels.
+        radius: a whole number in 1..400. Reach of the light in pixels.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -409,13 +476,14 @@ def glow(
 
 @overload
 def grain(
-    image: Image, amount: float = 0.1, seed: int = 0, *, width: int | None = None,
+    image: Image, amount: float = 0.1, seed: int = 0, size: int = 1, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """The grain of film: grey noise, strongest in the middle tones.
 
         amount: a number in 0..1. How far it goes at most; 0 changes nothing.
         seed: a whole number in 0..2.14748e+09. Another seed, another grain: one per frame.
+        size: a whole number in 1..64. Width of a grain in pixels.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -427,8 +495,8 @@ def grain(
     """
 @overload
 def grain(
-    data: Raw, image_width: int, image_height: int, /, amount: float = 0.1, seed: int = 0, *,
-    channels: Channels | None = None, device: str | None = None
+    data: Raw, image_width: int, image_height: int, /, amount: float = 0.1, seed: int = 0,
+    size: int = 1, *, channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
@@ -436,7 +504,7 @@ def grayscale(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The luma 0.299 r + 0.587 g + 0.114 b, in r, g and b.
+    """Black and white, as bright as colours look: 0.299 r + 0.587 g + 0.114 b.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -480,7 +548,7 @@ def hue(
     image: Image, degrees: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The colour turned about the grey axis; r + g + b and greys stay.
+    """Other colours, red to green to blue: a turn about the grey axis; greys stay.
 
         degrees: a number in -360..360. 120 turns red into green.
 
@@ -503,7 +571,7 @@ def invert(
     image: Image, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The negative, 1 - c.
+    """The negative: 1 - c.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -524,7 +592,7 @@ def lut(
     image: Image, lut: npt.ArrayLike | str | os.PathLike[str], *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Colours through a look-up table, 1-D (linear) or 3-D (tetrahedral); alpha is kept.
+    """Colours by a grading table (.cube), 1-D (linear) or 3-D (tetrahedral); alpha is kept.
 
         lut: an array or a path. An array (n, n, n, 3) indexed [red, green, blue], or (n, 3); a .cube or .png file.
 
@@ -548,7 +616,7 @@ def median(
     image: Image, radius: int = 1, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The middle value of each colour in a window of ±radius: specks go, edges stay; alpha kept.
+    """Without specks and dust, edges stay: the middle value of each colour in a window of ±radius.
 
         radius: a whole number in 1..3. Reach of the window in pixels.
 
@@ -570,13 +638,14 @@ def median(
 @overload
 def nv12_to_rgba(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """An nv12 frame as an opaque picture; ``channels`` says which.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -590,8 +659,39 @@ def nv12_to_rgba(
 def nv12_to_rgba(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
+) -> Raw: ...
+
+@overload
+def overlay(
+    image: Image, top: object,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] = "bottom-right",
+    scale: float = 0.2, opacity: float = 1.0, margin: float = 0.03, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
+) -> Image:
+    """A logo or watermark in a corner of the picture, in proportion to it.
+
+        at: one of 'top-left', 'top', 'top-right', 'left', 'center', 'right', 'bottom-left', 'bottom', 'bottom-right'. Which corner or side.
+        scale: a number in 0.001..1. Its width, as a part of the picture's width.
+        opacity: a number in 0..1. 0 is invisible.
+        margin: a number in 0..0.5. Room to the border, as a part of the picture's shorter side.
+
+    Raw bytes are followed by their width and height, or have them in width and height.
+
+    >>> import numpy as np
+    >>> from dala import media
+    >>> photo = np.full((10, 20, 3), 100, np.uint8)
+    >>> marked = media.overlay(photo, np.full((2, 4), 200, np.uint8), "top-left", 0.1, margin=0)
+    >>> marked[0, :3, 0].tolist()
+    [200, 200, 100]
+    """
+@overload
+def overlay(
+    data: Raw, image_width: int, image_height: int, /, top: object,
+    at: Literal["top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"] = "bottom-right",
+    scale: float = 0.2, opacity: float = 1.0, margin: float = 0.03, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
@@ -622,7 +722,7 @@ def posterize(
     image: Image, levels: int = 4, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Each channel in ``levels`` steps of equal width, black and white among them; NaN is black.
+    """Few tones, as on a poster: each channel in ``levels`` steps of equal width; NaN is black.
 
         levels: a whole number in 2..256. Tones left in each channel.
 
@@ -643,15 +743,19 @@ def posterize(
 @overload
 def resize(
     image: Image, width: int | None = None, height: int | None = None,
-    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear", *,
-    image_size: tuple[int, int] | None = None, channels: Channels | None = None,
-    device: str | None = None
+    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
+    fit: Literal["stretch", "contain", "cover"] = "stretch", scale: float | None = None,
+    long_edge: int | None = None, *, image_size: tuple[int, int] | None = None,
+    channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """The image in another size; pixel centres keep their place.
 
         width: a whole number in 1..65536. Columns of the output.
         height: a whole number in 1..65536. Rows of the output.
         interpolation: one of 'nearest', 'bilinear', 'bicubic', 'area', 'lanczos'. How to mix pixels; area is best for shrinking.
+        fit: one of 'stretch', 'contain', 'cover'. Other proportions: stretch them, fit inside (contain), or fill and cut (cover).
+        scale: a number in 0.0001..100. The size by a factor: 0.5 is half of each side.
+        long_edge: a whole number in 1..65536. Pixels of the longer side; the other follows.
 
     Raw bytes are followed by their width and height, or have them in image_size.
 
@@ -664,20 +768,22 @@ def resize(
 def resize(
     data: Raw, image_width: int, image_height: int, /, width: int | None = None,
     height: int | None = None,
-    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear", *,
-    channels: Channels | None = None, device: str | None = None
+    interpolation: Literal["nearest", "bilinear", "bicubic", "area", "lanczos"] = "bilinear",
+    fit: Literal["stretch", "contain", "cover"] = "stretch", scale: float | None = None,
+    long_edge: int | None = None, *, channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
 def rgba_to_nv12(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A picture of even size as an nv12 frame: Y, then U and V in turn; alpha is dropped.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -690,20 +796,21 @@ def rgba_to_nv12(
 def rgba_to_nv12(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
 def rgba_to_yuv420p(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A picture of even size as a yuv420p frame: Y, then a quarter of U, then of V; alpha is dropped.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -716,8 +823,8 @@ def rgba_to_yuv420p(
 def rgba_to_yuv420p(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
 @overload
@@ -725,7 +832,10 @@ def rotate(
     image: Image, degrees: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """The image turned about its centre, which comes to lie on the output's centre; bilinear.
+    """The image turned about its centre; by 90°, 180° or 270° without any loss, and in full.
+
+    A photo that is turned by a right angle swaps its sides. By any other angle it keeps its size, and
+    the corners are cut; bilinear.
 
         degrees: a number in -36000..36000. Counter-clockwise.
 
@@ -733,9 +843,9 @@ def rotate(
 
     >>> import numpy as np
     >>> from dala import media
-    >>> photo = np.array([[0, 0, 0], [0, 0, 255], [0, 0, 0]], np.uint8)
-    >>> media.rotate(photo, 90)[:2].tolist()
-    [[0, 255, 0], [0, 0, 0]]
+    >>> photo = np.array([[1, 2, 3], [4, 5, 6]], np.uint8)
+    >>> media.rotate(photo, 90).tolist()
+    [[3, 6], [2, 5], [1, 4]]
     """
 @overload
 def rotate(
@@ -748,7 +858,7 @@ def saturation(
     image: Image, value: float = 0.0, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """luma + (c - luma)(1 + value): colours away from their grey.
+    """Stronger or paler colours: luma + (c - luma)(1 + value).
 
         value: a number in -1..3. 0 changes nothing, -1 gives grey.
 
@@ -791,12 +901,13 @@ def sepia(
 
 @overload
 def sharpen(
-    image: Image, amount: float = 0.5, *, width: int | None = None, height: int | None = None,
-    channels: Channels | None = None, device: str | None = None
+    image: Image, amount: float = 0.5, radius: int = 1, *, width: int | None = None,
+    height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """c + amount · (4c - left - right - up - down), alpha kept.
+    """Crisper details: c + amount · (4c - left - right - up - down).
 
         amount: a number in 0..10. 0 changes nothing.
+        radius: a whole number in 1..64. Size of the details, in pixels.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -809,7 +920,7 @@ def sharpen(
     """
 @overload
 def sharpen(
-    data: Raw, image_width: int, image_height: int, /, amount: float = 0.5, *,
+    data: Raw, image_width: int, image_height: int, /, amount: float = 0.5, radius: int = 1, *,
     channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...
 
@@ -855,7 +966,7 @@ def threshold(
     image: Image, value: float = 0.5, *, width: int | None = None, height: int | None = None,
     channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """White where the luma is at least ``value``, else black (NaN too).
+    """Only black and white: white where the luma is at least ``value`` (NaN is black).
 
         value: a number in 0..1. White from this luma on.
 
@@ -996,7 +1107,7 @@ def white_balance(
     image: Image, temperature: float = 6500.0, tint: float = 0.0, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
-    """Make a grey that was lit by this light grey again: a higher temperature gives a warmer picture.
+    """Warmer or cooler: what was grey in light of this temperature becomes grey; higher is warmer.
 
         temperature: a number in 1000..40000. The light the picture was taken in, in kelvin.
         tint: a number in -1..1. Above 0 towards magenta, below towards green.
@@ -1018,13 +1129,14 @@ def white_balance(
 @overload
 def yuv420p_to_rgba(
     image: Image, matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, width: int | None = None,
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *, width: int | None = None,
     height: int | None = None, channels: Channels | None = None, device: str | None = None
 ) -> Image:
     """A yuv420p frame as an opaque picture; ``channels`` says which.
 
         matrix: one of 'bt601', 'bt709', 'bt2020'. Which red, green and blue make up Y.
         range: one of 'limited', 'full'. Y in 16..235, or in 0..255.
+        bits: a whole number in 8..16. Of a value: 8 in u8 frames, 9 to 16 in the low bits of u16.
 
     Raw bytes are followed by their width and height, or have them in width and height.
 
@@ -1038,6 +1150,6 @@ def yuv420p_to_rgba(
 def yuv420p_to_rgba(
     data: Raw, image_width: int, image_height: int, /,
     matrix: Literal["bt601", "bt709", "bt2020"] = "bt709",
-    range: Literal["limited", "full"] = "limited", *, channels: Channels | None = None,
-    device: str | None = None
+    range: Literal["limited", "full"] = "limited", bits: int = 8, *,
+    channels: Channels | None = None, device: str | None = None
 ) -> Raw: ...

@@ -86,7 +86,8 @@ def _declare(
 
 def _size_words(kernel: Kernel) -> tuple[str, ...]:
     """How the size of bytes is named; ``width`` and ``height`` may be those of the result."""
-    return ("width", "height") if kernel.output_size is None else ("image_size",)
+    own = any(p.name == "width" for p in kernel.params)
+    return ("image_size",) if own else ("width", "height")
 
 
 def _leading_size(who: str, args: tuple[object, ...]) -> tuple[Size, tuple[object, ...]]:

@@ -2,7 +2,8 @@
 
 A device has pixels of four channels. NumPy has no quick way from three to four: along the axis of three it
 takes as long as a blur, and as three strided copies still longer than reading and writing the picture. So
-bytes go through a few lines of machine code, four pixels at a time, whose shuffles exist on every CPU.
+levels of 8 and 16 bits go through a few lines of machine code, four or two pixels at a time, whose shuffles
+exist on every CPU.
 """
 
 from __future__ import annotations
@@ -18,17 +19,21 @@ from dala.backends.cpu.run.bands import BandedLoop, in_bands
 from dala.once import once
 
 Array = npt.NDArray[Any]
-BLOCK = 16  # pixels in a turn of the loop
+VECTOR = 16  # bytes: four pixels of u8, or two of u16; four of them are a turn of the loop
 NS_PER_BLOCK = 12.0  # one thread, memory that no cache holds
 SPARE = 2  # pixels at the end that are left to NumPy: the last vector is read past its own
 _ALPHA = 16  # in a shuffle: an element of the second vector, which is all ones
+_WHITE = {
+    np.dtype(np.uint8): 255,
+    np.dtype(np.uint16): 65535,
+}  # what is packed here; else it is 1.0
 
 
 def add_alpha(rgb: Array, room: Array | None = None) -> Array:
     """RGB as opaque RGBA, into ``room`` if that is given."""
     out = np.empty((*rgb.shape[:2], 4), rgb.dtype) if room is None else room
-    if rgb.dtype != np.uint8 or not out.flags.c_contiguous:
-        _add_slowly(rgb, out, 1.0 if rgb.dtype != np.uint8 else 255)
+    if rgb.dtype not in _WHITE or not out.flags.c_contiguous:
+        _add_slowly(rgb, out, _WHITE.get(rgb.dtype, 1.0))
         return out
     _pack(np.ascontiguousarray(rgb).reshape(-1, 3), out.reshape(-1, 4))
     return out
@@ -37,7 +42,7 @@ def add_alpha(rgb: Array, room: Array | None = None) -> Array:
 def drop_alpha(rgba: Array) -> Array:
     """RGBA as RGB."""
     out = np.empty((*rgba.shape[:2], 3), rgba.dtype)
-    if rgba.dtype != np.uint8:
+    if rgba.dtype not in _WHITE:
         for channel in range(3):
             out[..., channel] = rgba[..., channel]
         return out
@@ -46,14 +51,18 @@ def drop_alpha(rgba: Array) -> Array:
 
 
 def _pack(source: Array, target: Array) -> None:
-    done = _whole_blocks(len(source))
-    _code().pack(source.ctypes.data, target.ctypes.data, done // BLOCK)
-    _add_slowly(source[done:], target[done:], 255)
+    loops = _wide_code() if source.itemsize == 2 else _code()
+    blocks = loops.blocks_of(len(source))
+    loops.pack(source.ctypes.data, target.ctypes.data, blocks)
+    done = blocks * loops.pixels
+    _add_slowly(source[done:], target[done:], _WHITE[source.dtype])
 
 
 def _unpack(source: Array, target: Array) -> None:
-    done = _whole_blocks(len(source))
-    _code().unpack(source.ctypes.data, target.ctypes.data, done // BLOCK)
+    loops = _wide_code() if source.itemsize == 2 else _code()
+    blocks = loops.blocks_of(len(source))
+    loops.unpack(source.ctypes.data, target.ctypes.data, blocks)
+    done = blocks * loops.pixels
     target[done:] = source[done:, :3]
 
 
@@ -63,30 +72,38 @@ def _add_slowly(rgb: Array, out: Array, alpha: float) -> None:
     out[..., 3] = alpha
 
 
-def _whole_blocks(pixels: int) -> int:
-    return max(0, pixels - SPARE) // BLOCK * BLOCK
-
-
 class _Code:
-    """The two loops, on addresses; the interpreter's lock is released."""
+    """The two loops for channels of ``size`` bytes, on addresses; the interpreter's lock is released."""
 
-    def __init__(self) -> None:
-        rgb, rgba = 3 * BLOCK, 4 * BLOCK
-        text = _loop("pack", rgb, rgba, _packed()) + in_bands("pack", rgb, rgba)
-        text += _loop("unpack", rgba, rgb, _unpacked()) + in_bands("unpack", rgba, rgb)
+    def __init__(self, size: int) -> None:
+        self.pixels = VECTOR // size  # in a block
+        rgb, rgba = 3 * VECTOR, 4 * VECTOR
+        text = _loop("pack", rgb, rgba, _packed(size)) + in_bands("pack", rgb, rgba)
+        text += _loop("unpack", rgba, rgb, _unpacked(size)) + in_bands("unpack", rgba, rgb)
         module = Module(text)
         self.pack = BandedLoop(module, "pack", NS_PER_BLOCK)
         self.unpack = BandedLoop(module, "unpack", NS_PER_BLOCK)
 
+    def blocks_of(self, pixels: int) -> int:
+        return max(0, pixels - SPARE) // self.pixels
+
 
 @once
 def _code() -> _Code:
-    return _Code()
+    return _Code(1)
 
 
-def _packed() -> str:
-    """Four vectors of four pixels; of the 16 bytes that are read for each, four belong to the next one."""
-    mask = _mask(c for p in range(4) for c in (3 * p, 3 * p + 1, 3 * p + 2, _ALPHA))
+@once
+def _wide_code() -> _Code:
+    return _Code(2)
+
+
+def _packed(size: int) -> str:
+    """Four vectors of whole pixels; of the 16 bytes that are read for each, four belong to the next one."""
+    rgb = 3 * size
+    mask = _mask(
+        c for p in range(4 // size) for c in (*range(rgb * p, rgb * (p + 1)), *[_ALPHA] * size)
+    )
     text = ""
     for k in range(4):
         text += f"""{_load(f"%v{k}", 12 * k)}
@@ -95,11 +112,12 @@ def _packed() -> str:
     return text
 
 
-def _unpacked() -> str:
+def _unpacked(size: int) -> str:
     """Three whole vectors out of four: nothing is written past the block, where another thread may be."""
     text = "".join(_load(f"%v{k}", 16 * k) for k in range(4))
     for k in range(3):
-        places = [(b // 3) * 4 + b % 3 for b in range(16 * k, 16 * k + 16)]  # within all four
+        rgb, bytes_ = 3 * size, range(16 * k, 16 * k + 16)
+        places = [(b // rgb) * 4 * size + b % rgb for b in bytes_]  # within all four
         mask = _mask(place - 16 * k for place in places)
         text += f"""
   %w{k} = shufflevector <16 x i8> %v{k}, <16 x i8> %v{k + 1}, <16 x i32> <{mask}>

@@ -23,7 +23,7 @@ from dala.backends.copying import copy_array
 from dala.compute.buffers import Buffer, array_type
 from dala.errors import ArgumentError, DTypeError, ParameterError, ShapeError, suggest
 from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import F32, U8, DType
+from dala.ir.dtypes import IMAGE_DTYPES, DType, parse_dtype
 from dala.media.packing import add_alpha, drop_alpha
 from dala.media.pil import array_of_pil, is_pil, pil_like
 
@@ -38,7 +38,7 @@ COUNTS = {"rgb": (3, 4), "bgr": (3, 4), "rgba": (4,), "bgra": (4,), "grey": (1,)
 class Layout:
     """How pixels lie on a device, and what is done to them on the way in and out."""
 
-    type: ArrayType  # (H, W, 4) or (H, W), u8 or f32
+    type: ArrayType  # (H, W, 4) or (H, W), u8, u16 or f32
     swapped: bool  # blue comes first
     has_alpha: bool  # else it is dropped, and what became transparent shows black
 
@@ -97,8 +97,8 @@ def take_picture(
     swapped = channels in ("bgr", "bgra")
     if isinstance(pixels, Buffer):
         return Picture(pixels, Layout(pixels.type, swapped, has_alpha=True), restore)
-    dtype = U8 if pixels.dtype == np.uint8 else F32
-    return Picture(pixels, _layout(pixels.shape, dtype, swapped), restore)
+    layout = _layout(pixels.shape, parse_dtype(pixels.dtype), swapped)
+    return Picture(pixels, layout, restore)
 
 
 @functools.lru_cache(64)
@@ -208,10 +208,12 @@ def _check_pixels(
 ) -> None:
     shape = pixels.shape
     if isinstance(pixels, Buffer):
-        if pixels.type.dtype not in (U8, F32):
-            raise DTypeError(f"{who}: expected a buffer of u8 or f32, got {pixels.dtype}")
-    elif pixels.dtype not in (np.uint8, np.float32) or not pixels.dtype.isnative:
-        raise DTypeError(f"{who}: expected uint8 or float32, got {pixels.dtype}; {_advice(pixels)}")
+        if pixels.type.dtype not in IMAGE_DTYPES:
+            raise DTypeError(f"{who}: expected a buffer of u8, u16 or f32, got {pixels.dtype}")
+    elif pixels.dtype not in (np.uint8, np.uint16, np.float32) or not pixels.dtype.isnative:
+        raise DTypeError(
+            f"{who}: expected uint8, uint16 or float32, got {pixels.dtype}; {_advice(pixels)}"
+        )
     known = len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3, 4))
     if not known or (isinstance(pixels, Buffer) and shape[2:] == (3,)):
         hint = "; channels come last, e.g. x.permute(1, 2, 0)" if _channels_first(shape) else ""
@@ -234,11 +236,11 @@ def _check_pixels(
 def _advice(pixels: Array) -> str:
     if pixels.dtype == np.bool_:
         return "use x.astype('uint8') * 255"
-    if pixels.dtype == np.uint16:
-        return "use (x >> 8).astype('uint8'), or x.astype('float32') / 65535"
+    if pixels.dtype.kind == "u" and pixels.dtype.itemsize == 2:
+        return "its bytes are in the other order; use x.astype('uint16')"
     if pixels.dtype.kind == "f":
         return "use x.astype('float32'), with values of 0..1"
-    return "convert it: uint8 is 0..255, float32 is 0..1"
+    return "convert it: uint8 is 0..255, uint16 is 0..65535, float32 is 0..1"
 
 
 def _channels_first(shape: tuple[int, ...]) -> bool:

@@ -2,10 +2,11 @@
 
 L, RGB, RGBA   as they are
 F              grey, f32
+I;16, I;16B    grey, u16
 LA, La, RGBa   through RGBA
 CMYK, YCbCr, HSV, RGBX   through RGB
 1, P, PA       become L, RGB or RGBA and stay so: a palette has no room for new colours
-I, I;16, LAB   are refused: their values would be cut to 8 bits
+I, LAB         are refused: their values would be cut to 8 bits
 """
 
 from __future__ import annotations
@@ -33,8 +34,11 @@ def is_pil(image: object) -> bool:
 
 def array_of_pil(image: Any, who: str) -> Array:
     """The pixels: (H, W), (H, W, 3) or (H, W, 4)."""
-    working = image.mode if image.mode in PLAIN else _working_mode(image, who)
+    deep = image.mode.startswith("I;16")
+    working = image.mode if deep or image.mode in PLAIN else _working_mode(image, who)
     try:  # only now are the pixels of a file read
+        if deep:
+            return np.asarray(image).astype(np.uint16)
         return np.asarray(image if working == image.mode else image.convert(working))
     except (OSError, SyntaxError) as error:
         raise MediaError(f"{who}: the picture cannot be read: {error}") from error
@@ -49,7 +53,7 @@ def _working_mode(image: Any, who: str) -> str:
     if mode in ("P", "PA"):
         return "RGBA" if mode == "PA" or "transparency" in image.info else "RGB"
     raise DTypeError(
-        f"{who}: a PIL image of mode {mode!r} has no u8 pixels; convert it to L or RGB first"
+        f"{who}: a PIL image of mode {mode!r} has no pixels of 8 or 16 bits; convert it to L or RGB first"
     )
 
 

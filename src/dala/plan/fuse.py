@@ -1,8 +1,8 @@
 """One group of steps becomes one FusedPass.
 
 A value read only at its own position is inlined into its reader. A value read at other positions gets a
-body of its own whose rows are held for the readers. A ``u8`` value is rounded and clamped exactly
-where an unfused run would have stored it: fusion never changes a byte.
+body of its own whose rows are held for the readers. A value of ``u8`` or ``u16`` is rounded and clamped
+exactly where an unfused run would have stored it: fusion never changes a byte.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dala.ir.graph import (
     map_nodes,
     walk,
 )
-from dala.ir.rewrite import PASSES, move_sources, normalized_level
+from dala.ir.rewrite import LEVELS, PASSES, move_sources, normalized_level
 from dala.plan.group import Group, works_in_place
 from dala.plan.steps import Step, Value
 
@@ -56,7 +56,7 @@ class PassArray:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """What a body writes to memory: levels 0..255 for a u8 image, else the values themselves."""
+    """What a body writes to memory: levels of a u8 or u16 image, else the values themselves."""
 
     write: int  # index into FusedPass.writes
     values: tuple[Node, ...]
@@ -186,7 +186,7 @@ class _Fusing:
                 continue
             stores = [Store(stored.index(value), self._levels(value))] if value in stored else []
             held = self._view(value) if value in self.held else ()
-            levels = self._levels(value) if held and self._is_u8_image(value) else ()
+            levels = self._levels(value) if held and self._has_bytes(value) else ()
             body = Body("", held, tuple(stores), levels, step.way, margin=step.margin)
             bodies.append(self._body([value], body))
         for (way, _), rest in last.items():
@@ -284,12 +284,13 @@ class _Fusing:
         )
 
     def _view(self, value: int) -> tuple[Node, ...]:
-        """What a reader of the value sees: rounded and clamped if it is a u8 image."""
+        """What a reader of the value sees: rounded and clamped if it is an image of levels."""
 
         def view() -> tuple[Node, ...]:
             expression = self._expression(value)
-            if self._is_u8_image(value):
-                return tuple(normalized_level(n) for n in expression)
+            if self._has_levels(value):
+                dtype = self.values[value].type.dtype
+                return tuple(normalized_level(n, dtype) for n in expression)
             return expression
 
         return self._cached(value, True, view)
@@ -306,14 +307,19 @@ class _Fusing:
         """What memory receives."""
         if value in self.held:  # the rounding is shared with what the rows hold
             views = self._view(value)
-            return tuple(n.args[0] for n in views) if self._is_u8_image(value) else views
+            return tuple(n.args[0] for n in views) if self._has_levels(value) else views
         expression = self._expression(value)
-        if self._is_u8_image(value):
-            return tuple(make("level", n) for n in expression)
+        if self._has_levels(value):
+            op, _ = LEVELS[self.values[value].type.dtype]
+            return tuple(make(op, n) for n in expression)
         return expression
 
-    def _is_u8_image(self, value: int) -> bool:
-        return self.group.steps[0].domain == "image" and self.values[value].type.dtype == U8
+    def _has_levels(self, value: int) -> bool:
+        """Whether a value is an image of u8 or u16."""
+        return self.group.steps[0].domain == "image" and self.values[value].type.dtype in LEVELS
+
+    def _has_bytes(self, value: int) -> bool:
+        return self._has_levels(value) and self.values[value].type.dtype == U8
 
     def _resolve(self, node: Node, grid: int) -> Node:
         match node.attr:

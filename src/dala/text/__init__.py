@@ -4,7 +4,8 @@
     system.py      the fonts of this machine   fallback.py   which of them shows what
     style.py       text and styles             paragraph.py  levels, breaks, items of one font
     unicode/       Unicode's algorithms        shaping.py    items → glyphs
-    lines.py       wrapped, justified          layout.py     text → Layout; carets.py carets and hits
+    lines.py       wrapped, justified          layout.py     text → Layout (placed.py: what it holds)
+    carets.py      carets and hits
     glyphs.py      glyphs as tiles of pixels   outline.py    grown and blurred
     paint.py       colours, gradients, …       ink.py        a layout as tiles, painted in order
     blendcode.py   tiles over pixels, compiled draw.py       draw on pictures; pictures.py opens them
@@ -20,8 +21,9 @@ from dala.text.carets import Caret
 from dala.text.draw import draw, paint, rasterise
 from dala.text.font import Font
 from dala.text.ink import PlacedTile
-from dala.text.layout import Glyph, Layout, Line, layout
+from dala.text.layout import Layout, layout
 from dala.text.paint import Box, Gradient, Outline, Shadow
+from dala.text.placed import Glyph, Line
 from dala.text.system import FontFace, fonts
 
 __all__ = [

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from dala.text.lines import PlacedLine
+from dala.text.placed import GlyphRun, Line
 from dala.text.shaping import Shaped
 
-if TYPE_CHECKING:
-    from dala.text.layout import GlyphRun, Line
 
-
-class Caret(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Caret:
     """Where a caret stands: a line from ``(x, y)`` downwards.
 
     >>> from dala import text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -98,7 +99,7 @@ def rasterise(
     ink, dx, dy = _ink(
         made, _check_xy(xy), read_paint(color, outline, shadow, background), grey=False
     )
-    return tuple(tile._replace(x=tile.x + dx, y=tile.y + dy) for tile in ink.tiles)
+    return tuple(replace(tile, x=tile.x + dx, y=tile.y + dy) for tile in ink.tiles)
 
 
 def _ink(

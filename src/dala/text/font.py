@@ -59,7 +59,10 @@ class Font:
     def _choose(self, weight: int, italic: bool) -> None:
         """Set a variable font's axes; what the font cannot do is made of its outlines."""
         hb, font = harfbuzz(), self._hb
-        axes = {axis.tag: axis for axis in font.face.axis_infos}
+        try:
+            axes = {axis.tag: axis for axis in font.face.axis_infos}
+        except UnicodeDecodeError as error:  # a tag that is no text
+            raise FontError(f"{self.name}: its table of axes is damaged") from error
         chosen: dict[str, float] = {}
         if "wght" in axes:
             chosen["wght"] = min(max(weight, axes["wght"].min_value), axes["wght"].max_value)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +23,36 @@ WHITE = b"\xff\xff\xff\xff"
 LARGEST_BLOCK = 1 << 26  # pixels of a shadow or of a text in a gradient
 
 
-class PlacedTile(NamedTuple):
-    """A tile, the pixel of its upper left corner, and its colour (or, of colours, its opacity)."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedTile:
+    """A tile, the pixel of its upper left corner, and its colour.
+
+    >>> from dala import text
+    >>> tiles = text.rasterise(text.layout("Hi"), (10, 4))
+    >>> tiles[0].pixels.dtype, tiles[0].is_color
+    (dtype('uint8'), False)
+    """
 
     tile: Tile
     x: int
     y: int
-    color: bytes
+    color: bytes  # RGBA; of a tile in colours only its opacity counts
+
+    @property
+    def pixels(self) -> Bytes:
+        """Coverage (H, W), or colours (H, W, 4) with straight alpha. It must not be changed."""
+        return self.tile.pixels
+
+    @property
+    def is_color(self) -> bool:
+        """Whether its pixels are colours of their own, as an emoji's are."""
+        return self.tile.is_color
+
+    @property
+    def box(self) -> tuple[int, int, int, int]:
+        """Left, top, right, bottom."""
+        height, width = self.pixels.shape[:2]
+        return self.x, self.y, self.x + width, self.y + height
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,20 +127,21 @@ def _glyphs(
 def _commands(tiles: Iterable[PlacedTile]) -> npt.NDArray[np.int64]:
     rows = [
         (
-            tile.address, tile.pixels.strides[0], x, y, tile.pixels.shape[1], tile.pixels.shape[0],
-            int.from_bytes(color, "little"), COLORS if tile.is_color else COVERAGE,
+            one.tile.address, one.pixels.strides[0], one.x, one.y, one.pixels.shape[1],
+            one.pixels.shape[0], int.from_bytes(one.color, "little"),
+            COLORS if one.is_color else COVERAGE,
         )
-        for tile, x, y, color in tiles
+        for one in tiles
     ]  # fmt: skip
     return np.array(rows, np.int64).reshape(-1, len(COMMAND))
 
 
 def bounds_of(tiles: Iterable[PlacedTile]) -> tuple[int, int, int, int]:
     """Left, top, right, bottom."""
-    edges = [(x, y, x + t.pixels.shape[1], y + t.pixels.shape[0]) for t, x, y, _ in tiles]
-    if not edges:
+    boxes = [one.box for one in tiles]
+    if not boxes:
         return 0, 0, 0, 0
-    left, top, right, bottom = zip(*edges, strict=True)
+    left, top, right, bottom = zip(*boxes, strict=True)
     return min(left), min(top), max(right), max(bottom)
 
 
@@ -136,10 +159,9 @@ def _union(tiles: list[PlacedTile]) -> tuple[Bytes, int, int] | None:
         return None
     block = np.zeros((bottom - top, right - left, 1), np.uint8)
     plain = []
-    for tile, x, y, _ in tiles:
-        if tile.is_color:
-            tile = make_tile(tile.pixels[..., 3], tile.left, tile.top)
-        plain.append(PlacedTile(tile, x, y, WHITE))
+    for one in tiles:
+        tile = make_tile(one.pixels[..., 3], 0, 0) if one.is_color else one.tile
+        plain.append(PlacedTile(tile, one.x, one.y, WHITE))
     Ink(tuple(plain), _commands(plain)).paint(block, -left, -top)
     return block[..., 0], left, top
 
@@ -166,8 +188,8 @@ def _shadow(tiles: list[PlacedTile], shadow: Shadow, size: float) -> list[Placed
 
 def _in_gradient(layout: Layout, tiles: list[PlacedTile], gradient: Gradient) -> list[PlacedTile]:
     """Letters in colours that change over the layout; emoji keep theirs."""
-    own = [placed for placed in tiles if placed.tile.is_color]
-    found = _union([placed for placed in tiles if not placed.tile.is_color])
+    own = [one for one in tiles if one.is_color]
+    found = _union([one for one in tiles if not one.is_color])
     if found is None:
         return tiles
     block, left, top = found
@@ -208,13 +230,13 @@ def _box(layout: Layout, box: Box, size: float) -> list[PlacedTile]:
 
 def _in_grey(placed: PlacedTile) -> PlacedTile:
     """Colours as their lightness, in the first channel."""
-    tile, x, y, color = placed
+    tile, color = placed.tile, placed.color
     light = lightness(np.frombuffer(color, np.uint8)[None, None])[0, 0]
     if tile.is_color:
         pixels = np.array(tile.pixels)
         pixels[..., 0] = lightness(pixels)
         tile = make_tile(pixels, tile.left, tile.top)
-    return PlacedTile(tile, x, y, bytes((int(light), 0, 0, color[3])))
+    return PlacedTile(tile, placed.x, placed.y, bytes((int(light), 0, 0, color[3])))
 
 
 def lightness(rgba: Bytes) -> Bytes:

@@ -8,17 +8,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from dala.errors import ParameterError, suggest
 from dala.once import OnceByKey
 from dala.text.carets import Caret, CaretMap, segments_of
-from dala.text.font import Font
 from dala.text.lines import PlacedLine, ShapedParagraph, justify
 from dala.text.paragraph import Paragraph, split_paragraphs
-from dala.text.shaping import Floats, Shaped
+from dala.text.placed import Glyph, GlyphRun, Line
+from dala.text.shaping import Shaped
 from dala.text.style import (
     Features,
     FontLike,
@@ -40,55 +40,6 @@ DIRECTIONS = {"auto": None, "ltr": 0, "rtl": 1}
 KEPT = 128  # layouts that are remembered
 REMEMBERED = 16  # drawings of a layout
 SHORT = 4096  # characters of a text that is worth it
-
-
-class Glyph(NamedTuple):
-    """One glyph of a layout, as it stands from left to right in its line.
-
-    >>> from dala import text
-    >>> [glyph.cluster for glyph in text.layout("abc").glyphs]
-    [0, 1, 2]
-    """
-
-    id: int  # in its font
-    x: float  # of its origin, in pixels from the left of the layout
-    y: float  # of its origin, on the base line, in pixels from the top
-    cluster: int  # the index of the first character it shows
-    font: Font
-    size: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GlyphRun:
-    """Glyphs of one font, size and colour: what is drawn at once."""
-
-    font: Font
-    size: float
-    color: bytes | None
-    ids: list[int]
-    x: Floats
-    y: Floats
-    clusters: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a layout.
-
-    >>> from dala import text
-    >>> [line.text for line in text.layout("one two", size=20, max_width=50).lines]
-    ['one ', 'two']
-    """
-
-    text: str
-    start: int  # index of its first character
-    stop: int  # and behind its last one
-    x: float  # where it begins from the left
-    y: float  # its top
-    width: float  # without white space at its end
-    height: float
-    baseline: float
-    rtl: bool
 
 
 class Layout:

@@ -24,7 +24,7 @@ from dala.text.unicode.tables import (
 )
 
 TEXT_FORM, EMOJI_FORM, KEYCAP = 0xFE0E, 0xFE0F, 0x20E3
-SPACE = 0x20
+SPACE, TAB = 0x20, 0x09
 
 
 class Item(NamedTuple):
@@ -95,8 +95,8 @@ class FontChooser:
         for start, stop in zip(paragraph.starts, ends, strict=True):
             style = paragraph.styles[start]
             first = style.fonts[0]
-            if codes[start] == SPACE and chosen and paragraph.styles[start - 1] == style:
-                last = chosen[-1]  # a space is of the word before it, but an emoji's is too wide
+            if codes[start] in (SPACE, TAB):  # of the word before it, but an emoji's is too wide
+                last = chosen[-1] if chosen and paragraph.styles[start - 1] == style else first
                 chosen.append(last if last.covers(SPACE) and not last.is_colored else first)
             elif stop == start + 1 and simple[start] and first.covers(codes[start]):
                 chosen.append(first)

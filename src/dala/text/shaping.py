@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from dala.text.fallback import report_missing
 from dala.text.harfbuzz import harfbuzz
-from dala.text.paragraph import Item, Paragraph
+from dala.text.paragraph import SPACE, TAB, Item, Paragraph
 from dala.text.unicode.tables import CURSIVE, tables
 
 Floats = npt.NDArray[np.float64]
-TAB, SPACE, TAB_WIDTH = 0x09, 0x20, 4  # a tab is as wide as so many spaces
+TAB_WIDTH = 4  # a tab is as wide as so many spaces
 CONTEXT = 8  # characters around an item that HarfBuzz is shown; it looks at five
 NO_LIGATURES = {"liga": False, "clig": False}  # letters that are spaced do not join
 

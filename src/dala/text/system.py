@@ -99,7 +99,7 @@ def faces_of(path: Path) -> list[FontFace]:
         for index in range(len(face_offsets(path))):
             face = _describe(partial_face(path, index, NAMING), path, index)
             found += [face] if face else []
-    except (OSError, struct.error):
+    except (OSError, struct.error, UnicodeDecodeError):
         return found
     return found
 

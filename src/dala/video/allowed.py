@@ -40,6 +40,8 @@ NETWORK_PROTOCOLS = (
 )
 OPTIONS = {
     "file": {"protocol_whitelist": "file", "format_whitelist": FILE_FORMATS},
+    "pictures": {"protocol_whitelist": "file", "format_whitelist": FILE_FORMATS},
+    "stdin": {"protocol_whitelist": "file", "format_whitelist": FILE_FORMATS},
     "stream": {"protocol_whitelist": NETWORK_PROTOCOLS},
 }
 _SNIFFED = 4096  # bytes at the beginning of a file

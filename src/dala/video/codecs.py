@@ -15,22 +15,21 @@ from typing import Any
 from dala.errors import VideoError, suggest
 from dala.video.encoding import Encoding
 from dala.video.library import load_av
+from dala.video.pixels import PLAIN, Pixels, choose_format, pixels_of
+from dala.video.targets import Target, target_of
 
-# suffix → FFmpeg's name of the container, and the codec that players of such files expect
-CONTAINERS = {
-    ".mp4": ("mp4", "h264"), ".m4v": ("mp4", "h264"), ".mov": ("mov", "h264"),
-    ".mkv": ("matroska", "h264"), ".webm": ("webm", "vp9"), ".ts": ("mpegts", "h264"),
-}  # fmt: skip
 ENCODERS = {
     "h264": ("libx264", "libopenh264", "h264_videotoolbox", "h264_mf"),
     "hevc": ("libx265", "hevc_videotoolbox", "hevc_mf"),
     "vp9": ("libvpx-vp9",),
     "av1": ("libsvtav1", "libaom-av1", "librav1e"),
     "prores": ("prores_ks", "prores"),
+    "qtrle": ("qtrle",),
+    "ffv1": ("ffv1",),
 }
 AUDIO_ENCODERS = {
     "aac": ("aac",), "opus": ("libopus",), "mp3": ("libmp3lame",), "vorbis": ("libvorbis",),
-    "flac": ("flac",),
+    "flac": ("flac",), "ac3": ("ac3",), "alac": ("alac",),
 }  # fmt: skip
 # options for an encoder of that name; {} stands for what crf or preset says
 _SETTINGS: dict[str, dict[str, str]] = {
@@ -40,45 +39,48 @@ _SETTINGS: dict[str, dict[str, str]] = {
     "libsvtav1": {"preset": "10", "crf": "32"},
     "libaom-av1": {"cpu-used": "8", "row-mt": "1", "crf": "32"},
     "prores_ks": {"profile": "hq"},
+    "mjpeg": {"q:v": "2"},
+    "libwebp": {"quality": "90"},
+}
+# what an encoder needs before it writes alpha
+_ALPHA: dict[str, dict[str, str]] = {
+    "prores_ks": {"profile": "4444"},
+    "libvpx-vp9": {"auto-alt-ref": "0"},
 }
 _PRESET_NAMES = {"libvpx-vp9": "cpu-used", "libaom-av1": "cpu-used"}  # others call it preset
-_PIXELS = {"prores_ks": "yuv422p10le", "prores": "yuv422p10le"}  # others take yuv420p
 _TAGS = {("mp4", "hevc"): "hvc1", ("mov", "hevc"): "hvc1"}  # Apple's players insist on it
-_MUXER = {"mp4": {"movflags": "+faststart"}, "mov": {"movflags": "+faststart"}}
 
 
 @dataclass(frozen=True)
 class Settings:
     """An encoder, the pixels it takes and its options; and the one for sound."""
 
+    target: Target
     encoder: str
     pixel_format: str
     options: Mapping[str, str]
     tag: str | None
     bit_rate: int | None
     audio_encoder: str
+    audio_chosen: bool  # by name, not because it is usual
+
+    @property
+    def pixels(self) -> Pixels:
+        """What the format can hold."""
+        return pixels_of(self.pixel_format)
+
+    @property
+    def takes_rgba(self) -> bool:
+        """Whether frames come as RGBA: with alpha, or because the encoder takes RGB."""
+        return self.pixels.alpha or self.pixels.rgb
 
 
-def container_for(path: str) -> str:
-    """FFmpeg's name of the container that a file's suffix asks for."""
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix not in CONTAINERS:
-        known = ", ".join(CONTAINERS)
-        raise VideoError(
-            f"{path}: expected a name that ends in {known}{suggest(suffix, CONTAINERS)}"
-        )
-    return CONTAINERS[suffix][0]
-
-
-def muxer_options(container: str) -> dict[str, str]:
-    """What the container gets: mp4 begins with its index, so that it plays while it is loaded."""
-    return dict(_MUXER.get(container, {}))
-
-
-def choose_encoder(path: str, encoding: Encoding) -> Settings:
-    """The encoders for a file: those asked for, or the usual ones of its container."""
-    container = container_for(path)
-    family = encoding.codec or CONTAINERS[os.path.splitext(path)[1].lower()][1]
+def choose_encoder(
+    path: str | os.PathLike[str], encoding: Encoding, pixels: Pixels = PLAIN
+) -> Settings:
+    """The encoders for an output: those asked for, or the usual ones; and the format for such pixels."""
+    target = target_of(path)
+    family = encoding.codec or target.codec
     encoder = find_encoder(family)
     options = dict(_SETTINGS.get(encoder, {}))
     if encoding.bit_rate is not None:
@@ -89,13 +91,18 @@ def choose_encoder(path: str, encoding: Encoding) -> Settings:
         options[_PRESET_NAMES.get(encoder, "preset")] = str(encoding.preset)
     if encoder == "libsvtav1":
         os.environ.setdefault("SVT_LOG", "1")  # errors alone; else it writes to the terminal
+    pixel_format = encoding.pixel_format or choose_format(encoder, target.format, pixels)
+    if pixels_of(pixel_format).alpha:
+        options |= _ALPHA.get(encoder, {})
     return Settings(
+        target,
         encoder,
-        encoding.pixel_format or _PIXELS.get(encoder, "yuv420p"),
+        pixel_format,
         {**options, **encoding.options},
-        _TAGS.get((container, family)),
+        _TAGS.get((target.format, family)),
         encoding.bit_rate,
-        _audio_encoder(container, encoding.audio_codec),
+        _audio_encoder(target.format, encoding.audio_codec),
+        encoding.audio_codec is not None,
     )
 
 
@@ -104,9 +111,9 @@ def find_encoder(
 ) -> str:
     """The first encoder of a family that this build of FFmpeg has, or the encoder of that very name."""
     for name in families.get(family, (family,)):
-        if _can_encode(name, kind):
+        if can_encode(name, kind):
             return name
-    found = [f for f, names in families.items() if any(_can_encode(n, kind) for n in names)]
+    found = [f for f, names in families.items() if any(can_encode(n, kind) for n in names)]
     raise VideoError(
         f"no encoder for {family!r} ({kind}) in this build of FFmpeg{suggest(family, families)}; "
         f"it has {', '.join(found)}"
@@ -119,7 +126,8 @@ def _audio_encoder(container: str, codec: str | None) -> str:
     return find_encoder(codec, "audio", AUDIO_ENCODERS)
 
 
-def _can_encode(name: str, kind: str) -> bool:
+def can_encode(name: str, kind: str) -> bool:
+    """Whether this build of FFmpeg has that encoder."""
     av = load_av()
     try:
         found: Any = av.codec.Codec(name, "w")

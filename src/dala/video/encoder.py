@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -13,8 +12,9 @@ import numpy.typing as npt
 from dala.video.codecs import Settings
 from dala.video.color import Color
 from dala.video.library import ffmpeg_errors, load_av
-from dala.video.pictures import even, picture_of
-from dala.video.sink import Sink
+from dala.video.palette import Palette
+from dala.video.pictures import converted, even, picture_of
+from dala.video.sink import open_sink
 
 Array = npt.NDArray[np.uint8]
 
@@ -24,7 +24,6 @@ class Encoder:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
         settings: Settings,
         *,
         width: int,
@@ -40,14 +39,16 @@ class Encoder:
         self.frames = 0
         self.end = Fraction(0)  # of the last frame, in seconds
         self._last: int | None = None  # its pts
+        self._palette: Palette | None = None
         self._doing = f"encoding with {settings.encoder}"
-        self.sink = Sink(path)
+        self.sink = open_sink(settings.target)
         try:
             with ffmpeg_errors(self.sink.name, self._doing):
                 add = self.sink.container.add_stream
                 self.stream = add(settings.encoder, rate=fps, options=dict(settings.options))
                 self._context = context = self.stream.codec_context
-                context.width, context.height = even(width), even(height)
+                whole = (width, height) if settings.takes_rgba else (even(width), even(height))
+                context.width, context.height = self.size = whole
                 context.pix_fmt = settings.pixel_format
                 context.time_base = self.stream.time_base = time_base
                 context.thread_type = "AUTO"  # x264 else cuts pictures into slices
@@ -83,7 +84,7 @@ class Encoder:
             self.sink.container.set_chapters(chapters)
 
     def encode(self, frame: Array, pts: int, duration: int = 0) -> None:
-        """The next frame: yuv420p of the right size, whose memory the encoder may keep for a while.
+        """The next frame, of the kind that the settings say, whose memory the encoder may keep for a while.
 
         Times go forward in every container: a frame that is not later than the one before comes one tick
         after it.
@@ -91,7 +92,7 @@ class Encoder:
         if self._last is not None and pts <= self._last:
             pts = self._last + 1
         self._last = pts
-        picture = picture_of(frame, self.color)
+        picture = self._fitted(picture_of(frame, self.color))
         picture.pts, picture.time_base, picture.duration = pts, self.time_base, duration
         with ffmpeg_errors(self.sink.name, self._doing):
             packets = self._context.encode(picture)
@@ -116,6 +117,16 @@ class Encoder:
     def discard(self) -> None:
         """Leave nothing behind. After ``finish`` it does nothing."""
         self.sink.discard()
+
+    def _fitted(self, picture: Any) -> Any:
+        """The picture in the encoder's own format."""
+        wanted = self.settings.pixel_format
+        if wanted == "pal8":
+            self._palette = self._palette or Palette(picture.width, picture.height)
+            return self._palette.convert(picture)
+        if picture.format.name == wanted:
+            return picture
+        return converted(picture, wanted, self.color)
 
     def _mux(self, packets: list[Any]) -> None:
         for packet in packets:

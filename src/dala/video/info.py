@@ -9,7 +9,8 @@ from typing import Any
 from dala.video.color import Color, Matrix, Range, color_of
 from dala.video.library import as_fraction, load_av
 from dala.video.pictures import Turn, turn_of
-from dala.video.source import Source, Spec, place_of
+from dala.video.places import Spec, place_of
+from dala.video.source import Source, open_source
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def probe(source: Spec) -> Info:
     >>> video.probe("probed.mp4").duration
     Fraction(1, 25)
     """
-    opened = Source(place_of(source), on_damage="conceal", timeout=10)
+    opened = open_source(place_of(source), on_damage="conceal", timeout=10)
     try:
         first = next((i.picture for i in opened.items() if i.picture is not None), None)
         tagged = opened.context if first is None else first

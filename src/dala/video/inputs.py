@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from dala.errors import VideoError
 from dala.video.clock import Clock, usual_duration
-from dala.video.codecs import container_for
 from dala.video.color import Matrix, Range, color_of
 from dala.video.device import Format
 from dala.video.library import as_fraction
 from dala.video.pictures import Decoded, kind_of, turn_of
+from dala.video.pixels import Pixels, chroma_of, pixels_of
+from dala.video.places import Place, Spec, place_of
 from dala.video.sound import Audio
-from dala.video.source import Item, OnDamage, Place, Source, Spec, place_of
+from dala.video.source import Item, OnDamage, open_source
+from dala.video.span import WHOLE, Span
+from dala.video.targets import target_of
 
 Keep = Literal["copy", "none"]
+PREROLL = Fraction(1, 2)  # seconds before a cut: a decoder of sound needs some to begin with
+
+
+class Track(NamedTuple):
+    """A stream of sound that comes along: its number, and its decoder."""
+
+    index: int
+    decoder: Any
 
 
 class Input:
@@ -32,14 +44,19 @@ class Input:
         on_damage: OnDamage = "error",
         matrix: Matrix | None = None,
         range: Range | None = None,
+        span: Span = WHOLE,
+        fps: Fraction | None = None,
     ) -> None:
-        self.source = Source(place_of(spec), on_damage=on_damage, timeout=10)
+        self.source = open_source(place_of(spec, fps=fps), on_damage=on_damage, timeout=10)
         self.audio: Audio = audio
+        self.span = span
         streams = self.source.container.streams
         self.passed_on: list[Any] = [
             *(() if audio == "none" else streams.audio),
             *(streams.subtitles if subtitles == "copy" else ()),
         ]
+        # kept apart from their streams, which FFmpeg frees when the source is closed
+        self.voices = [Track(s.index, s.codec_context) for s in self.passed_on if s.type == "audio"]
         self.left_out = [
             f"{s.type} {s.index}"
             for s in streams
@@ -50,11 +67,14 @@ class Input:
         self._items = self.source.items(self.passed_on)
         self._early: list[Item] = []
         try:
-            first = self._first_picture()
+            sought = self._is_worth_seeking()
+            first = self._seek() if sought else self._first_picture()
             self.turn = turn_of(first)
             self.color = color_of(first, matrix=matrix, range=range)
+            self.pixels = _pixels_of(first, self.source.context.codec.canonical_name)
+            self.chroma = chroma_of(first.format)
             self.format = self._format_of(first)
-            self.begin: Fraction = self.clock.peek(first)
+            self.begin: Fraction = self.source.begin if sought else self.clock.peek(first)
         except BaseException:
             self.close()
             raise
@@ -62,6 +82,19 @@ class Input:
     def close(self) -> None:
         """Close the file or the connection. Twice does nothing."""
         self.source.close()
+
+    @property
+    def keeps_times(self) -> bool:
+        """Whether the output counts on the input's own clock."""
+        return self.span.is_whole and self.span.fps is None
+
+    @property
+    def is_still(self) -> bool:
+        """Whether it is one picture, which has no time of its own."""
+        place = self.source.place
+        if place.where == "pictures":
+            return len(place.files) == 1
+        return self.source.format_name.endswith("_pipe")
 
     @property
     def name(self) -> str:
@@ -103,6 +136,32 @@ class Input:
         width, height = self.turn.size(picture.width, picture.height)
         return Format(kind_of(picture), width, height, self.color)
 
+    def _is_worth_seeking(self) -> bool:
+        return self.source.place.where == "file" and self.span.start > PREROLL and not self.is_still
+
+    def _seek(self) -> Any:
+        """Go to the key frame from which the span's first frame can be decoded, and its sound."""
+        wanted, back = self.source.begin + self.span.start, PREROLL
+        self.source.seeking = True
+        try:
+            while True:
+                self.source.seek(max(wanted - back, self.source.begin))
+                self._items, self._early = self.source.items(self.passed_on), []
+                try:
+                    first = self._first_picture()
+                except VideoError:  # after its last key frame, or its end
+                    first = None
+                if first is not None and self.clock.peek(first) <= wanted:
+                    return first
+                if wanted - back <= self.source.begin:
+                    break
+                back *= 2
+        finally:
+            self.source.seeking = False
+        if first is None:
+            raise VideoError(f"{self.name}: not a single frame could be decoded")
+        return first
+
     def _first_picture(self) -> Any:
         for item in self._items:
             self._early.append(item)
@@ -111,9 +170,19 @@ class Input:
         raise VideoError(f"{self.name}: not a single frame could be decoded")
 
 
+def _pixels_of(first: Any, codec: str) -> Pixels:
+    """What the pictures hold. Every GIF is said to have alpha; whether it does, its first frame tells."""
+    held = pixels_of(first.format.name)
+    if held.alpha and (codec == "gif" or first.format.has_palette):
+        opaque = first.to_ndarray(format="rgba")[..., 3].min() == 255
+        return replace(held, alpha=not opaque)
+    return held
+
+
 def check_target(dst: str | os.PathLike[str], places: Sequence[Place]) -> None:
     """Refuse to write onto what is read."""
-    container_for(os.fspath(dst))
+    if target_of(dst).kind in ("stdout", "network"):
+        return
     for place in places:
         path = place.url.removeprefix("file:")
         both = place.where == "file" and os.path.exists(dst) and os.path.exists(path)

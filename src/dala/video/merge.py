@@ -23,10 +23,11 @@ from dala.video.device import Format, FramePass
 from dala.video.encoder import Encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import Input, check_target
+from dala.video.places import Spec, place_of
 from dala.video.production import Report, produce_file
 from dala.video.progress import OnProgress
 from dala.video.sound import Audio, check_audio
-from dala.video.source import OnDamage, Spec, place_of
+from dala.video.source import OnDamage
 from dala.video.timeline import Until, moments
 
 if TYPE_CHECKING:
@@ -284,7 +285,7 @@ def _merge(
     if until not in get_args(Until):
         raise ParameterError(f"until is one of {', '.join(get_args(Until))}, got {until!r}")
     check_target(dst, [place_of(s) for s in sources])
-    settings = choose_encoder(os.fspath(dst), encoding)
+    settings = choose_encoder(dst, encoding)
     with ExitStack() as opened:
         inputs: list[Input] = []
         for number, source in enumerate(sources):
@@ -299,7 +300,6 @@ def _merge(
         )
         frames.compile()
         encoder = Encoder(
-            dst,
             settings,
             width=canvas.width,
             height=canvas.height,

@@ -18,9 +18,12 @@ from dala.ir.arrays import ArrayType
 from dala.ir.planes import FORMATS
 from dala.video.color import Color
 from dala.video.library import load_av
+from dala.video.pixels import pixels_of
 
 Array = npt.NDArray[np.uint8]
 Kind = Literal["yuv420p", "rgba"]
+_RANGES = {"full": "JPEG", "limited": "MPEG"}
+_SWSCALE = {"bt601": "ITU601", "bt709": "ITU709", "bt2020": "BT2020"}  # its names of the matrices
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,9 @@ def frame_shape(kind: Kind, width: int, height: int) -> tuple[int, ...]:
 
 
 def kind_of(picture: Any) -> Kind:
-    """How a picture goes to the device: everything in YUV as yuv420p, everything else as RGBA."""
-    layout = picture.format
-    return "rgba" if layout.is_rgb or layout.has_palette else "yuv420p"
+    """How a picture goes to the device: what is opaque and in YUV as yuv420p, everything else as RGBA."""
+    held = pixels_of(picture.format.name)
+    return "rgba" if held.rgb or held.alpha else "yuv420p"
 
 
 @dataclass(frozen=True)
@@ -101,13 +104,13 @@ class Decoded:
     def fill(self, out: Array) -> None:
         """The upright picture into an array of ``frame_shape``."""
         if out.ndim == 3:
-            np.copyto(out, self.turn.apply(_rgba(self.picture)))
+            np.copyto(out, self.turn.apply(_rgba(self.picture, self.color)))
         else:
             _fill_planar(_as_yuv420p(self.picture, self.color), self.turn, out)
 
 
-def _rgba(picture: Any) -> Array:
-    rgba = picture.reformat(format="rgba", threads=1)
+def _rgba(picture: Any, color: Color) -> Array:
+    rgba = converted(picture, "rgba", color)
     return _view(rgba.planes[0], rgba.width, 4)
 
 
@@ -125,14 +128,7 @@ def _as_yuv420p(picture: Any, color: Color) -> Any:
     """Fewer bits, less chroma: the same matrix and range. 4:2:0 of 8 bits stays as it is."""
     if picture.format.name in ("yuv420p", "yuvj420p", "nv12"):
         return picture
-    enums = load_av().video.reformatter
-    known = "JPEG" if color.range == "full" else "MPEG"
-    return picture.reformat(
-        format="yuv420p",
-        src_color_range=enums.ColorRange[known],
-        dst_color_range=enums.ColorRange[known],
-        threads=1,
-    )
+    return converted(picture, "yuv420p", color)
 
 
 def planes_of(frame: Array) -> tuple[Array, Array, Array]:
@@ -163,10 +159,12 @@ def _fill_planar(picture: Any, turn: Turn, out: Array) -> None:
 
 
 def picture_of(frame: Array, color: Color) -> Any:
-    """FFmpeg's picture on the memory of a yuv420p frame, which it keeps alive; nothing is copied.
+    """FFmpeg's picture on the memory of a frame, which it keeps alive; nothing is copied.
 
     (``from_numpy_buffer`` takes one array, but loses two rows of heights that are no multiple of four.)
     """
+    if frame.ndim == 3:
+        return _rgba_picture(frame)
     av = load_av()
     planes = planes_of(frame)
     if int(av.__version__.split(".")[0]) >= 18:
@@ -177,3 +175,28 @@ def picture_of(frame: Array, color: Color) -> Any:
             np.copyto(_view(stored, plane.shape[1]), plane)
     color.tag(picture)
     return picture
+
+
+def _rgba_picture(frame: Array) -> Any:
+    picture = load_av().VideoFrame(frame.shape[1], frame.shape[0], "rgba")
+    np.copyto(_view(picture.planes[0], frame.shape[1], 4), frame)
+    return picture
+
+
+def converted(picture: Any, format_: str, color: Color) -> Any:
+    """A picture in another of FFmpeg's formats, its colours as ``color`` says."""
+    enums = load_av().video.reformatter
+    full, own = enums.ColorRange["JPEG"], enums.ColorRange[_RANGES[color.range]]
+    matrix = enums.Colorspace[_SWSCALE[color.matrix]]
+    to_rgb = pixels_of(format_).rgb
+    made = picture.reformat(
+        format=format_,
+        src_colorspace=matrix,
+        dst_colorspace=matrix,
+        src_color_range=full if pixels_of(picture.format.name).rgb else own,
+        dst_color_range=full if to_rgb else own,
+        threads=1,
+    )
+    if not to_rgb:
+        color.tag(made)
+    return made

@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dala.video.device import FramePass, PassThrough
+from dala.errors import VideoError
+from dala.video.device import FramePass, PassThrough, Picture
 from dala.video.encoder import Encoder
 from dala.video.flow import run_flow
 from dala.video.inputs import Input
+from dala.video.library import as_fraction
 from dala.video.pictures import Decoded
 from dala.video.progress import OnProgress, Watch
-from dala.video.sound import Companion, bring_along
+from dala.video.sound import Companion, SoundFile, bring_along, other_sound
 
 Array = npt.NDArray[np.uint8]
 
@@ -34,12 +36,14 @@ class Report:
     """
 
     frames: int
+    size: tuple[int, int]  # width and height of a frame
     duration: Fraction  # of the video written, in seconds
     seconds: float  # that it took
     fps: float  # frames per second of real time
     device: str
     plan: str  # the fused passes, in words
     dropped: tuple[str, ...]  # streams that could not come along
+    notes: tuple[str, ...]  # what else the output could not hold, a few words each
     damaged: int  # errors of the decoder that were concealed
 
 
@@ -50,6 +54,18 @@ class Moment(NamedTuple):
     pts: int
     duration: int
     packets: list[Any]
+    sound: Sequence[Any] = ()  # packets of a file of sound
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a production may have besides: other sound, a look at every frame, what was lost so far."""
+
+    sound: SoundFile | None = None
+    touch: Callable[[Decoded, Moment], Picture] | None = None
+    notes: Sequence[str] = ()
+    strict: bool = False
+    over: Callable[[Moment], Picture] | None = None
 
 
 def produce_file(
@@ -59,23 +75,34 @@ def produce_file(
     frames: FramePass | PassThrough,
     encoder: Encoder,
     progress: OnProgress | None,
+    extras: Extras = Extras(),
 ) -> Report:
     """Run it all. ``speaker`` is the number of the input whose sound is kept; nothing is left by errors."""
     lead = inputs[0]
     try:
         ways: dict[int, Companion] = {}
         dropped: list[str] = []
+        notes = list(extras.notes)
         if speaker is not None:
             voice = inputs[speaker]
             container = voice.source.container
-            ways, dropped = bring_along(encoder, voice.passed_on, voice.audio)
+            ways, dropped, said = bring_along(
+                encoder, voice.passed_on, voice.audio, voice.span, voice.begin
+            )
+            notes += said
             dropped += voice.left_out
-            encoder.describe(container.metadata, container.chapters())
-        watch = Watch(progress, encoder, lead.source)
+            encoder.describe(container.metadata, _chapters(container.chapters(), voice))
+        other = None
+        if extras.sound is not None:
+            other, said = other_sound(encoder, extras.sound)
+            notes += said
+        if extras.strict:
+            refuse_losses(encoder.sink.name, dropped, notes)
+        watch = Watch(progress, encoder, [lead.source], lead.span)
         run_flow(
             moments,
-            lambda given: frames.run(given, lambda moment: _pictures(inputs, moment)),
-            lambda made, checkpoint: _encode(made, encoder, ways, checkpoint),
+            lambda given: frames.run(given, lambda moment: _pictures(inputs, moment, extras)),
+            lambda made, checkpoint: _encode(made, encoder, (ways, other), checkpoint),
             watch=watch,
         )
         watch()
@@ -83,35 +110,70 @@ def produce_file(
         encoder.discard()
     return Report(
         frames=encoder.frames,
-        duration=encoder.end - lead.begin,
+        size=encoder.size,
+        duration=encoder.end - (lead.begin if lead.keeps_times else 0),
         seconds=watch.elapsed,
         fps=encoder.frames / watch.elapsed,
         device=frames.engine.device.name,
         plan=frames.explain(),
         dropped=tuple(dropped),
+        notes=tuple(notes),
         damaged=sum(i.source.damaged for i in inputs),
     )
 
 
-def _pictures(inputs: Sequence[Input], moment: Moment) -> list[Decoded]:
-    return [one.decoded(p) for one, p in zip(inputs, moment.pictures, strict=False)]
+def _chapters(chapters: list[dict[str, Any]], voice: Input) -> list[dict[str, Any]]:
+    """The chapters of the part that is taken, on its clock."""
+    span, kept = voice.span, []
+    if span.is_whole:
+        return chapters
+    for chapter in chapters:
+        base = as_fraction(chapter["time_base"])
+        begin, end = (chapter[k] * base - voice.begin for k in ("start", "end"))
+        last = end if span.end is None else min(end, span.end)
+        if last > span.start and (span.end is None or begin < span.end):
+            start = round(span.out(max(begin, span.start)) / base)
+            kept.append(chapter | {"start": start, "end": round(span.out(last) / base)})
+    return kept
+
+
+def refuse_losses(name: str, dropped: Sequence[str], notes: Sequence[str]) -> None:
+    """With ``strict`` an output holds everything, or there is none."""
+    lost = [*(f"no place for {d}" for d in dropped), *notes]
+    if lost:
+        raise VideoError(f"{name}: not everything can be kept (strict): {'; '.join(lost)}")
+
+
+def _pictures(inputs: Sequence[Input], moment: Moment, extras: Extras) -> list[Picture]:
+    pairs = zip(inputs, moment.pictures, strict=False)
+    decoded = [one.decoded(picture) for one, picture in pairs]
+    if extras.touch is None:
+        shown: list[Picture] = [*decoded]
+    else:
+        shown = [extras.touch(one, moment) for one in decoded]
+    return [*shown, extras.over(moment)] if shown and extras.over is not None else shown
 
 
 def _encode(
     made: Iterable[tuple[Moment, Array | None]],
     encoder: Encoder,
-    ways: Mapping[int, Companion],
+    companions: tuple[Mapping[int, Companion], Companion | None],
     checkpoint: Callable[[], None],
 ) -> None:
+    ways, other = companions
+    every = [*ways.values(), *([other] if other else [])]
     with encoder.sink.writing:
         try:
             for moment, frame in made:
                 for packet in moment.packets:
                     if packet.stream_index in ways:
                         ways[packet.stream_index].take(packet)
+                if other is not None:
+                    for packet in moment.sound:
+                        other.take(packet)
                 if frame is not None:
                     encoder.encode(frame, moment.pts, moment.duration)
-            for way in ways.values():
+            for way in every:
                 way.finish()
             encoder.finish(checkpoint)
         finally:

@@ -16,7 +16,8 @@ from dala.video.frame import Converter, Frame
 from dala.video.info import Info, info_of
 from dala.video.latest import Latest
 from dala.video.pictures import Turn, turn_of
-from dala.video.source import OnDamage, Source, Spec, place_of
+from dala.video.places import Spec, place_of
+from dala.video.source import OnDamage, Source, open_source
 
 PAUSES_S = (0.1, 0.5, 1.0, 2.0)  # before the attempts to connect again; the last one repeats
 
@@ -24,11 +25,13 @@ PAUSES_S = (0.1, 0.5, 1.0, 2.0)  # before the attempts to connect again; the las
 class Reader(Closing):
     """Frames of a file, a camera or a stream, in order, each with its exact time.
 
-    ``source`` is a path, a URL (RTSP, HTTP …), a camera's number, or ``"testsrc"``. Pictures come upright
+    ``source`` is a path, a URL (RTSP, HTTP …), a camera's number, ``"screen"``, pictures
+    (``"frames/%04d.png"``), ``"-"`` for the standard input, or ``"testsrc"``. Pictures come upright
     and in the colours that the video says it has. A live stream (RTSP, RTMP, SRT …) that breaks off is
     opened again, up to ``reconnect`` times in a row; times then go on from where they were. With
     ``latest=True`` a thread reads ahead and keeps the newest frame alone: for live pictures, where old ones
     are worth nothing.
+    ``size`` and ``fps`` are what a camera or a screen is asked for; numbered pictures come at ``fps``.
     A network that is silent for ``timeout`` seconds has failed.
     Damage raises DamagedVideoError; ``on_damage="conceal"`` shows what the decoder makes of it.
 
@@ -54,11 +57,13 @@ class Reader(Closing):
         device: str | None = None,
         options: Mapping[str, str] | None = None,
         timeout: float = 10.0,
+        size: tuple[int, int] | None = None,
+        fps: float | Fraction | None = None,
     ) -> None:
         check_color(matrix, range)
         if isinstance(reconnect, bool) or not isinstance(reconnect, int) or reconnect < 0:
             raise ParameterError(f"reconnect is a number of attempts from 0 up, got {reconnect!r}")
-        self.place = place_of(source, options)
+        self.place = place_of(source, options, size=size, fps=fps)
         self._on_damage: OnDamage = on_damage
         self._chosen = (matrix, range)
         self._timeout = timeout
@@ -144,7 +149,7 @@ class Reader(Closing):
         ...     float(next(reader).time)
         0.48
         """
-        if self._latest is not None or self.place.where in ("camera", "pattern"):
+        if self._latest is not None or self.place.where in ("camera", "screen", "pattern", "stdin"):
             raise VideoError(f"{self.place.name}: a live source cannot be rewound")
         self._require_open()
         wanted, back = Fraction(seconds), Fraction(0)
@@ -188,7 +193,7 @@ class Reader(Closing):
             raise VideoError(f"{self.place.name}: this reader has been closed")
 
     def _open(self) -> Source:
-        return Source(self.place, on_damage=self._on_damage, timeout=self._timeout)
+        return open_source(self.place, on_damage=self._on_damage, timeout=self._timeout)
 
     def _begin(self) -> Iterator[Any]:
         return (i.picture for i in self._source.items() if i.picture is not None)

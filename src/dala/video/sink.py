@@ -1,4 +1,4 @@
-"""Where packets go: a file under a temporary name, moved into place once it is complete.
+"""Where packets go: files under a temporary name, moved into place once they are complete; or a pipe.
 
 FFmpeg writes through ``_File``, which never raises: FFmpeg calls it several times on the way out of an
 error, and PyAV prints what it cannot raise. The first error is kept, and raised by whoever asks.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -15,40 +17,37 @@ from pathlib import Path
 from typing import Any
 
 from dala.errors import VideoError, VideoFileError
-from dala.video.codecs import container_for, muxer_options
 from dala.video.library import as_video_error, ffmpeg_errors, load_av
+from dala.video.targets import Target, numbered
 
 BLOCK = 1 << 20  # bytes that FFmpeg hands over at a time
+TIMEOUT_S = 10.0  # for a server to answer
 
 
 class Sink:
-    """A file being written. ``finish`` puts it in place, ``discard`` leaves nothing behind."""
+    """An output being written. ``finish`` puts it in place, ``discard`` leaves nothing behind.
 
-    def __init__(
-        self, path: str | os.PathLike[str], options: Mapping[str, str] | None = None
-    ) -> None:
-        self.path = Path(path)
-        self.name = str(path)
-        self.format = container_for(self.name)
-        if self.path.is_dir():
-            raise VideoFileError(f"{self.name}: a directory, expected a file to write", errno=21)
-        self._file = _create_beside(self.path, self.name)
-        try:
-            with ffmpeg_errors(self.name, "writing"):
-                self.container = load_av().open(
-                    self._file,
-                    "w",
-                    format=self.format,
-                    container_options={**muxer_options(self.format), **(options or {})},
-                    buffer_size=BLOCK,
-                )
-        except BaseException:
-            self._file.remove()
-            raise
-        self._open = True
+    Its kinds differ in how FFmpeg's container is opened (``_open_container``), in how what was written
+    gets its name (``_put_in_place``), and in how it is removed (``_remove``).
+    """
+
+    def __init__(self, target: Target, options: Mapping[str, str] | None = None) -> None:
+        self.target = target
+        self.name = target.name
+        self.format = target.format
+        self._options = {**target.muxer_options, **(options or {})}
+        self._open = False
         self._abandoned = False
         self._gate = threading.Lock()  # so that it is either moved into place or abandoned
         self.writing = threading.RLock()  # held by a thread that may be inside FFmpeg for long
+        self._prepare()
+        try:
+            with ffmpeg_errors(self.name, "writing"):
+                self.container = self._open_container()
+        except BaseException:
+            self._remove()
+            raise
+        self._open = True
 
     def mux(self, packets: Any) -> None:
         """Write packets; FFmpeg puts those of several streams in order."""
@@ -63,11 +62,11 @@ class Sink:
                 self.container.start_encoding()  # a file without frames has a head at least
                 self.container.close()
             self._check()
-            self._file.close()
+            self._close()
             self._check()
             with self._gate, ffmpeg_errors(self.name, "moving it into place"):
                 if not self._abandoned:
-                    os.replace(self._file.path, self.path)
+                    self._put_in_place()
                     self._open = False
         finally:
             self.discard()
@@ -81,20 +80,153 @@ class Sink:
             with self._gate:
                 self._abandoned = True
                 if self._open:
-                    self._file.unlink()
+                    self._unlink()
             return
         try:
             if self._open:
                 self._open = False
-                self._file.remove()  # first: without a file, FFmpeg writes no end
+                self._remove()  # first: without a file, FFmpeg writes no end
                 with contextlib.suppress(load_av().error.FFmpegError, OSError, ValueError):
                     self.container.close()
         finally:
             self.writing.release()
 
+    def _prepare(self) -> None:
+        """Make what the container is written to."""
+
+    def _open_container(self) -> Any:
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        """Raise what went wrong while FFmpeg was writing."""
+
+    def _close(self) -> None:
+        """Everything is written."""
+
+    def _put_in_place(self) -> None:
+        """Give it its name."""
+
+    def _unlink(self) -> None:
+        """Take the temporary name away."""
+
+    def _remove(self) -> None:
+        """Leave nothing."""
+
+
+class FileSink(Sink):
+    """One file, beside its place until it is complete."""
+
+    def _prepare(self) -> None:
+        self.path = Path(self.name)
+        if self.path.is_dir():
+            raise VideoFileError(f"{self.name}: a directory, expected a file to write", errno=21)
+        self._file = _create_beside(self.path, self.name)
+
+    def _open_container(self) -> Any:
+        return _open_on(self._file, self.format, self._options)
+
     def _check(self) -> None:
         if self._file.error is not None:
             raise as_video_error(self._file.error, self.name, "writing") from self._file.error
+
+    def _close(self) -> None:
+        self._file.close()
+
+    def _put_in_place(self) -> None:
+        assert self._file.path is not None
+        os.replace(self._file.path, self.path)
+
+    def _unlink(self) -> None:
+        self._file.unlink()
+
+    def _remove(self) -> None:
+        self._file.remove()
+
+
+class StdoutSink(Sink):
+    """The standard output: what was written is gone."""
+
+    def _prepare(self) -> None:
+        if sys.stdout.isatty():
+            raise VideoFileError(
+                "stdout is a terminal; send it on: > file.mkv, or | another program"
+            )
+        sys.stdout.flush()
+        self._file = _File(os.dup(sys.stdout.fileno()), None)
+
+    def _open_container(self) -> Any:
+        return _open_on(_Stream(self._file), self.format, self._options)
+
+    def _check(self) -> None:
+        if self._file.error is not None:
+            raise as_video_error(self._file.error, self.name, "writing") from self._file.error
+
+    def _close(self) -> None:
+        self._file.close()
+
+    def _remove(self) -> None:
+        self._file.close()
+
+
+class NetworkSink(Sink):
+    """A stream to a server or a player."""
+
+    def _open_container(self) -> Any:
+        return load_av().open(
+            self.name, "w", format=self.format, container_options=self._options, timeout=TIMEOUT_S
+        )
+
+
+class PictureSink(Sink):
+    """Pictures in files of their own: made in a new folder beside their place, moved there at the end."""
+
+    def _prepare(self) -> None:
+        folder = Path(self.name).parent
+        if not folder.is_dir():
+            raise VideoFileError(
+                f"{self.name}: there is no folder {str(folder)!r} to write into", errno=2
+            )
+        with ffmpeg_errors(self.name, "writing"):
+            self._folder = Path(tempfile.mkdtemp(prefix=".dala-", suffix=".part", dir=folder))
+
+    def _open_container(self) -> Any:
+        inside = str(self._folder).replace("%", "%%") + f"/%09d{Path(self.name).suffix}"
+        return load_av().open(
+            f"file:{inside}", "w", format="image2", container_options=self._options
+        )
+
+    def _put_in_place(self) -> None:
+        mode = 0o666 & ~_umask()
+        for number, made in enumerate(sorted(self._folder.iterdir()), 1):
+            made.chmod(mode)
+            os.replace(made, numbered(self.name, number))
+        self._folder.rmdir()
+
+    def _unlink(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _remove(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+_KINDS: dict[str, type[Sink]] = {
+    "file": FileSink,
+    "stdout": StdoutSink,
+    "network": NetworkSink,
+    "pictures": PictureSink,
+    "picture": PictureSink,
+}
+
+
+def open_sink(target: Target, options: Mapping[str, str] | None = None) -> Sink:
+    """The sink for an output."""
+    return _KINDS[target.kind](target, options)
+
+
+def _open_on(file: Any, format_: str, options: Mapping[str, str]) -> Any:
+    return load_av().open(
+        file, "w", format=format_, container_options=dict(options), buffer_size=BLOCK
+    )
 
 
 def _create_beside(path: Path, name: str) -> _File:
@@ -128,7 +260,7 @@ def _umask() -> int:
 class _File:
     """What FFmpeg writes into: a file that keeps its first error instead of raising it."""
 
-    def __init__(self, number: int, path: Path) -> None:
+    def __init__(self, number: int, path: Path | None) -> None:
         self.path = path
         self.name = f"file:{path}"  # FFmpeg opens it again to move an mp4's index to the front
         self.error: OSError | VideoError | None = None
@@ -180,5 +312,16 @@ class _File:
 
     def unlink(self) -> None:
         """Delete it; an open one is gone with its last user, or (on Windows) when that one removes it."""
+        if self.path is None:
+            return
         with contextlib.suppress(FileNotFoundError, PermissionError):
             self.path.unlink()
+
+
+class _Stream:
+    """A pipe: it is written from beginning to end, and FFmpeg must not try to go back."""
+
+    def __init__(self, file: _File) -> None:
+        self.name = "stdout"
+        self.write = file.write
+        self.close = file.close

@@ -1,109 +1,25 @@
-"""Where frames come from: files, cameras, network streams, a test pattern.
+"""An open source: its packets, decoded, in order; what is damaged in it.
 
-"clip.mp4", Path             a file
-0, "camera:1", "/dev/video2" a camera
-"rtsp://…", "http://…", …    a stream
-"testsrc", "testsrc=size=…"  FFmpeg's test pattern; plain "testsrc" comes at 30 frames per second
+What can be opened and how is said in ``places.py`` and ``opening.py``.
 """
 
 from __future__ import annotations
 
-import os
-import re
-import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
-from dala.errors import (
-    ArgumentError,
-    DamagedVideoError,
-    ParameterError,
-    VideoError,
-    VideoFileError,
-)
-from dala.video import allowed
+from dala.errors import DamagedVideoError, ParameterError, VideoError, VideoFileError
 from dala.video.library import as_fraction, ffmpeg_errors, load_av
+from dala.video.opening import decoder_of, open_container
+from dala.video.places import Place
+from dala.video.places import Spec as Spec
+from dala.video.places import place_of as place_of
+from dala.video.weave import Deinterlacer
 
-Spec: TypeAlias = "str | os.PathLike[str] | int"
 OnDamage = Literal["error", "conceal"]
-Where = Literal["file", "camera", "stream", "pattern"]
 HELD_PACKETS = 64  # of sound and subtitles, until a frame takes them along
-_CAMERAS = {"linux": ("v4l2", "/dev/video{}"), "darwin": ("avfoundation", "{}"),
-            "win32": ("dshow", "{}")}  # fmt: skip
-_PATTERN = "testsrc=size=640x480:rate=30,realtime"
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-
-
-@dataclass(frozen=True)
-class Place:
-    """What to open, and how to call it in messages."""
-
-    where: Where
-    name: str
-    url: str
-    format: str | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def is_live_stream(self) -> bool:
-        """Whether it has no end of its own: what comes over HTTP ends like a file."""
-        return self.where == "stream" and not self.url.startswith("http")
-
-
-def place_of(spec: Spec, options: Mapping[str, str] | None = None) -> Place:
-    """What a user names as a source."""
-    given = dict(options or {})
-    if isinstance(spec, bool) or not isinstance(spec, str | os.PathLike | int):
-        raise ArgumentError(
-            f"a video is named by a path, a URL or a camera's number, got {type(spec).__name__}"
-        )
-    if isinstance(spec, int):
-        return _camera(str(spec), given)
-    text = os.fspath(spec)
-    if isinstance(spec, str):
-        if text.startswith("camera:"):
-            return _camera(text.removeprefix("camera:"), given)
-        if text.startswith("/dev/video"):
-            return Place("camera", text, text, "v4l2", given)
-        if text == "testsrc" or text.startswith(("testsrc=", "testsrc2=")):
-            allowed.check_pattern(text)
-            return Place("pattern", text, _PATTERN if text == "testsrc" else text, "lavfi", given)
-        if _URL.match(text) and not text.startswith("file://"):
-            return Place("stream", text, text, None, _patient(text, given))
-    return Place("file", text, f"file:{text.removeprefix('file://')}", None, given)
-
-
-def _camera(number: str, options: dict[str, str]) -> Place:
-    format_, form = _CAMERAS.get(sys.platform, _CAMERAS["linux"])
-    name = form.format(number)
-    if format_ == "dshow" and number.isdigit():
-        name = _dshow_name(int(number))
-    if format_ == "avfoundation":  # its own default of 29.97 is refused by most cameras
-        options = {"framerate": "30", **options}
-    return Place("camera", f"camera {number}", name, format_, options)
-
-
-def _dshow_name(number: int) -> str:
-    """Windows has names for cameras, no numbers."""
-    found = [
-        d for d in load_av().device.enumerate_input_devices("dshow") if "video" in d.media_types
-    ]
-    if number >= len(found):
-        raise VideoError(f"camera {number}: there are {len(found)} cameras")
-    return f"video={found[number].description}"
-
-
-def _patient(url: str, given: dict[str, str]) -> dict[str, str]:
-    """Cameras on a network: TCP loses nothing. Files over HTTP: FFmpeg itself asks again."""
-    if url.startswith("rtsp"):
-        return {"rtsp_transport": "tcp", **given}
-    if url.startswith("http"):
-        return {"reconnect": "1", "reconnect_delay_max": "2", **given}
-    return given
 
 
 class Item(NamedTuple):
@@ -111,6 +27,12 @@ class Item(NamedTuple):
 
     picture: Any | None
     packets: list[Any]
+
+
+def open_source(place: Place, *, on_damage: OnDamage = "error", timeout: float) -> Source:
+    """A place's source."""
+    kind = PictureList if place.where == "pictures" else Source
+    return kind(place, on_damage=on_damage, timeout=timeout)
 
 
 class Source:
@@ -126,22 +48,23 @@ class Source:
         self.seeking = False  # then frames may refer to some that are not read: no damage
         self._lock = threading.Lock()  # held while FFmpeg is inside the container
         self._closing = False
-        self.container = _open(place, timeout)
+        self.read_until: dict[int, Fraction] = {}  # of each stream, in seconds
+        self.container = open_container(place, timeout)
         try:
             self.stream = self._pick_stream()
         except BaseException:
             self.container.close()
             raise
+        self.format_name = str(self.container.format.name)
         stream = self.stream  # its facts are kept: FFmpeg frees it with the container
         self.index: int = stream.index
         self.time_base = as_fraction(stream.time_base)
         rate = stream.average_rate or stream.guessed_rate
         self.rate = as_fraction(rate) if rate else None
         self.begin = Fraction(stream.start_time or 0) * self.time_base
-        self.context = context = stream.codec_context
-        context.thread_type = "AUTO"
-        if on_damage == "error":  # without it a decoder patches what is broken and says nothing
-            context.options = {"err_detect": "explode"}
+        self.context = stream.codec_context
+        self._decoder = decoder_of(stream, strict=on_damage == "error")
+        self._weaver: Deinterlacer | None = None
         self._packets = 0
         self._end: Fraction = Fraction(0)  # of what came so far, in seconds
 
@@ -188,24 +111,45 @@ class Source:
                         yield Item(None, held)
                         held = []
                 continue
-            for picture in self._decode(packet):
+            for picture in self._progressive(self._decode(packet)):
                 self.frames += 1
                 yield Item(picture, held)
                 held = []
+        for picture in self._progressive(None):
+            self.frames += 1
+            yield Item(picture, held)
+            held = []
         if not self._closing:
             self._check_end()
         if held:
             yield Item(None, held)
+
+    @property
+    def was_interlaced(self) -> bool:
+        """Whether its frames were two half pictures each, which were made whole."""
+        return self._weaver is not None
+
+    def _progressive(self, pictures: Iterable[Any] | None) -> Iterator[Any]:
+        """Whole pictures of what was decoded; None at the end, for those that were held back."""
+        for picture in pictures or ():
+            if self._weaver is None and not picture.interlaced_frame:
+                yield picture
+                continue
+            if self._weaver is None:
+                self._weaver = Deinterlacer(picture, self.rate)
+            yield from self._weaver.take(picture)
+        if pictures is None and self._weaver is not None:
+            yield from self._weaver.finish()
 
     def _whole_ones(self) -> Iterator[Any]:
         """The pictures before the damage that a decoder still has: one for each of its threads.
 
         How many frames came before an error must not depend on how many cores there are.
         """
-        if not self.context.is_open:  # it was refused with the first packet
+        if not self._decoder.is_open:  # it was refused with the first packet
             return
         try:
-            yield from self.context.decode(None)
+            yield from self._decoder.decode(None)
         except (load_av().error.FFmpegError, EOFError):
             return  # the damage itself, which is being reported already
 
@@ -235,13 +179,15 @@ class Source:
         if packet.pts is not None:
             end = (packet.pts + (packet.duration or 0)) * as_fraction(packet.time_base)
             self._end = max(self._end, end)
+            index = packet.stream_index
+            self.read_until[index] = max(self.read_until.get(index, end), end)
 
     def _decode(self, packet: Any) -> Iterator[Any]:
         """The pictures that a packet completes. Those left at the end may come after an error, too."""
         av = load_av()
         for _ in range(64 if packet.size == 0 else 1):
             try:
-                pictures = self.context.decode(packet if packet.size else None)
+                pictures = self._decoder.decode(packet if packet.size else None)
             except (av.error.EOFError, EOFError):
                 return
             except av.error.FFmpegError as error:
@@ -278,6 +224,7 @@ class Source:
 
     def seek(self, seconds: Fraction) -> None:
         """Go to the key frame at or before a time of the file's own clock."""
+        self._weaver = None
         with ffmpeg_errors(self.place.name, "seeking"):
             self.container.seek(int(seconds / self.time_base), stream=self.stream)
 
@@ -293,45 +240,36 @@ def _flags(stream: Any) -> str:
     return str(getattr(stream.disposition, "name", "") or "")
 
 
-def _open(place: Place, timeout: float) -> Any:
-    av = load_av()
-    if place.where == "file":
-        _check_file(place.name, _path_of(place))
-    elif place.format is not None and place.format not in av.formats_available:
-        raise VideoError(f"{place.name}: this build of FFmpeg has no {place.format}")
-    limit = timeout if place.where == "stream" else None
-    options = {**allowed.OPTIONS.get(place.where, {}), **place.options}
-    with ffmpeg_errors(place.name, "opening"):
+class PictureList(Source):
+    """Pictures, each in a file of its own, one after the other at a steady rate."""
+
+    def __init__(self, place: Place, *, on_damage: OnDamage = "error", timeout: float) -> None:
+        super().__init__(place, on_damage=on_damage, timeout=timeout)
+        self.rate = place.fps
+        self.time_base = 1 / place.fps
+        self.begin = Fraction(0)
+        self.length = len(place.files)
+
+    def items(self, others: Sequence[Any] = ()) -> Iterator[Item]:
+        """Every picture; sound there is none."""
+        for number, path in enumerate(self.place.files):
+            if self._closing:
+                return
+            picture = self._load(path)
+            picture.pts, picture.time_base, picture.duration = number, self.time_base, 1
+            self.frames += 1
+            yield Item(picture, [])
+
+    def _load(self, path: str) -> Any:
+        place = Place("file", path, f"file:{path}")
+        one = Source(place, on_damage=self.on_damage, timeout=1)
         try:
-            return av.open(place.url, format=place.format, options=options, timeout=limit)
-        except (av.error.ArgumentError, av.error.InvalidDataError) as error:
-            raise _why_refused(place, error) from error
+            for item in one.items():
+                if item.picture is not None:
+                    return item.picture
+        finally:
+            one.close()
+        raise VideoError(f"{path}: not a single frame could be decoded")
 
-
-def _why_refused(place: Place, error: Exception) -> Exception:
-    """The error to raise: what FFmpeg may not open, it calls an invalid argument."""
-    av = load_av()
-    if place.where == "file":
-        found = allowed.refusal(_path_of(place), place.name)
-        if found is not None:
-            return found
-    if not isinstance(error, av.error.ArgumentError):
-        return error
-    reasons = {"file": allowed.unknown_format, "stream": allowed.forbidden_protocol}
-    return reasons[place.where](place.name) if place.where in reasons else error
-
-
-def _path_of(place: Place) -> Path:
-    return Path(place.url.removeprefix("file:"))
-
-
-def _check_file(name: str, path: Path) -> None:
-    """What FFmpeg would call invalid data, or would wait for."""
-    with ffmpeg_errors(name, "opening"):
-        size = path.stat().st_size
-        if path.is_dir():
-            raise IsADirectoryError(21, "is a directory")
-        if path.is_file() and size == 0:
-            raise VideoError(f"{name}: the file is empty")
-        with path.open("rb"):
-            pass
+    def seek(self, seconds: Fraction) -> None:
+        """Pictures are read from the first one on."""

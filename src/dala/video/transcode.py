@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from fractions import Fraction
 from typing import TYPE_CHECKING, get_args
 
 from dala.compute.pipelines import Pipeline
@@ -17,19 +19,28 @@ from dala.errors import ParameterError
 from dala.media.chain import Chain, Filters
 from dala.media.program import engine_of
 from dala.media.stages import ON_BLACK
-from dala.video.codecs import choose_encoder
-from dala.video.color import Matrix, Range, check_color
+from dala.video.codecs import Settings, choose_encoder
+from dala.video.color import Color, Matrix, Range, check_color
 from dala.video.device import Format, FramePass, Middle, PassThrough, Tensor, rgba_scratch
 from dala.video.encoder import Encoder
 from dala.video.encoding import Encoding, Words, with_words
+from dala.video.first_frame import look_at_first_frame
 from dala.video.inputs import Input, Keep, check_target
-from dala.video.production import Moment, Report, produce_file
+from dala.video.keeping import losses
+from dala.video.over import OnOver, Over, laid_over
+from dala.video.places import PICTURES_FPS, Spec, place_of
+from dala.video.production import Extras, Moment, Report, produce_file
 from dala.video.progress import OnProgress
-from dala.video.sound import Audio, check_audio
-from dala.video.source import OnDamage, Spec, place_of
+from dala.video.retime import moments_of, time_base_of
+from dala.video.sound import Audio, SoundFile, sound_file
+from dala.video.source import OnDamage
+from dala.video.span import Span, span_of
+from dala.video.touch import OnFrame, Touch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+Time = float | Fraction | str
 
 
 def transcode(
@@ -37,12 +48,19 @@ def transcode(
     dst: str | os.PathLike[str],
     filters: Filters = (),
     *,
-    audio: Audio = "copy",
+    start: Time | None = None,
+    end: Time | None = None,
+    speed: float | Fraction = 1,
+    fps: float | Fraction | None = None,
+    audio: Audio | str | os.PathLike[str] = "copy",
     subtitles: Keep = "copy",
     encoding: Encoding | None = None,
     matrix: Matrix | None = None,
     range: Range | None = None,
     on_damage: OnDamage = "error",
+    on_frame: OnFrame | None = None,
+    over: OnOver | None = None,
+    strict: bool = False,
     device: str | None = None,
     progress: OnProgress | None = None,
     **words: Unpack[Words],
@@ -50,13 +68,21 @@ def transcode(
     """A video through filters into another file.
 
     Every frame keeps its time, variable rates too; sound and subtitles are copied packet by packet, and so
-    are chapters and metadata; ``audio="encode"`` is for containers that cannot hold the sound. Pictures of
-    phones that are stored turned are written upright. The file appears under its name when it is complete;
-    an error or Ctrl-C leaves nothing behind. Damage in the input is an error that says after how many
-    frames; ``on_damage="conceal"`` goes on with what is left.
+    are chapters and metadata. Sound that the container cannot hold is encoded anew; ``audio="encode"``
+    always does, ``"none"`` leaves it out, and a path takes the sound of that file. Pictures of
+    phones that are stored turned are written upright, interlaced ones whole. The file appears under its
+    name when it is complete; an error or Ctrl-C leaves nothing behind.
+
+    ``start`` and ``end`` (seconds, or ``"1:02.5"``) take a part: what is seen and heard at t is what the
+    input has at start + t, to the frame and to the sample. ``speed=2`` is twice as fast, with sound;
+    ``fps`` repeats and leaves out frames. ``on_frame`` gets every Frame before the filters and gives a
+    picture of its size instead, or None. ``over`` gets the Instant of every frame of the output and gives
+    an RGBA picture that is laid over it, behind the filters, or None.
     ``encoding`` and its parts by themselves (``preset="medium"``) say how it is encoded; see Encoding.
-    ``matrix`` and ``range`` overrule what the input says of its colours. ``progress`` is called with a
-    Progress some 20 times a second; an exception raised in it ends the transcode.
+    What the output cannot hold is in the report's ``dropped`` and ``notes``; ``strict`` makes it an error.
+    Damage in the input is an error that says after how many frames; ``on_damage="conceal"`` goes on with
+    what is left. ``matrix`` and ``range`` overrule what the input says of its colours. ``progress`` is
+    called with a Progress some 20 times a second; an exception raised in it ends the transcode.
 
     >>> import numpy as np
     >>> from dala import video
@@ -66,46 +92,86 @@ def transcode(
     >>> report = video.transcode("plain.mp4", "graded.mp4", [("brightness", {"value": 0.2}), "invert"])
     >>> report.frames, report.duration
     (3, Fraction(3, 25))
+    >>> video.transcode("plain.mp4", "part.mp4", start=0.04, speed=0.5).duration
+    Fraction(4, 25)
     """
     check_color(matrix, range)
-    check_audio(audio)
+    voice = sound_file(audio)
     if subtitles not in get_args(Keep):
         raise ParameterError(f"subtitles is one of {', '.join(get_args(Keep))}, got {subtitles!r}")
-    chain = Chain.of(filters)
-    check_target(dst, [place_of(src)])
-    settings = choose_encoder(os.fspath(dst), with_words(encoding, words))
-    source = Input(
-        src, audio=audio, subtitles=subtitles, on_damage=on_damage, matrix=matrix, range=range
-    )
-    try:
+    span = span_of(start, end, speed, fps)
+    chain, wanted = Chain.of(filters), with_words(encoding, words)
+    place = place_of(src)
+    check_target(dst, [place])
+    choose_encoder(dst, wanted)  # so that what it refuses is refused before anything is opened
+    chain = look_at_first_frame(chain, src, device)
+    with ExitStack() as opened:
+        source = Input(
+            src,
+            audio="none" if voice is not None else audio,  # type: ignore[arg-type]  # it is checked
+            subtitles=subtitles,
+            on_damage=on_damage,
+            matrix=matrix,
+            range=range,
+            span=span,
+            fps=span.fps if place.where == "pictures" else None,
+        )
+        opened.callback(source.close)
+        if source.is_still and span.fps is None:
+            source.span = span = Span(span.start, span.end, span.speed, Fraction(PICTURES_FPS))
+        settings = choose_encoder(dst, wanted, source.pixels)
         width, height = chain.size_after(source.format.width, source.format.height)
-        target = Format("yuv420p", width, height, source.color)
-        frames: FramePass | PassThrough = PassThrough(engine_of(device), target)
-        if len(chain) or target != source.format:
-            frames = FramePass(engine_of(device), [source.format], target, filter_stage(chain))
+        target = target_format(settings, width, height, source.color)
+        touch = None if on_frame is None else Touch(on_frame, source, device)
+        first = source.format if touch is None else touch.format
+        time_base = time_base_of(source, span)
+        begin = round(source.begin / time_base) if source.keeps_times else 0
+        layer = None if over is None else Over(over, target, time_base, begin)
+        frames = make_pass(first, target, chain, device, layer)
         frames.compile()
+        sound = None if voice is None else SoundFile(voice)
+        if sound is not None:
+            opened.callback(sound.close)
         encoder = Encoder(
-            dst,
             settings,
             width=width,
             height=height,
-            color=source.color,
-            time_base=source.clock.time_base,
-            fps=source.fps,
+            color=target.color,
+            time_base=time_base,
+            fps=span.fps or source.fps * span.speed,
             aspect=source.aspect,
         )
-        return produce_file([source], 0, _moments(source), frames, encoder, progress)
-    finally:
-        source.close()
+        moments = _moments(source, span, time_base, settings, sound)
+        extras = Extras(sound, touch, losses(source, settings), strict, layer)
+        return produce_file([source], 0, moments, frames, encoder, progress, extras)
 
 
-def filter_stage(chain: Chain) -> Middle | None:
-    """What a chain does to a picture; what became transparent is seen on black."""
+def target_format(settings: Settings, width: int, height: int, color: Color) -> Format:
+    """The frames that an encoder gets."""
+    if settings.encoder == "mjpeg":
+        color = Color("bt601", "full")  # what whoever reads a JPEG takes it for
+    return Format("rgba" if settings.takes_rgba else "yuv420p", width, height, color)
+
+
+def make_pass(
+    source: Format, target: Format, chain: Chain, device: str | None, over: Over | None = None
+) -> FramePass | PassThrough:
+    """The pass from decoded frames to those of the output; none where nothing is to be done."""
+    if not len(chain) and target == source and over is None:
+        return PassThrough(engine_of(device), target)
+    middle = filter_stage(chain, keeps_alpha=target.kind == "rgba")
+    if over is not None:
+        return FramePass(engine_of(device), [source, over.format], target, laid_over(middle))
+    return FramePass(engine_of(device), [source], target, middle)
+
+
+def filter_stage(chain: Chain, *, keeps_alpha: bool = False) -> Middle | None:
+    """What a chain does to a picture; what became transparent is seen on black, unless it is kept."""
     if not len(chain):
         return None
 
     def add(pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
-        if not chain.writes_alpha:
+        if keeps_alpha or not chain.writes_alpha:
             chain.add_to(pipeline, pictures[0], output)
             return
         filtered = rgba_scratch(*output.shape[:2])
@@ -115,10 +181,29 @@ def filter_stage(chain: Chain) -> Middle | None:
     return add
 
 
-def _moments(source: Input) -> Iterator[Moment]:
-    for picture, packets in source.items():
-        if picture is None:
-            yield Moment((), 0, 0, packets)
-        else:
-            pts, duration = source.clock.stamp(picture)
-            yield Moment((picture,), pts, duration or source.usual_duration, packets)
+def _moments(
+    source: Input, span: Span, time_base: Fraction, settings: Settings, sound: SoundFile | None
+) -> Iterator[Moment]:
+    made = moments_of(source, span, time_base)
+    if sound is not None:
+        made = _with_sound(
+            made, sound, time_base, source.begin if source.keeps_times else Fraction(0)
+        )
+    return _first_frame(made) if settings.target.kind == "picture" else made
+
+
+def _with_sound(
+    made: Iterator[Moment], sound: SoundFile, time_base: Fraction, begin: Fraction
+) -> Iterator[Moment]:
+    for moment in made:
+        if moment.pictures:
+            shown = (moment.pts + moment.duration) * time_base - begin
+            moment = moment._replace(sound=sound.until(shown))
+        yield moment
+
+
+def _first_frame(made: Iterator[Moment]) -> Iterator[Moment]:
+    for moment in made:
+        if moment.pictures:
+            yield moment
+            return

@@ -12,16 +12,20 @@ import numpy.typing as npt
 
 from dala.closing import Closing
 from dala.compute.buffers import Buffer
-from dala.errors import ParameterError, ShapeError, VideoError
-from dala.media.pictures import Picture, add_alpha, take_picture
+from dala.errors import ShapeError, VideoError
+from dala.media.pictures import take_picture
 from dala.media.program import engine_of
 from dala.media.stages import SWAP
-from dala.video.codecs import choose_encoder, container_for
+from dala.video.codecs import choose_encoder
 from dala.video.color import Matrix, Range, check_color, usual_color, with_choice
 from dala.video.device import Format, FramePass, Given, Middle
 from dala.video.encoder import Encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.frame import Frame
+from dala.video.pictures import Kind
+from dala.video.rgba import rgba_of
+from dala.video.samples import Samples
+from dala.video.span import rate_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -35,8 +39,9 @@ class Writer(Closing):
 
     Pictures are arrays (RGB, RGBA, grey; ``channels="bgr"`` for OpenCV's order), PIL images, buffers or
     Frames, all of one size; odd sizes repeat their last row or column. Without ``time`` a frame comes 1/fps
-    after the one before. An exception within ``with`` leaves no file. ``encoding`` and its parts by
-    themselves (``codec="hevc"``) say how it is encoded, see Encoding; the file's suffix decides the rest.
+    after the one before. ``audio=True`` adds a track of sound, filled by ``write_audio``. An exception
+    within ``with`` leaves no file. ``encoding`` and its parts by themselves (``codec="hevc"``) say how it
+    is encoded, see Encoding; the file's suffix decides the rest.
 
     >>> import numpy as np
     >>> from dala import video
@@ -57,22 +62,23 @@ class Writer(Closing):
         range: Range | None = None,
         channels: str | None = None,
         device: str | None = None,
+        audio: bool | int = False,
         **words: Unpack[Words],
     ) -> None:
         check_color(matrix, range)
-        container_for(os.fspath(path))
         self.path = path
-        self.fps = _as_rate(fps)
+        self.fps = rate_of(fps)
         self.time_base = Fraction(1, self.fps.numerator * -(-TICKS // self.fps.numerator))
         self._color = (matrix, range)
         self._channels = channels
-        self._settings = choose_encoder(os.fspath(path), with_words(encoding, words))
+        self._settings = choose_encoder(path, with_words(encoding, words))
         self._engine = engine_of(device)
         self._encoder: Encoder | None = None
         self._size: tuple[int, int] | None = None
         self._passes: dict[Format | None, FramePass] = {}
         self._next = Fraction(0)
         self._done = False
+        self._sound = None if audio is False else Samples(audio, self._settings)
 
     @property
     def frames(self) -> int:
@@ -93,6 +99,31 @@ class Writer(Closing):
         self._encoder.encode(frame, pts, round(after / self.time_base) - pts)
         self._next = after
 
+    def write_audio(self, samples: object, rate: int) -> None:
+        """Add sound after the sound before: ``audio=True`` makes room for it.
+
+        ``samples`` is an array of (count,) or (count, channels): floats in -1..1, or whole numbers of 16 or
+        32 bits. It may run ahead of the pictures and behind them. The track has 48 kHz and two
+        channels (``audio=44_100``: so many samples a second); what has others is resampled.
+
+        >>> import numpy as np
+        >>> from dala import video
+        >>> tone = np.sin(np.arange(48_000) / 48_000 * 440 * 2 * np.pi).astype(np.float32)
+        >>> with video.Writer("tone.mp4", fps=25, audio=True) as writer:
+        ...     for level in range(25):
+        ...         writer.write(np.full((48, 64, 3), level, np.uint8))
+        ...     writer.write_audio(0.2 * tone, 48_000)
+        >>> [track.codec for track in video.probe("tone.mp4").audio]
+        ['aac']
+        """
+        if self._done:
+            raise VideoError(f"{os.fspath(self.path)}: this writer has been closed")
+        if self._sound is None:
+            raise VideoError(
+                f"{os.fspath(self.path)}: there is no track for sound; make it with Writer(…, audio=True)"
+            )
+        self._sound.write(samples, rate)
+
     def close(self) -> None:
         """Encode what is left and put the file in place. Twice does nothing."""
         if self._done:
@@ -100,7 +131,12 @@ class Writer(Closing):
         self._done = True
         if self._encoder is None:
             raise VideoError(f"{os.fspath(self.path)}: no frame was written, so there is no file")
-        self._encoder.finish()
+        try:
+            if self._sound is not None:
+                self._sound.finish()
+            self._encoder.finish()
+        finally:
+            self._encoder.discard()
 
     def discard(self) -> None:
         """Leave no file. After ``close`` it does nothing."""
@@ -129,14 +165,13 @@ class Writer(Closing):
         self._begin(*picture.size)
         if isinstance(picture.pixels, Buffer):
             picture = take_picture(picture.pixels.read(), channels=self._channels, who="write")
-        return self._from_pixels(_as_rgba(picture), picture.layout.swapped)
+        return self._from_pixels(rgba_of(picture), picture.layout.swapped)
 
     def _begin(self, width: int, height: int) -> None:
         """The first picture decides about the size."""
         if self._size is None:
             color = with_choice(usual_color(width, height), *self._color)
             self._encoder = Encoder(
-                self.path,
                 self._settings,
                 width=width,
                 height=height,
@@ -145,6 +180,12 @@ class Writer(Closing):
                 fps=self.fps,
             )
             self._size = width, height
+            if self._sound is not None:
+                try:
+                    self._sound.begin(self._encoder)
+                except BaseException:
+                    self._encoder.discard()
+                    raise
         elif self._size != (width, height):
             raise ShapeError(
                 f"write: the frames of this file are {self._size[0]} × {self._size[1]}, "
@@ -155,9 +196,14 @@ class Writer(Closing):
         """A frame of a Reader: as it is where its colours are those of the file."""
         assert self._encoder is not None
         mine = self._encoder.color
-        if frame.kind == "yuv420p" and (frame.color.matrix, frame.color.range) == (
-            mine.matrix,
-            mine.range,
+        if (
+            frame.kind == "yuv420p"
+            and not self._settings.takes_rgba
+            and (frame.color.matrix, frame.color.range)
+            == (
+                mine.matrix,
+                mine.range,
+            )
         ):
             return frame.planar
         return self._from_pixels(frame.rgba, swapped=False)
@@ -168,35 +214,12 @@ class Writer(Closing):
         source = Format("rgba", width, height, self._encoder.color)
         found = self._passes.get(source)
         if found is None:
-            target = Format("yuv420p", width, height, self._encoder.color)
+            kind: Kind = "rgba" if self._settings.takes_rgba else "yuv420p"
+            target = Format(kind, width, height, self._encoder.color)
             middle: Middle | None = _swap if swapped else None
             found = self._passes[source] = FramePass(self._engine, [source], target, middle)
         return found.convert(Given(rgba))
 
 
-def _as_rgba(picture: Picture) -> Array:
-    pixels: Any = picture.pixels
-    if pixels.dtype != np.uint8:
-        levels = np.nan_to_num(pixels * 255, nan=0.0)
-        pixels = np.rint(levels).clip(0, 255).astype(np.uint8)
-    if pixels.ndim == 2 or pixels.shape[2] == 1:
-        pixels = np.repeat(pixels.reshape(*pixels.shape[:2], 1), 3, axis=2)
-    return add_alpha(pixels) if pixels.shape[2] == 3 else np.ascontiguousarray(pixels)
-
-
 def _swap(pipeline: Any, pictures: Sequence[Any], output: Any) -> None:
     pipeline.add({"kernel": SWAP, "inputs": [pictures[0]], "output": output})
-
-
-def _as_rate(fps: object) -> Fraction:
-    """25, 29.97, Fraction(30000, 1001): a rate that is nearly one of NTSC's is taken for it."""
-    if isinstance(fps, bool) or not isinstance(fps, int | float | Fraction):
-        raise ParameterError(f"fps is a number, got {fps!r}")
-    if not 0 < fps <= 100_000:
-        raise ParameterError(f"fps must be above 0, got {fps!r}")
-    if isinstance(fps, float):
-        ntsc = Fraction(round(fps * 1.001) * 1000, 1001)
-        if ntsc and abs(float(ntsc) - fps) < 0.005 and not fps.is_integer():
-            return ntsc
-        return Fraction(fps).limit_denominator(1001)
-    return Fraction(fps)

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.host import HostArray, HostMemory
-from dala.ir.dtypes import F32, U8, DType
+from dala.ir.dtypes import DType, parse_dtype
 from dala.ir.graph import OUTPUT, Access, Extent, Gather, Node, walk
 from dala.ir.ops import OPS, cast_array
 from dala.ir.planes import shrink
-from dala.ir.rewrite import INVERSE_255
+from dala.ir.rewrite import LEVELS
 from dala.plan.fuse import FusedPass
 
 Array = npt.NDArray[Any]
@@ -61,8 +61,10 @@ def _channels(array: Array, image: bool) -> list[Array]:
     if not image:
         return [array]
     planes = [array[..., c] for c in range(array.shape[2])] if array.ndim == 3 else [array]
-    if array.dtype == np.uint8:
-        return [p.astype(np.float32) * np.float32(INVERSE_255) for p in planes]
+    dtype = parse_dtype(array.dtype)
+    if dtype in LEVELS:
+        _, inverse = LEVELS[dtype]
+        return [p.astype(np.float32) * np.float32(inverse) for p in planes]
     return [p.astype(np.float32) for p in planes]
 
 
@@ -72,7 +74,7 @@ def _store(target: Array, channels: list[Array], image: bool) -> None:
         return
     planes = [target[..., c] for c in range(target.shape[2])] if target.ndim == 3 else [target]
     for plane, values in zip(planes, channels, strict=True):
-        plane[...] = cast_array(values, U8 if target.dtype == np.uint8 else F32)
+        plane[...] = cast_array(values, parse_dtype(target.dtype))
 
 
 def _evaluate(

@@ -2,9 +2,11 @@
 
 u8, four channels   one u32 per pixel; wide: vec4<u32>, four pixels at once
 u8, one channel     four pixels per u32; where rows do not begin on a word, written by atomics
+u16, four channels  vec2<u32> per pixel: red and green, blue and alpha
+u16, one channel    two pixels per u32, written by atomics; wide: vec2<u32>, four pixels at once
 f32, four channels  vec4<f32> per pixel
 f32, one channel    f32; wide: vec4<f32>, four pixels at once
-tensors             vec4 of 32-bit elements, u32 with four u8, single 64-bit elements
+tensors             vec4 of 32-bit elements, u32 of four u8, vec2<u32> of four u16, single 64-bit elements
 """
 
 from __future__ import annotations
@@ -15,11 +17,15 @@ from dala.backends.webgpu.blocks import Block, Source
 from dala.backends.webgpu.body import BodyWriter
 from dala.backends.webgpu.spelling import type_name
 from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import U8
+from dala.ir.dtypes import U8, U16
 from dala.ir.graph import Node
-from dala.ir.rewrite import INVERSE_255
+from dala.ir.rewrite import INVERSE_255, LEVELS
 
 INVERSE = f"{INVERSE_255!r}f"
+SMALL = {
+    U8: (4, 8, "255u"),
+    U16: (2, 16, "65535u"),
+}  # elements in a word, bits of one, and their mask
 
 
 class ArrayVar(Source):
@@ -35,7 +41,9 @@ class ArrayVar(Source):
         self.written = False
         self.atomic = False
         self.bytes = image and type_.dtype == U8
+        self.levels = image and type_.dtype in LEVELS
         self.packed = self.bytes and self.channels == 4
+        self.halves = type_.dtype == U16 and (not image or self.channels == 4 or self.wide)
 
     # -- declaration ---------------------------------------------------------------------------
 
@@ -44,8 +52,11 @@ class ArrayVar(Source):
         """What one element of the bound array is."""
         bytes_ = self.type.dtype == U8
         if self.image and self.channels == 4:
-            return ("vec4<u32>" if self.wide else "u32") if bytes_ else "vec4<f32>"
-        if bytes_:
+            kind = "vec2<u32>" if self.halves else "vec4<f32>"
+            return ("vec4<u32>" if self.wide else "u32") if bytes_ else kind
+        if self.halves:
+            return "vec2<u32>"
+        if self.type.dtype in SMALL:
             return "atomic<u32>" if self.atomic else "u32"
         name = type_name(self.type.dtype)
         return f"vec4<{name}>" if self.wide and self.type.dtype.bytes == 4 else name
@@ -68,10 +79,12 @@ class ArrayVar(Source):
             return self._element(block, dx)
         if self.packed:
             return unpack(block, self.word(block, dx, dy), channel)
-        if self.type.dtype == U8:
-            return code.let(f"f32({self._grey_byte(block, dx, dy)}) * {INVERSE}")
+        if self.levels and self.channels == 1:
+            return self._unit(block, self._grey_level(block, dx, dy))
         if self.channels == 4:
             pixel = code.let(self.at(self._pixel_index(block, dx, dy)))
+            if self.halves:
+                return self._unit(block, _half_of(pixel, channel))
             return f"{pixel}.{'xyzw'[channel]}"
         if self.wide:
             return self._of_group(block, dx, dy)
@@ -88,8 +101,14 @@ class ArrayVar(Source):
         pixel = block.code.let(self.at(self._pixel_index(block, dx, dy)))
         return block.code.let(f"half_pixel_of({pixel})")
 
+    def _unit(self, block: Block, level: str) -> str:
+        """A level of this image, in 0..1."""
+        return block.code.let(f"f32({level}) * {LEVELS[self.type.dtype][1]!r}f")
+
     def _element(self, block: Block, dx: int) -> str:
         code = block.code
+        if self.halves:
+            return code.let(_half_of(code.let(self.at(_shifted(block, dx))), dx % 4))
         if self.type.dtype == U8:
             word = code.let(self.at(_shifted(block, dx)))
             return code.let(_byte_of(word, dx % 4))
@@ -123,18 +142,23 @@ class ArrayVar(Source):
             here = code.let(f"clamp({here}, 0i, {quarter} - 1i)")
         return code.let(f"{row} + {here}")
 
-    def _grey_byte(self, block: Block, dx: int, dy: int) -> str:
+    def _grey_level(self, block: Block, dx: int, dy: int) -> str:
         code = block.code
         if self.wide:
+            part_of = _half_of if self.halves else _byte_of
             group, place = divmod(dx, 4)
             word = code.let(self.at(self._group_index(block, group, dy)))
             if block.linear or (group == 0 and block.columns >= 4):
-                return code.let(_byte_of(word, place))
-            spread = code.let(f"vec4<u32>({', '.join(_byte_of(word, k) for k in range(4))})")
+                return code.let(part_of(word, place))
+            spread = code.let(f"vec4<u32>({', '.join(part_of(word, k) for k in range(4))})")
             return edge_select(block, spread, group, place)
-        index = self._pixel_index(block, dx, dy)
-        word = code.let(self.at(f"{index} >> 2u"))
-        return code.let(f"(({word} >> (u32({index} & 3i) * 8u)) & 255u)")
+        return self._small(block, self._pixel_index(block, dx, dy))
+
+    def _small(self, block: Block, index: str) -> str:
+        """One of the u8 or u16 elements of a word."""
+        count, bits, mask = SMALL[self.type.dtype]
+        word = block.code.let(self.at(f"{index} >> {count // 2}u"))
+        return block.code.let(f"(({word} >> (u32({index} & {count - 1}i) * {bits}u)) & {mask})")
 
     # -- reading at a computed position --------------------------------------------------------
 
@@ -145,11 +169,16 @@ class ArrayVar(Source):
             here = code.let(f"clamp({position}, 0i, {size} - 1i)")
             index = code.let(f"{index} * {size} + {here}") if index else here
         assert not self.element.startswith("vec4<u"), "a gathered array is bound pixel by pixel"
-        if self.type.dtype == U8 and not self.packed:
-            word = code.let(self.at(f"{index} >> 2u"))
-            byte = code.let(f"(({word} >> (u32({index} & 3i) * 8u)) & 255u)")
-            return code.let(f"f32({byte}) * {INVERSE}") if self.image else byte
+        if self.halves and not self.image:
+            four = code.let(self.at(f"{index} >> 2u"))
+            word = code.let(f"{four}[({index} >> 1u) & 1i]")
+            return code.let(f"(({word} >> (u32({index} & 1i) * 16u)) & 65535u)")
+        if self.type.dtype in SMALL and not self.packed and not self.halves:
+            level = self._small(block, index)
+            return self._unit(block, level) if self.image else level
         value = code.let(self.at(index))
+        if self.halves:
+            return self._unit(block, _half_of(value, channel))
         if not self.image or self.channels == 1:
             return value
         return unpack(block, value, channel) if self.packed else f"{value}.{'xyzw'[channel]}"
@@ -181,8 +210,8 @@ class ArrayVar(Source):
         if not self.image:
             self._store_elements(writer, nodes[0], dx)
             return
-        if self.type.dtype == U8 and self.channels == 1 and not self.wide:
-            self._store_byte(writer, nodes, dx, dy, guard)
+        if self.levels and self.channels == 1 and not self.wide:
+            self._store_level(writer, nodes, dx, dy, guard)
             return
         if self.wide:
             index, value = (
@@ -196,6 +225,8 @@ class ArrayVar(Source):
             else:
                 names = writer.values(nodes, dx, dy)
                 value = f"vec4<f32>({', '.join(names)})" if self.channels == 4 else names[0]
+                if self.halves:
+                    value = _two_words([f"u32({n})" for n in names])
         code.line(guarded(guard, f"{self.name}[{index}] = {value};"))
 
     def _own_group(self, block: Block, group: int, dy: int) -> str:
@@ -217,24 +248,32 @@ class ArrayVar(Source):
         if self.type.dtype == U8:
             return writer.packed_run(nodes[0], dx, dy)
         names = [writer.values(nodes, dx + k, dy)[0] for k in range(4)]
+        if self.halves:
+            return _two_words([f"u32({n})" for n in names])
         return f"vec4<f32>({', '.join(names)})"
 
-    def _store_byte(
+    def _store_level(
         self, writer: BodyWriter, nodes: Sequence[Node], dx: int, dy: int, guard: str
     ) -> None:
-        """A byte of a word whose other bytes belong to other invocations."""
+        """A level in a word whose other ones belong to other invocations."""
         code = writer.code
+        count, bits, mask = SMALL[self.type.dtype]
         index = self._own(writer.block, dx, dy)
-        byte = writer.packed(nodes, dx, dy)
-        shift = code.let(f"u32({index} & 3i) * 8u")
-        word = f"&{self.name}[{index} >> 2u]"
-        clear = f"atomicAnd({word}, ~(255u << {shift}));"
-        code.line(guarded(guard, f"{clear} atomicOr({word}, ({byte} & 255u) << {shift});"))
+        if self.bytes:
+            level = writer.packed(nodes, dx, dy)
+        else:
+            level = f"u32({writer.values(nodes, dx, dy)[0]})"
+        shift = code.let(f"u32({index} & {count - 1}i) * {bits}u")
+        word = f"&{self.name}[{index} >> {count // 2}u]"
+        clear = f"atomicAnd({word}, ~({mask} << {shift}));"
+        code.line(guarded(guard, f"{clear} atomicOr({word}, ({level} & {mask}) << {shift});"))
 
     def _store_elements(self, writer: BodyWriter, node: Node, dx: int) -> None:
         block, code = writer.block, writer.code
         names = [writer.values([node], dx + k, 0)[0] for k in range(4)]
-        if self.type.dtype == U8:
+        if self.halves:
+            code.line(f"{self.name}[{_shifted(block, dx)}] = {_two_words(names)};")
+        elif self.type.dtype == U8:
             word = " | ".join(f"({n} << {8 * k}u)" if k else n for k, n in enumerate(names))
             code.line(f"{self.name}[{_shifted(block, dx)}] = {word};")
         elif self.element.startswith("vec4"):
@@ -268,6 +307,18 @@ def _byte_of(word: str, place: int) -> str:
     if place == 0:
         return f"({word} & 255u)"
     return f"({word} >> 24u)" if place == 3 else f"(({word} >> {8 * place}u) & 255u)"
+
+
+def _half_of(words: str, place: int) -> str:
+    """One of the four u16 in two words."""
+    word = f"{words}.{'xy'[place // 2]}"
+    return f"({word} >> 16u)" if place % 2 else f"({word} & 65535u)"
+
+
+def _two_words(levels: Sequence[str]) -> str:
+    """Four u16 as two words."""
+    pairs = zip(levels[::2], levels[1::2], strict=True)
+    return f"vec2<u32>({', '.join(f'({low} | ({high} << 16u))' for low, high in pairs)})"
 
 
 def _shifted(block: Block, dx: int) -> str:

@@ -21,6 +21,7 @@ class Source(ABC):
 
     packed = False  # whether a pixel is one word of four bytes
     bytes = False  # whether its values are levels of a u8 image
+    levels = False  # the same of a u8 or u16 image
 
     @abstractmethod
     def fetch(self, block: Block, channel: int, dx: int, dy: int) -> str:
@@ -37,7 +38,7 @@ class Source(ABC):
 
     def range(self, channel: int) -> Range:
         """What a channel's values can be."""
-        return UNIT if self.bytes else ANYTHING
+        return UNIT if self.bytes or self.levels else ANYTHING
 
     def gather(self, block: Block, channel: int, place: Sequence[str]) -> str:
         """The value at a computed position, slowest axis first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType
 from dala.ir.graph import Program, walk
+from dala.ir.library import OwnCall
+from dala.plan.explain import Launched
 from dala.plan.fuse import FusedPass, PassArray, Place
 from dala.plan.planner import Plan, WholePass
 from dala.plan.steps import Copy
@@ -73,9 +75,11 @@ class WebGpuDevice(OpenGpu):
             return Place("temp", len(temps) - 1)
 
         steps: list[Step] = []
+        launched: list[Launched] = []
         most_bytes = self.limits["max-compute-workgroup-storage-size"]
         most_arrays = self.limits["max-storage-buffers-per-shader-stage"] // 2  # two forms of each
         for work in plan.passes:
+            steps_before, temps_before = len(steps), len(temps)
             if isinstance(work, FusedPass):
                 for part in passes_of_one_size(work, new_temp):
                     shaders = emit_split(part, self.tuning, most_bytes, most_arrays, new_temp)
@@ -87,17 +91,22 @@ class WebGpuDevice(OpenGpu):
                     steps.append(CopyPass(source.place, target.place, size))
             else:
                 steps += self._library(work, new_temp)
-        return GpuExecutable(self, plan, steps, temps)
+            launched.append(Launched(len(steps) - steps_before, tuple(temps[temps_before:])))
+        return GpuExecutable(self, plan, steps, temps, launched)
 
     def _library(self, work: WholePass, new_temp: Callable[[ArrayType], Place]) -> list[Step]:
         """A library op; one that overwrites its input goes through a temporary."""
+        if isinstance(work.work, OwnCall):
+            reads, writes = ([a.place for a in arrays] for arrays in (work.reads, work.writes))
+            if not set(reads) & set(writes):
+                return cast("list[Step]", work.work.body.emit(self, reads, writes, new_temp))
         target = work.writes[0]
         if all(r.place != target.place for r in work.reads):
             return [Dispatch(self, s) for s in emit_library(work, new_temp)]
         between = PassArray(new_temp(target.type), target.type)
         apart = replace(work, writes=(between,))
         copy = CopyPass(between.place, target.place, -(-target.type.nbytes // 4) * 4)
-        return [*(Dispatch(self, s) for s in emit_library(apart, new_temp)), copy]
+        return [*self._library(apart, new_temp), copy]
 
     # -- memory --------------------------------------------------------------------------------
 

@@ -25,12 +25,20 @@ from dala.backends.webgpu.record import BoundDispatch, PublicRecorder, Recorder
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
+from dala.plan.explain import Launched
 from dala.plan.fuse import Place
 from dala.plan.planner import Plan
 
 KEPT_BIND_GROUPS = 16
 Params = Sequence[float | int]
 FindMemory = Callable[[Place], Memory]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldPlace(Place):
+    """An array that belongs to the code that reads it: the weights of a network."""
+
+    array: GpuArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,12 @@ class GpuExecutable(QueuedExecutable):
     """The steps of a plan."""
 
     def __init__(
-        self, device: OpenGpu, plan: Plan, steps: Sequence[Step], temps: Sequence[ArrayType]
+        self,
+        device: OpenGpu,
+        plan: Plan,
+        steps: Sequence[Step],
+        temps: Sequence[ArrayType],
+        launched: Sequence[Launched],
     ) -> None:
         self.device = device
         self.plan = plan
@@ -104,6 +117,7 @@ class GpuExecutable(QueuedExecutable):
         self.groups = _groups(steps)
         self.passes = sum(isinstance(g, list) for g in self.groups)  # compute passes
         self.temps = list(temps)
+        self.launched = list(launched)
         self.label = " → ".join(label for p in plan.passes for label in p.labels)
 
     def launch(
@@ -157,6 +171,8 @@ class GpuExecutable(QueuedExecutable):
         def find(place: Place) -> Memory:
             if place.kind == "temp":
                 return temps[place.number]
+            if isinstance(place, HeldPlace):
+                return place.array.memory
             array = slots[place.number]
             assert isinstance(array, GpuArray)
             return array.memory

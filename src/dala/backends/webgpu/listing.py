@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from dala.backends.webgpu.arrays import SMALL
 from dala.backends.webgpu.functions import functions_for
 from dala.backends.webgpu.shader import MOST_GROUPS, Binding, Shader
 from dala.backends.webgpu.spelling import constant, type_name
 from dala.backends.webgpu.uniforms import UniformBlock
 from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import U8, U32, DType
+from dala.ir.dtypes import U32, DType
 from dala.ir.graph import const
 from dala.plan.fuse import PassArray
 
@@ -26,22 +27,28 @@ class Element:
         self.zero = constant(type_.dtype, 0)
 
     def read(self, index: str) -> str:
-        if self.dtype == U8:
-            return f"(({self.name}[({index}) / 4u] >> ((({index}) % 4u) * 8u)) & 255u)"
+        if self.dtype in SMALL:
+            count, bits, mask = SMALL[self.dtype]
+            word = f"{self.name}[({index}) / {count}u]"
+            return f"(({word} >> ((({index}) % {count}u) * {bits}u)) & {mask})"
         return f"{self.name}[{index}]"
 
     def write(self, index: str, value: str) -> str:
-        if self.dtype == U8:
-            shift, word = f"((({index}) % 4u) * 8u)", f"&{self.name}[({index}) / 4u]"
+        if self.dtype in SMALL:
+            count, bits, mask = SMALL[self.dtype]
+            shift, word = (
+                f"((({index}) % {count}u) * {bits}u)",
+                f"&{self.name}[({index}) / {count}u]",
+            )
             return (
-                f"atomicAnd({word}, ~(255u << {shift})); "
-                f"atomicOr({word}, (({value}) & 255u) << {shift});"
+                f"atomicAnd({word}, ~({mask} << {shift})); "
+                f"atomicOr({word}, (({value}) & {mask}) << {shift});"
             )
         return f"{self.name}[{index}] = {value};"
 
     def wrapped(self, text: str) -> str:
         """A sum or product in the range of the type."""
-        return f"(({text}) & 255u)" if self.dtype == U8 else f"({text})"
+        return f"(({text}) & {SMALL[self.dtype][2]})" if self.dtype in SMALL else f"({text})"
 
     @property
     def lowest(self) -> str:
@@ -132,7 +139,7 @@ class Listing:
         element = self.elements[number]
         access = "read_write" if number == self.written else "read"
         kind = element.type
-        if element.dtype == U8 and number == self.written:
+        if element.dtype in SMALL and number == self.written:
             kind = "atomic<u32>"
         return (
             f"@group(0) @binding({number}) var<storage, {access}> {element.name}: array<{kind}>;\n"

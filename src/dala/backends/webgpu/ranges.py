@@ -141,6 +141,7 @@ _RULES: dict[str, Callable[..., Range]] = {
     "trunc": _whole,
     "round": _whole,
     "level": lambda a: Range(0.0, 255.0),
+    "level16": lambda a: Range(0.0, 65535.0),
     "half": lambda a: HALF,
     "select": _either,
     "sqrt": _sqrt,

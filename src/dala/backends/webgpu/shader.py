@@ -76,8 +76,7 @@ class _Bound:
         place = self.work.writes[number].place
         var = self._var(place, self._source_of(place), wide=self._write_form(place, wide))
         var.written = True
-        grey = self.image and var.type.dtype == U8 and var.channels == 1
-        var.atomic = grey and not var.wide
+        var.atomic = var.levels and var.channels == 1 and not var.wide
         return var
 
     def _write_form(self, place: Place, wide: bool) -> bool:

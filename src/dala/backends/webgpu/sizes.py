@@ -15,6 +15,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, S32, U8
 from dala.ir.graph import OUTPUT, Access, Extent, Gather, Node, accesses, const, make, map_nodes
 from dala.ir.planes import shrink
+from dala.ir.rewrite import LEVELS
 from dala.plan.fuse import Body, FusedPass, PassArray, Place, Store
 
 NewTemp = Callable[[ArrayType], Place]
@@ -117,7 +118,7 @@ class _Sizes:
             part.writes.append(replace(array, grid=0))
             return [Store(len(part.writes) - 1, store.values)]
         frame = PassArray(array.place, array.whole)
-        size = ArrayType(array.type.shape[:2], U8)
+        size = ArrayType(array.type.shape[:2], array.type.dtype)
         channels = [self._temporary(size) for _ in store.values]
         self.frames.setdefault(frame, []).append((array, channels))
         part.writes += channels
@@ -204,12 +205,11 @@ class _Sizes:
         _, columns, channels = plane.type.shape
         across = plane.whole.shape[1]
         pixel = make("add", make("mul", place[0], const(columns, S32)), place[1])
-        byte = make(
-            "add", make("mul", pixel, const(channels, S32)), const(channel + plane.offset, S32)
-        )
+        begin = plane.offset // plane.type.dtype.bytes
+        element = make("add", make("mul", pixel, const(channels, S32)), const(channel + begin, S32))
         where = (
-            make("floordiv", byte, const(across, S32)),
-            make("mod", byte, const(across, S32)),
+            make("floordiv", element, const(across, S32)),
+            make("mod", element, const(across, S32)),
         )
         frame = PassArray(plane.place, plane.whole)
         return Node("gather", F32, where, Gather(part.read(frame)))
@@ -220,10 +220,11 @@ class _Sizes:
         """The pass that puts a frame together from its planes."""
         reads: list[PassArray] = []
         across = frame.type.shape[1]
-        byte = make("add", make("mul", ROW, const(across, S32)), COLUMN)
+        element = make("add", make("mul", ROW, const(across, S32)), COLUMN)
         result = const(0.0, F32)
         for plane, channels in self.frames[frame]:
-            inside = make("sub", byte, const(plane.offset, S32))
+            begin = plane.offset // frame.type.dtype.bytes
+            inside = make("sub", element, const(begin, S32))
             columns, count = plane.type.shape[1], plane.type.channels
             pixel = make("floordiv", inside, const(count, S32))
             where = (
@@ -237,9 +238,10 @@ class _Sizes:
                 own = make("eq", make("mod", inside, const(count, S32)), const(number, S32))
                 value = make("select", own, here, value)
             begun = make("ge", inside, const(0, S32))
-            within = make("and", begun, make("lt", inside, const(plane.type.nbytes, S32)))
+            within = make("and", begun, make("lt", inside, const(plane.type.count, S32)))
             result = make("select", within, value, result)
-        body = Body("frame", (), (Store(0, (make("level", result),)),))
+        level, _ = LEVELS[frame.type.dtype]
+        body = Body("frame", (), (Store(0, (make(level, result),)),))
         return replace(
             self.work, shape=frame.type.shape, reads=tuple(reads), writes=(frame,), bodies=(body,)
         )

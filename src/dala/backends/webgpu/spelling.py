@@ -1,8 +1,8 @@
 """Each op of the table in WGSL. A spelling takes operand names and returns an expression.
 
-Types on this device: f32 f64 i32 i64 u32 bool; a ``u8`` element is a u32 in 0..255, so whatever may leave
-that range is masked. The corners follow ``ir/ops.py`` as far as WGSL lets them: ``EXCEPTIONS`` lists what a
-WebGPU driver may do otherwise, and is what the tests read.
+Types on this device: f32 f64 i32 i64 u32 bool; a ``u8`` element is a u32 in 0..255, a ``u16`` one a u32
+in 0..65535, so whatever may leave that range is masked. The corners follow ``ir/ops.py`` as far as WGSL
+lets them: ``EXCEPTIONS`` lists what a WebGPU driver may do otherwise, and is what the tests read.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import math
 import struct
 from collections.abc import Callable
 
-from dala.ir.dtypes import BOOL, F32, F64, S32, S64, U8, U32, DType
+from dala.ir.dtypes import BOOL, F32, F64, S32, S64, U8, U16, U32, DType
 
 Spelling = Callable[[DType, list[str]], str]
 
-WGSL_TYPES = {F32: "f32", F64: "f64", S32: "i32", S64: "i64", U32: "u32", U8: "u32", BOOL: "bool"}
+WGSL_TYPES = {F32: "f32", F64: "f64", S32: "i32", S64: "i64", U32: "u32", BOOL: "bool"}
+WGSL_TYPES |= {U16: "u32", U8: "u32"}
+MASKS = {U16: "65535u", U8: "255u"}  # what is narrower than its WGSL type
 NEEDS = {F64: "shader-f64", S64: "shader-int64"}  # element types that an adapter may lack
 
 # Where a driver may differ from the op table, and by how much (relative, f32): WGSL's own accuracy
@@ -101,12 +103,12 @@ _COMPARE = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "=="}
 
 
 def _wrap(dtype: DType, text: str) -> str:
-    return f"({text} & 255u)" if dtype == U8 else f"({text})"
+    return f"({text} & {MASKS[dtype]})" if dtype in MASKS else f"({text})"
 
 
 def _infix(symbol: str) -> Spelling:
     return lambda t, a: _wrap(
-        t, f"({a[0]} {symbol} {a[1]})" if t == U8 else f"{a[0]} {symbol} {a[1]}"
+        t, f"({a[0]} {symbol} {a[1]})" if t in MASKS else f"{a[0]} {symbol} {a[1]}"
     )
 
 
@@ -217,8 +219,8 @@ def cast(target: DType, source: DType, value: str) -> str:
         return f"select({constant(target, 0)}, {constant(target, 1)}, {value})"
     if source.is_float and not target.is_float:
         return f"{type_name(source)}_to_{target.name}({value})"
-    if target == U8:
-        return f"(u32({value}) & 255u)"
+    if target in MASKS:
+        return f"(u32({value}) & {MASKS[target]})"
     if target == S64 and source.kind == "u":
         return f"u32_to_s64({value})"
     return f"{name}({value})"
@@ -248,6 +250,7 @@ SPELLINGS: dict[str, Spelling] = {
     "trunc": _trunc,
     "round": lambda t, a: f"f64_round({a[0]})" if t == F64 else f"round({a[0]})",
     "level": lambda t, a: f"round(saturate({a[0]}) * 255.0f)",
+    "level16": lambda t, a: f"round(saturate({a[0]}) * 65535.0f)",
     "sqrt": _function("sqrt"),
     **{name: _mathematics(name) for name in ("exp", "log", "sin", "cos", "tanh", "atan2", "pow")},
 }

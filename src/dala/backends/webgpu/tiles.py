@@ -14,6 +14,7 @@ from typing import Literal
 from dala.backends.webgpu.half import are_half
 from dala.ir.dtypes import U8
 from dala.ir.graph import Access, Gather, Node, accesses, gathered_sources, map_nodes, walk
+from dala.ir.rewrite import LEVELS
 from dala.plan.fuse import Body, FusedPass
 
 
@@ -253,8 +254,8 @@ def block_of(work: FusedPass, wide: bool, tuning: Tuning) -> tuple[int, int]:
         columns, rows = tuning.point_columns, tuning.point_rows
     else:
         columns, rows = tuning.stencil_columns, tuning.stencil_rows
-    if wide and any(a.type.dtype == U8 and a.type.channels == 1 for a in work.writes):
-        columns = max(columns, 4)  # bytes of one word belong to one invocation
+    if wide and any(a.type.dtype in LEVELS and a.type.channels == 1 for a in work.writes):
+        columns = max(columns, 4)  # levels in one word belong to one invocation
     while rows > 1 and nodes * columns * rows > tuning.most_nodes:
         rows //= 2
     return columns, rows

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dala.backends.webgpu.spelling import type_name
-from dala.ir.dtypes import BOOL, S32, U8, DType
+from dala.ir.dtypes import BOOL, S32, DType
 from dala.ir.graph import OUTPUT, Extent, Node, walk
 from dala.ir.ops import OPS, cast_array
 from dala.ir.planes import shrink
 
 Shape = tuple[int, ...]
-_FORMATS = {"f32": "f", "f64": "d", "s32": "i", "s64": "q", "u32": "I", "u8": "I", "bool": "I"}
+_FORMATS = {"f32": "f", "f64": "d", "s32": "i", "s64": "q", "u32": "I", "bool": "I"}
+_FORMATS |= {"u16": "I", "u8": "I"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class UniformBlock:
         if not self.fields:
             return ""
         lines = [
-            f"    {f.name}: {'u32' if f.dtype in (BOOL, U8) else type_name(f.dtype)},"
+            f"    {f.name}: {'u32' if f.dtype == BOOL else type_name(f.dtype)},"
             for f in self.fields.values()
         ]
         return (

@@ -29,7 +29,7 @@ _BETWEEN_RIGHT = re.compile(f"(?<=[Rea])[{_NEUTRAL}]+(?=[Rea])")
 _ANY_NEUTRAL = re.compile(f"[{_NEUTRAL}]")
 _TO_EMBEDDING = [str.maketrans(_NEUTRAL, letter * len(_NEUTRAL)) for letter in "LR"]
 _ABOVE = [{"L": 0, "R": 1, "a": 2, "e": 2}, {"L": 1, "R": 0, "a": 1, "e": 1}]  # I1, I2
-_TRAILING = re.compile("[W6789b1-5]*(?:[SB]|$)")
+_SEPARATOR_OR_END = re.compile("[SB]|$")
 MOST_BRACKETS = 63  # BD16
 
 
@@ -52,10 +52,11 @@ def resolve_levels(classes: str, base: int, codes: Sequence[int] | None = None) 
 
 def reset_levels(levels: list[int], classes: str, base: int) -> None:
     """L1, of a line: separators, and white space before them or at the end, have the paragraph's level."""
-    for found in _TRAILING.finditer(classes):
-        start, stop = found.span()
-        if start < stop:
-            levels[start:stop] = [base] * (stop - start)
+    start = 0
+    for separator in _SEPARATOR_OR_END.finditer(classes):
+        kept = start + len(classes[start : separator.start()].rstrip("W6789b12345"))
+        start = separator.end()
+        levels[kept:start] = [base] * (start - kept)
 
 
 def visual_order(levels: Sequence[int]) -> list[int]:

@@ -1,6 +1,7 @@
 """How elements lie in memory, and how vectors of them are read, gathered and written.
 
-A pixel of bytes is read as one word of 32 bits and split by shifts and masks; one of f32 is four lanes of a
+A pixel of bytes is read as one word of 32 bits and split by shifts and masks; one of u16 as two such words,
+red with green and blue with alpha (or one, if it has one channel or two); one of f32 is four lanes of a
 block that are taken apart, or joined, by a shuffle.
 """
 
@@ -9,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dala.backends.cpu.llvm.text import Code, Type
-from dala.ir.dtypes import F32, S32, S64, U8, DType
-from dala.ir.rewrite import INVERSE_255
+from dala.ir.dtypes import F32, S32, S64, U8, U16, DType
+from dala.ir.rewrite import INVERSE_255, LEVELS
 
 
 class Format:
@@ -23,8 +24,8 @@ class Format:
 
     @property
     def word(self) -> Type:
-        """What pixels are read as: a pixel of bytes is one word, its first channel lowest."""
-        return Type(S32 if self.image and self.dtype == U8 else self.dtype, self.lanes)
+        """What pixels are read as: levels come in words, the first channel lowest."""
+        return Type(S32 if self.image and self.dtype in LEVELS else self.dtype, self.lanes)
 
     @property
     def is_word(self) -> bool:
@@ -45,17 +46,23 @@ class Format:
         """Pixels as they lie in memory → one vector per channel."""
         if self.word.dtype == self.dtype:
             return pixels
+        if self.dtype == U16:
+            return split_halves(code, pixels, self.lanes, self.channels)
         return split_pixels(code, pixels[0], self.lanes, self.channels)
 
     def load_pixels(self, code: Code, pointer: str) -> list[str]:
-        """A vector of words, or for images of f32 one vector per channel."""
+        """A vector of words (two for four channels of u16), or for images of f32 one per channel."""
+        if self.image and self.dtype == U16 and self.channels == 4:
+            double = Type(S32, self.lanes * 2)
+            block = code.op(f"load {double}, ptr {pointer}, align 1")
+            return [every(code, block, double, 2, half) for half in range(2)]
         if self.word.dtype == self.dtype and self.channels == 4:
             whole = Type(self.dtype, self.lanes * 4)
             block = code.op(f"load {whole}, ptr {pointer}, align 1")
             return [every(code, block, whole, 4, c) for c in range(4)]
-        if self.word.dtype == self.dtype or self.channels == 4:
+        if self.word.dtype == self.dtype or self.pixel_bytes == 4:
             return [code.op(f"load {self.word}, ptr {pointer}, align 1")]
-        small = f"<{self.lanes} x i{8 * self.channels}>"
+        small = f"<{self.lanes} x i{8 * self.pixel_bytes}>"
         narrow = code.op(f"load {small}, ptr {pointer}, align 1")
         return [code.op(f"zext {small} {narrow} to {self.word}")]
 
@@ -82,6 +89,8 @@ class Format:
         elif self.dtype == F32:
             block = _interleave(code, values, self.lanes)
             code.line(f"store {Type(F32, self.lanes * 4)} {block}, ptr {pointer}, align 1")
+        elif self.dtype == U16:
+            self._store_halves(code, pointer, values)
         elif self.channels < 4:
             small = Type(U8, self.lanes)
             parts = []
@@ -99,6 +108,22 @@ class Format:
                 pixels = code.op(f"or {i32} {pixels}, {part}")
             code.line(f"store {i32} {pixels}, ptr {pointer}, align 1")
 
+    def _store_halves(self, code: Code, pointer: str, values: Sequence[str]) -> None:
+        """Levels of 16 bits, from f32: two channels are one word."""
+        f32, i32 = Type(F32, self.lanes), Type(S32, self.lanes)
+        whole = [code.op(f"fptosi {f32} {value} to {i32}") for value in values]
+        if self.channels == 1:
+            small = Type(U16, self.lanes)
+            narrow = code.op(f"trunc {i32} {whole[0]} to {small}")
+            code.line(f"store {small} {narrow}, ptr {pointer}, align 1")
+            return
+        words = []
+        for low, high in zip(whole[::2], whole[1::2], strict=True):
+            upper = code.op(f"shl {i32} {high}, {code.constant(i32, 16)}")
+            words.append(code.op(f"or {i32} {low}, {upper}"))
+        block = words[0] if len(words) == 1 else interleave_pair(code, words[0], words[1], i32)
+        code.line(f"store {Type(S32, self.lanes * len(words))} {block}, ptr {pointer}, align 1")
+
     def gather(
         self, code: Code, base: str, index: str, number: Type, *, briefly: bool = False
     ) -> list[str]:
@@ -106,10 +131,15 @@ class Format:
         if self.word.dtype == self.dtype and self.channels == 4:
             gather = self._gather_channels if briefly else self._gather_whole
             return gather(code, base, index, number)
+        if self.image and self.pixel_bytes == 8:  # u16 of four channels: two words
+            i64, double = Type(S64, self.lanes), Type(S32, self.lanes * 2)
+            found = _gather(code, base, "i64", i64, number, index)
+            block = code.op(f"bitcast {i64} {found} to {double}")
+            return [every(code, block, double, 2, half) for half in range(2)]
         stride = f"i{8 * self.pixel_bytes}"
         words = _gather(code, base, stride, self.word, number, index)
-        if self.word.dtype != self.dtype and self.channels < 4:  # its neighbours came along
-            mask = code.constant(self.word, (1 << 8 * self.channels) - 1)
+        if self.word.dtype != self.dtype and self.pixel_bytes < 4:  # its neighbours came along
+            mask = code.constant(self.word, (1 << 8 * self.pixel_bytes) - 1)
             words = code.op(f"and {self.word} {words}, {mask}")
         return [words]
 
@@ -160,6 +190,21 @@ def split_levels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[st
         if channel < count - 1:
             part = code.op(f"and {i32} {part}, {code.constant(i32, 255)}")
         channels.append(code.op(f"sitofp {i32} {part} to {f32}"))
+    return channels
+
+
+def split_halves(code: Code, words: Sequence[str], lanes: int, count: int) -> list[str]:
+    """Words of two 16-bit levels each → ``count`` f32 vectors in 0..1."""
+    f32, i32 = Type(F32, lanes), Type(S32, lanes)
+    inverse, channels = code.constant(f32, LEVELS[U16][1]), []
+    for channel in range(count):
+        part = words[channel // 2]
+        if channel % 2:
+            part = code.op(f"lshr {i32} {part}, {code.constant(i32, 16)}")
+        elif count > 1:
+            part = code.op(f"and {i32} {part}, {code.constant(i32, 65535)}")
+        level = code.op(f"sitofp {i32} {part} to {f32}")
+        channels.append(code.op(f"fmul {f32} {level}, {inverse}"))
     return channels
 
 

@@ -169,12 +169,15 @@ def _not(code: Code, t: Type, args: list[str]) -> str:
     return code.op(f"xor {t} {args[0]}, {code.constant(t, True)}")
 
 
-def _level(code: Code, t: Type, args: list[str]) -> str:
-    zero, top = code.constant(t, 0.0), code.constant(t, 255.0)
-    scaled = code.op(f"fmul {t} {args[0]}, {top}")
-    low = code.select(t, code.op(f"fcmp ogt {t} {scaled}, {zero}"), scaled, zero)
-    high = code.select(t, code.op(f"fcmp olt {t} {low}, {top}"), low, top)
-    return code.intrinsic("roundeven", t, [high])
+def _level(white: float) -> Spelling:
+    def emit(code: Code, t: Type, args: list[str]) -> str:
+        zero, top = code.constant(t, 0.0), code.constant(t, white)
+        scaled = code.op(f"fmul {t} {args[0]}, {top}")
+        low = code.select(t, code.op(f"fcmp ogt {t} {scaled}, {zero}"), scaled, zero)
+        high = code.select(t, code.op(f"fcmp olt {t} {low}, {top}"), low, top)
+        return code.intrinsic("roundeven", t, [high])
+
+    return emit
 
 
 def _cast(code: Code, target: Type, source: Type, value: str) -> str:
@@ -241,7 +244,8 @@ SPELLINGS: dict[str, Spelling] = {
     "ceil": _intrinsic("ceil"),
     "trunc": _intrinsic("trunc"),
     "round": _intrinsic("roundeven"),
-    "level": _level,
+    "level": _level(255.0),
+    "level16": _level(65535.0),
     "sqrt": _intrinsic("sqrt"),
     **{name: _mathematics(name) for name in ("exp", "log", "sin", "cos", "tanh", "atan2", "pow")},
 }

@@ -9,8 +9,9 @@ from typing import NamedTuple, TypeAlias
 
 from dala.ir.dtypes import S64, DType
 
-_LLVM = {"f32": "float", "f64": "double", "s32": "i32", "s64": "i64", "u32": "i32", "u8": "i8"}
-_SUFFIX = {"f32": "f32", "f64": "f64", "s32": "i32", "s64": "i64", "u32": "i32", "u8": "i8"}
+_WORDS = {"s32": "i32", "s64": "i64", "u32": "i32", "u16": "i16", "u8": "i8"}
+_LLVM = {"f32": "float", "f64": "double", **_WORDS}
+_SUFFIX = {"f32": "f32", "f64": "f64", **_WORDS}
 
 
 class Type(NamedTuple):

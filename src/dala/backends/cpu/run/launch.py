@@ -37,7 +37,15 @@ NS_PER_BYTE = 0.04  # of those, on one core
 HALOS = 8  # rows of a band for each row that is computed for it alone
 BAND_NS = 30_000  # on one core: bands are not shorter, but for having three for each thread
 MOST_BANDS, FEWEST_BANDS = 8, 3  # for each thread: nobody waits long for whoever takes the last one
-_FORMAT = {"f32": "f4x", "f64": "d", "s32": "i4x", "s64": "q", "u32": "I4x", "u8": "B7x"}
+_FORMAT = {
+    "f32": "f4x",
+    "f64": "d",
+    "s32": "i4x",
+    "s64": "q",
+    "u32": "I4x",
+    "u16": "H6x",
+    "u8": "B7x",
+}
 
 
 class _Own(threading.local):

@@ -27,7 +27,7 @@ from dala.ir.graph import Node, walk
 from dala.plan.fuse import FusedPass
 
 WEIGHTS = {
-    "load": 3, "gather": 24, "level": 2,
+    "load": 3, "gather": 24, "level": 2, "level16": 3,
     **dict.fromkeys(("div", "sqrt", "mod", "floordiv"), 4),
     **dict.fromkeys(("exp", "log", "sin", "cos", "tanh", "atan2", "pow"), 16),
 }  # fmt: skip

@@ -1,0 +1,66 @@
+"""Values as photographers write them: ``50%``, ``1920x1080``, ``100x100+20+10``, ``16:9``.
+
+    --resize 50% | 1920 | x1080 | 1920x1080     --crop 100x100+20+10 | 400x400 | 16:9
+
+Everything else after a flag is a number or ``name=value``; a word that can be neither is said to be wrong
+about that flag, and is not taken for a file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from dala.cli.mistakes import UsageMistake
+
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
+_SIZE = re.compile(r"(\d*)[xX×](\d*)")
+_AREA = re.compile(r"(\d+)[xX×](\d+)(?:\+(\d+)\+(\d+))?")
+_RATIO = re.compile(r"(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)")
+_QUANTITY = re.compile(r"[+-]?\d+(\.\d+)?([%°]|[a-z]{1,4}|[xX×:]\d*(\+\d+)*)?", re.IGNORECASE)
+_OF_PATHS = set("./\\*?[{~")
+EXAMPLES = {
+    "resize": "50%, 1920, x1080, 1920x1080 or long_edge=1920",
+    "crop": "100x100+20+10, 400x400 or 16:9",
+}
+
+
+def size_words(name: str, text: str) -> list[str] | None:
+    """What a size means to ``resize`` or ``crop``, as name=value; None if it is none."""
+    if name == "resize":
+        if found := _PERCENT.fullmatch(text):
+            return [f"scale={float(found[1]) / 100:g}"]
+        if (found := _SIZE.fullmatch(text)) and (found[1] or found[2]):
+            sides = (("width", found[1]), ("height", found[2]))
+            return [f"{side}={pixels}" for side, pixels in sides if pixels]
+        return [f"width={text}"] if text.isdecimal() else None
+    if name == "crop":
+        if found := _RATIO.fullmatch(text):
+            if not float(found[1]) or not float(found[2]):
+                raise UsageMistake(f"--crop: {text} is no ratio of sides")
+            return [f"ratio={float(found[1]) / float(found[2]):.9g}"]
+        if found := _AREA.fullmatch(text):
+            size = [f"width={found[1]}", f"height={found[2]}"]
+            return size + ([f"x={found[3]}", f"y={found[4]}"] if found[3] else ["at=center"])
+    return None
+
+
+def refuse_odd_value(name: str, flag: str, word: str, parameters: Sequence[str]) -> None:
+    """Say what is wrong with a word after a flag that is neither a value of it nor a file's name."""
+    is_path = os.path.lexists(word) or (
+        bool(_OF_PATHS & set(word)) and not _QUANTITY.fullmatch(word)
+    )
+    if is_path or word.startswith("-"):
+        return
+    if name in EXAMPLES:
+        raise UsageMistake(f"--{flag}: expected {EXAMPLES[name]}, got {word!r}")
+    if not parameters:
+        raise UsageMistake(f"--{flag} takes no values, got {word!r}")
+    hint = ""
+    if found := _PERCENT.fullmatch(word):
+        hint = f"; {word} is {float(found[1]) / 100:g}"
+    raise UsageMistake(
+        f"--{flag}: {parameters[0]} must be a number, got {word!r}{hint}; values follow as "
+        f"{parameters[0]}=…" + (f" {parameters[1]}=…" if len(parameters) > 1 else "")
+    )

@@ -1,0 +1,34 @@
+"""The contract between a network and the place where it runs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from dala.ir.arrays import ArrayType
+from dala.ir.library import OwnBody
+from dala.ml.run.stage import Request
+
+Array = npt.NDArray[Any]
+
+
+class Runner(ABC):
+    """A network that is ready on one device."""
+
+    @abstractmethod
+    def run(self, inputs: Sequence[Array]) -> tuple[Array, ...]:
+        """All outputs for checked, C-contiguous inputs. Several threads may call it at once."""
+
+    @abstractmethod
+    def explain(self, shapes: Sequence[tuple[int, ...]]) -> str:
+        """What runs for inputs of these shapes, and why."""
+
+    @abstractmethod
+    def stage(self, request: Request) -> tuple[OwnBody, ArrayType | None]:
+        """One output as a stage of a pipeline, and the array it makes, if that is known beforehand."""
+
+    def close(self) -> None:  # noqa: B027 (most hold nothing but memory)
+        """Let go of what is held."""

@@ -1,0 +1,201 @@
+"""A network on a GPU: weights uploaded once, programs compiled once for each shape of inputs."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dala import forking
+from dala.backends.cpu.run.cores import machine_threads
+from dala.backends.webgpu.device import WebGpuDevice
+from dala.backends.webgpu.execute import Dispatch, GpuExecutable, HeldPlace, Step
+from dala.backends.webgpu.shader import Shader
+from dala.errors import ModelError
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import U32
+from dala.ir.library import OwnBody, OwnCall
+from dala.ml.layers.program import Program
+from dala.ml.onnx.graph import Model
+from dala.ml.run.base import Runner
+from dala.ml.run.listing import explain_program
+from dala.ml.run.programs import KEPT, Programs
+from dala.ml.run.stage import Request, other_device, stage_program
+from dala.ml.run.webgpu.access import Stored, form_of, stored_type
+from dala.ml.run.webgpu.compile import Compiler
+from dala.ml.run.webgpu.placing import Placing, place_values
+from dala.once import OnceByKey, once_per_process
+from dala.plan.fuse import PassArray, Place
+from dala.plan.planner import Plan, WholePass
+from dala.threads import Runners
+
+Array = npt.NDArray[Any]
+Shapes = tuple[tuple[int, ...], ...]
+NewTemp = Callable[[ArrayType], Place]
+
+
+class GpuRunner(Runner):
+    """Programs as GpuExecutables."""
+
+    def __init__(self, model: Model, name: str, device: WebGpuDevice, *, half: bool) -> None:
+        self.device = device
+        self.half = half
+        self.name = name
+        self._programs = Programs(model, name)
+        self._held: dict[str, Stored] = {}
+        self._lock = forking.rlock()
+        self._bodies: OnceByKey[Shapes, GpuBody] = OnceByKey(KEPT)
+        self._executables: OnceByKey[Shapes, GpuExecutable] = OnceByKey(KEPT)
+        for spec in model.graph.inputs:
+            if spec.dtype not in (np.float32, np.uint8, np.int32):
+                raise ModelError(f"{name}: {spec}: a GPU takes float32, uint8 and int32")
+
+    def run(self, inputs: Sequence[Array]) -> tuple[Array, ...]:
+        body = self.body([a.shape for a in inputs])
+        executable = self._executable(body)
+        arrays = [self.device.allocate(t) for t in body.input_types]
+        for storage, array in zip(arrays, inputs, strict=True):
+            self.device.upload(storage, array.reshape(storage.type.shape))
+        made = [self.device.allocate(t) for t in body.output_types]
+        executable.submit([*arrays, *made], ())
+        later = [self.device.fetch_later(storage) for storage in made]
+        values = [body.program.values[v] for v in body.program.outputs]
+        return tuple(
+            finish().reshape(v.shape).astype(v.dtype, copy=False)
+            for finish, v in zip(later, values, strict=True)
+        )
+
+    def explain(self, shapes: Sequence[tuple[int, ...]]) -> str:
+        return self.body(shapes).explain(self.device.name)
+
+    def close(self) -> None:
+        self._bodies.clear()
+        self._executables.clear()
+        with self._lock:
+            self._held.clear()
+
+    def body(self, shapes: Sequence[tuple[int, ...]]) -> GpuBody:
+        """The program for inputs of these shapes, its shaders compiled."""
+        key = tuple(map(tuple, shapes))
+        return self._bodies.get(key, lambda: self._make_body(key))
+
+    def _make_body(self, shapes: Shapes) -> GpuBody:
+        body = GpuBody(self, self._programs.find(shapes))
+        compile_together(self.device, body.shaders_anywhere())
+        return body
+
+    def stage(self, request: Request) -> tuple[OwnBody, ArrayType | None]:
+        body = GpuBody(self, stage_program(self._programs.find(request.shapes), request))
+        compile_together(self.device, body.shaders_anywhere())
+        return body, body.output_types[0]
+
+    def _executable(self, body: GpuBody) -> GpuExecutable:
+        key = tuple(t.shape for t in body.input_types)
+        return self._executables.get(key, lambda: self._compile(body))
+
+    def _compile(self, body: GpuBody) -> GpuExecutable:
+        reads = [PassArray(Place("slot", k), t) for k, t in enumerate(body.input_types)]
+        first = len(reads)
+        writes = [PassArray(Place("slot", first + k), t) for k, t in enumerate(body.output_types)]
+        work = WholePass(
+            OwnCall("network", self.name, (), body), (self.name,), tuple(reads), tuple(writes)
+        )
+        return self.device.compile(Plan((work,), (), ("",), (), 1))
+
+    def hold(self, array: Array, half: bool) -> Stored:
+        """An array that stays on the GPU: once, however many layers and programs use it."""
+        form = (
+            "f16"
+            if half and self.half and array.dtype.kind == "f"
+            else form_of(array.dtype, outside=False)
+        )
+        array = np.ascontiguousarray(array, np.float32 if form in ("f32", "f16") else np.int32)
+        stored = array.astype(np.float16).view(np.uint32).reshape(-1) if form == "f16" else array
+        key = hashlib.blake2b(stored.tobytes(), digest_size=16).hexdigest() + f"{form}{array.shape}"
+        with self._lock:
+            if key not in self._held:
+                memory = self.device.allocate(stored_type(form, array.shape))
+                self.device.upload(memory, stored.reshape(memory.type.shape))
+                self._held[key] = Stored(HeldPlace("held", 0, memory), form, array.shape)
+            return self._held[key]
+
+
+class GpuBody(OwnBody):
+    """A program that a plan can hold as one of its passes."""
+
+    def __init__(self, runner: GpuRunner, program: Program) -> None:
+        self.runner = runner
+        self.program = program
+        self.placing: Placing = place_values(program, half=runner.half)
+        self.input_types = [self._outer_type(v) for v in program.inputs]
+        self.output_types = [self._outer_type(v) for v in program.outputs]
+
+    def _outer_type(self, value: int) -> ArrayType:
+        type_ = self.program.values[value]
+        return stored_type(form_of(type_.dtype, outside=True), type_.shape)
+
+    def shaders_anywhere(self) -> list[Shader]:
+        """The shaders, wherever their arrays will be."""
+        nowhere = Place("slot", 0)
+        many = [nowhere] * len(self.placing.sizes)
+        inputs, outputs = (
+            [nowhere] * len(types) for types in (self.input_types, self.output_types)
+        )
+        return Compiler(
+            self.program, self.placing, inputs, outputs, many, self.runner.hold
+        ).shaders()
+
+    def emit(
+        self, device: object, reads: Sequence[Place], writes: Sequence[Place], new_temp: NewTemp
+    ) -> list[Step]:
+        if device is not self.runner.device:
+            raise other_device(self.runner.name, self.runner.device.name)
+        registers = [new_temp(ArrayType((-(-size // 4),), U32)) for size in self.placing.sizes]
+        compiler = Compiler(self.program, self.placing, reads, writes, registers, self.runner.hold)
+        return [Dispatch(self.runner.device, s) for s in compiler.shaders()]
+
+    def compute(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        raise other_device(self.runner.name, self.runner.device.name)
+
+    def explain(self, device: str) -> str:
+        held = sum(a.nbytes for layer in self.program.layers for a in layer.weights) / 2**20
+        work = sum(self.placing.sizes) / 2**20
+        return (
+            f"{explain_program(self.program, device)}\n"
+            f"      {held:.1f} MiB of weights on the GPU; {work:.1f} MiB for all activations, in "
+            f"{len(self.placing.sizes)} pieces that are used again; one submit"
+        )
+
+
+# -- compiling side by side ------------------------------------------------------------------------
+
+
+@once_per_process
+def _compilers() -> Runners:
+    return Runners("dala-shaders", min(4, machine_threads()))
+
+
+def compile_together(device: WebGpuDevice, shaders: Sequence[Shader]) -> None:
+    """Compile the pipelines of all shaders, several at a time; raises what goes wrong with one."""
+    unique = list({shader.text: shader for shader in shaders}.values())
+    done: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def compile_one(shader: Shader) -> None:
+        try:
+            device.pipelines.get(shader)
+            done.put(None)
+        except BaseException as error:  # raised again by the caller
+            done.put(error)
+
+    for shader in unique:
+        if not _compilers().put(functools.partial(compile_one, shader)):
+            compile_one(shader)
+    errors = [done.get() for _ in unique]
+    for error in errors:
+        if error is not None:
+            raise error

@@ -1,0 +1,71 @@
+"""A shader under way: arrays, sizes by name, and the frame around a main function."""
+
+from __future__ import annotations
+
+import math
+
+from dala.backends.webgpu.shader import MOST_GROUPS, Binding, Shader
+from dala.backends.webgpu.uniforms import UniformBlock
+from dala.ir.dtypes import U32
+from dala.ml.run.webgpu.access import Access, Stored
+
+THREADS = 64
+
+
+class LayerShader:
+    """The shader of one layer."""
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.uniforms = UniformBlock((), [])
+        self.arrays: list[Access] = []
+        self.helpers: dict[str, None] = {}
+        self.shared = ""
+        self._functions: list[str] = []
+
+    def array(
+        self, stored: Stored, channels: int | None = None, *, written: bool = False
+    ) -> Access:
+        """Bind an array, seen as rows of so many channels (as its shape says, if None)."""
+        width = (stored.shape[-1] if stored.shape else 1) if channels is None else channels
+        number = len(self.arrays)
+        name = self.number(f"channels{number}", width)
+        self.arrays.append(Access(number, stored, width, name, written))
+        return self.arrays[-1]
+
+    def number(self, name: str, value: int) -> str:
+        """A size that may differ between layers that share this shader's code."""
+        assert 0 <= value < 1 << 32, (name, value)
+        return self.uniforms.number(name, lambda: value, U32)
+
+    def function(self, text: str) -> None:
+        """A function of this shader's own, behind those of its arrays."""
+        self._functions.append(text)
+
+    def finish(self, body: str, threads: int, *, per_group: int = THREADS) -> Shader:
+        """The shader; ``at`` is the number of the invocation's work, of which ``threads`` are needed.
+
+        Each group of 64 invocations does ``per_group`` of them.
+        """
+        groups = -(-threads // per_group)
+        across = min(groups, MOST_GROUPS)
+        head = (
+            f"@compute @workgroup_size({THREADS})\n"
+            "fn main(@builtin(workgroup_id) group: vec3<u32>, "
+            "@builtin(num_workgroups) groups: vec3<u32>, "
+            "@builtin(local_invocation_index) lane: u32) {\n"
+            "    let group_number = group.y * groups.x + group.x;\n"
+        )
+        total = self.number("threads", threads)
+        if per_group == THREADS:
+            head += f"    let at = group_number * {THREADS}u + lane;\n"
+            head += f"    if (at >= {total}) {{ return; }}\n"
+        main = head + body + "}\n"
+        declared = "".join(a.declare() for a in self.arrays) + self.uniforms.declare(
+            len(self.arrays)
+        )
+        functions = "".join(a.functions() for a in self.arrays)
+        text = f"{declared}{self.shared}{''.join(self.helpers)}{functions}{''.join(self._functions)}{main}"
+        bindings = tuple(Binding(a.stored.place, a.written) for a in self.arrays)
+        sizes = (across, math.ceil(groups / across), 1)
+        return Shader(text, self.uniforms, bindings, sizes, self.label)

@@ -1,0 +1,146 @@
+"""From a picture to the input of a network in one pass: placed, scaled (bilinear), normalised, laid out.
+
+The kernel writes a flat matrix instead of (1, H, W, 3): along an axis of three there would be nothing to
+vectorise (2.2 ms instead of 0.6 from 1920 × 1080 to 256 × 256). Only the pixels that it needs are read,
+where the caller has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.backends.auto import open_device
+from dala.backends.host import HostArray
+from dala.compute.buffers import Buffer, array_type
+from dala.compute.calls import run_kernel
+from dala.compute.engine import engine_for
+from dala.kernels.geometry import any_size
+from dala.language.kernel import make_kernel
+from dala.language.parameter import param, static
+from dala.language.values import Scalar, Tensor, Value
+from dala.language.vocabulary import f32, floor, index, mix, s32, where
+from dala.ml.images import Image
+from dala.ml.view import Fit, View, Window, view_of
+
+Array = npt.NDArray[Any]
+Triple = tuple[float, float, float]
+Layout = Literal["nhwc", "nchw"]
+
+
+@dataclass(frozen=True, slots=True)
+class InputForm:
+    """What a network wants to see: ``gain · value + bias`` of the picture's values in 0..255."""
+
+    width: int
+    height: int
+    fit: Fit = "stretch"
+    gain: Triple = (1.0, 1.0, 1.0)  # of red, green and blue
+    bias: Triple = (0.0, 0.0, 0.0)
+    dtype: Literal["f32", "u8"] = "f32"
+    layout: Layout = "nhwc"
+    fill: float = 0.0  # beside a picture that is not stretched, 0..255
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the tensor."""
+        if self.layout == "nchw":
+            return 1, 3, self.height, self.width
+        return 1, self.height, self.width, 3
+
+
+def sample_picture(
+    image: Tensor,
+    place: tuple[float, ...] = param(length=4, help="Step and begin, across and down."),
+    gain: tuple[float, ...] = param(length=3),
+    bias: tuple[float, ...] = param(length=3),
+    fill: float = param(),
+    channels: int = static(help="Of the picture."),
+    swapped: bool = static(help="Blue comes first."),
+    whole: bool = static(help="The picture fills everything."),
+    rows: int = static(help="Of the tensor; 0: its channels come last."),
+) -> Value:
+    """One number of the tensor, as (rows, 3 · columns), or with channels first (3 · rows, columns)."""
+    if rows:
+        channel, row, column = index(0) // rows, index(0) % rows, index(1)
+    else:
+        channel, row, column = index(1) % 3, index(0), index(1) // 3
+    across, left, down, top = place
+    u, v = f32(column) * across + left, f32(row) * down + top
+    source = 0 if channels == 1 else 2 - channel if swapped else channel
+    value = _bilinear(image, v, u, source)
+    if not image.is_integer:
+        value = value * 255.0
+    if not whole:
+        inside = (u > -0.5) & (u < image.size(1) - 0.5) & (v > -0.5) & (v < image.size(0) - 0.5)
+        value = where(inside, value, fill)
+    return value * _pick(gain, channel) + _pick(bias, channel)
+
+
+def _bilinear(image: Tensor, row: Value, column: Value, channel: Scalar | int) -> Value:
+    top, left = floor(row), floor(column)
+    first, before = s32(top), s32(left)
+    upper, lower = (
+        mix(
+            f32(image.at(first + k, before, channel)),
+            f32(image.at(first + k, before + 1, channel)),
+            column - left,
+        )
+        for k in (0, 1)
+    )
+    return mix(upper, lower, row - top)
+
+
+def _pick(three: tuple[float, ...], channel: Scalar) -> Value:
+    return where(channel == 0, three[0], where(channel == 1, three[1], three[2]))
+
+
+SAMPLE = make_kernel(sample_picture, domain="tensor", shape_rule=any_size)
+
+
+def tensor_of(image: Image, form: InputForm, window: Window | None = None) -> tuple[Array, View]:
+    """The tensor, and how the picture (or a window of it) lies in it. A picture on a device is sampled
+    there."""
+    view = view_of(image.size, (form.width, form.height), form.fit, window)
+    source = image.pixels if isinstance(image.pixels, Buffer) else _buffer_of(image.pixels)
+    engine = source.engine
+    first = form.layout == "nchw"
+    shape = (3 * form.height, form.width) if first else (form.height, 3 * form.width)
+    type_ = array_type(shape, "f32")
+    output = Buffer(engine, type_, engine.device.allocate(type_))
+    run_kernel(SAMPLE, [source], output, _params(image, view, form))
+    storage = output.storage()
+    flat = storage.array if isinstance(storage, HostArray) else engine.device.fetch(storage)
+    tensor = flat.reshape(form.shape)
+    return tensor.astype(np.uint8) if form.dtype == "u8" else tensor, view
+
+
+def _params(image: Image, view: View, form: InputForm) -> dict[str, object]:
+    # the centre of an input's pixel k is at k + ½; a picture's pixels have their centres there too
+    across, down = view.across, view.down
+    left, top = ((0.5 - view.left) * across - 0.5, (0.5 - view.top) * down - 0.5)
+    return {
+        "place": (across, left, down, top),
+        "gain": form.gain,
+        "bias": tuple(b + 0.5 for b in form.bias) if form.dtype == "u8" else form.bias,  # rounds
+        "fill": form.fill,
+        "channels": image.pixels.shape[2],
+        "swapped": image.swapped,
+        "whole": form.fit == "stretch",
+        "rows": form.height if form.layout == "nchw" else 0,
+    }
+
+
+def _buffer_of(pixels: Array) -> Buffer:
+    """The caller's array itself where it can be read there, else a copy."""
+    engine = engine_for(open_device("cpu"))
+    lent = HostArray.lent(pixels)
+    if lent is not None:
+        return Buffer(engine, lent.type, lent)
+    type_ = array_type(pixels.shape, "u8" if pixels.dtype == np.uint8 else "f32")
+    storage = engine.device.allocate(type_)
+    engine.device.upload(storage, pixels)
+    return Buffer(engine, type_, storage)

@@ -1,0 +1,232 @@
+"""concat: videos one after the other, as one file.
+
+The first one decides about size, colours and times; others are fitted into its size, with bars where they
+need them. The sound of each part lasts as long as its pictures, to the sample; what is missing is silent.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from dala.colors import rgba
+from dala.errors import ParameterError
+from dala.media.program import engine_of
+from dala.video.canvas import Box, Canvas, place_inputs
+from dala.video.codecs import Settings, choose_encoder
+from dala.video.device import Array, Format, FramePass, PassThrough
+from dala.video.encoder import Encoder
+from dala.video.encoding import Encoding, Words, with_words
+from dala.video.flow import run_flow
+from dala.video.inputs import Input, check_target
+from dala.video.joined import JoinedSound
+from dala.video.keeping import losses
+from dala.video.pictures import Decoded
+from dala.video.places import Spec, place_of
+from dala.video.production import Report, refuse_losses
+from dala.video.progress import OnProgress, Watch
+from dala.video.retime import TICKS
+from dala.video.sound import Audio
+from dala.video.source import OnDamage
+from dala.video.transcode import target_format
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Heard = Literal["encode", "none"]
+
+
+class _Moment(NamedTuple):
+    """A frame to be made: a picture of a part, or none at the part's end; and the part's packets so far."""
+
+    part: int
+    picture: Any | None
+    pts: int
+    duration: int
+    packets: list[Any]
+
+
+def concat(
+    parts: Sequence[Spec],
+    dst: str | os.PathLike[str],
+    *,
+    audio: Heard = "encode",
+    encoding: Encoding | None = None,
+    on_damage: OnDamage = "error",
+    strict: bool = False,
+    device: str | None = None,
+    progress: OnProgress | None = None,
+    **words: Unpack[Words],
+) -> Report:
+    """Videos one after the other, as one file; they may differ in size, rate, codec and sound.
+
+    The first one decides about the size; others are fitted into it, with bars where they need them. Sound
+    is encoded anew, so that every part's begins with its first frame; ``audio="none"`` leaves it out.
+
+    >>> import numpy as np
+    >>> from dala import video
+    >>> for name, level in (("a.mp4", 80), ("b.mp4", 160)):
+    ...     with video.Writer(name, fps=25) as writer:
+    ...         for _ in range(5):
+    ...             writer.write(np.full((48, 64, 3), level, np.uint8))
+    >>> video.concat(["a.mp4", "b.mp4"], "both.mp4").duration
+    Fraction(2, 5)
+    """
+    if isinstance(parts, str | bytes | os.PathLike) or not isinstance(parts, Sequence) or not parts:
+        raise ParameterError(f"concat: expected a list of videos, got {parts!r}")
+    if audio not in get_args(Heard):
+        raise ParameterError(f"audio is one of {', '.join(get_args(Heard))}, got {audio!r}")
+    wanted = with_words(encoding, words)
+    check_target(dst, [place_of(p) for p in parts])
+    choose_encoder(dst, wanted)
+    with ExitStack() as opened:
+        inputs = []
+        for part in parts:
+            heard: Audio = "none" if audio == "none" else "copy"
+            inputs.append(Input(part, audio=heard, subtitles="none", on_damage=on_damage))
+            opened.callback(inputs[-1].close)
+        lead = inputs[0]
+        settings = choose_encoder(dst, wanted, lead.pixels)
+        target = target_format(settings, lead.format.width, lead.format.height, lead.color)
+        passes = _Passes(inputs, target, device)
+        encoder = Encoder(
+            settings,
+            width=target.width,
+            height=target.height,
+            color=target.color,
+            time_base=_time_base(inputs),
+            fps=lead.fps,
+            aspect=lead.aspect,
+        )
+        return _produce(inputs, passes, encoder, progress, strict)
+
+
+def _time_base(inputs: Sequence[Input]) -> Fraction:
+    found = {i.clock.time_base for i in inputs}
+    return found.pop() if len(found) == 1 else Fraction(1, TICKS)
+
+
+class _Passes:
+    """A pass for every part; parts of one format share it."""
+
+    def __init__(self, inputs: Sequence[Input], target: Format, device: str | None) -> None:
+        self.engine = engine_of(device)
+        self._inputs = inputs
+        made: dict[Format, FramePass | PassThrough] = {}
+        for part in inputs:
+            if part.format not in made:
+                made[part.format] = self._make(part.format, target)
+        self._passes = [made[part.format] for part in inputs]
+        for one in made.values():
+            one.compile()
+
+    def _make(self, source: Format, target: Format) -> FramePass | PassThrough:
+        if source == target:
+            return PassThrough(self.engine, target)
+        if (source.width, source.height) == (target.width, target.height):
+            return FramePass(self.engine, [source], target)
+        box = Box(0, 0, target.width, target.height)
+        canvas = Canvas(target.width, target.height, (box,), rgba("black"))
+        return FramePass(self.engine, [source], target, place_inputs(canvas))
+
+    def explain(self) -> str:
+        return "\n".join(dict.fromkeys(one.explain() for one in self._passes))
+
+    def run(self, given: Iterator[_Moment]) -> Iterator[tuple[_Moment, Array | None]]:
+        """Each moment's frame, in order."""
+        for part, moments in itertools.groupby(given, key=lambda m: m.part):
+            yield from self._passes[part].run(moments, self._pictures)
+
+    def _pictures(self, moment: _Moment) -> Sequence[Decoded]:
+        if moment.picture is None:
+            return []
+        return [self._inputs[moment.part].decoded(moment.picture)]
+
+
+def _produce(
+    inputs: Sequence[Input],
+    passes: _Passes,
+    encoder: Encoder,
+    progress: OnProgress | None,
+    strict: bool,
+) -> Report:
+    try:
+        notes = _lost(inputs, encoder.settings)
+        dropped = [d for i in inputs for d in i.left_out]
+        if strict:
+            refuse_losses(encoder.sink.name, dropped, notes)
+        voices = any(i.voices for i in inputs) and encoder.settings.target.holds_sound
+        sound = JoinedSound(encoder, inputs) if voices else None
+        encoder.describe(inputs[0].source.container.metadata, [])
+        watch = Watch(progress, encoder, [i.source for i in inputs])
+        run_flow(
+            _moments(inputs, encoder.time_base),
+            passes.run,
+            lambda made, checkpoint: _encode(made, encoder, sound, checkpoint),
+            watch=watch,
+        )
+        watch()
+    finally:
+        encoder.discard()
+    return Report(
+        frames=encoder.frames,
+        size=encoder.size,
+        duration=encoder.end,
+        seconds=watch.elapsed,
+        fps=encoder.frames / watch.elapsed,
+        device=passes.engine.device.name,
+        plan=passes.explain(),
+        dropped=tuple(dropped),
+        notes=tuple(notes),
+        damaged=sum(i.source.damaged for i in inputs),
+    )
+
+
+def _lost(inputs: Sequence[Input], settings: Settings) -> list[str]:
+    return list(dict.fromkeys(f"{i.name}: {n}" for i in inputs for n in losses(i, settings)))
+
+
+def _moments(inputs: Sequence[Input], time_base: Fraction) -> Iterator[_Moment]:
+    offset = Fraction(0)  # where the part begins
+    for number, part in enumerate(inputs):
+        end = offset
+        for picture, packets in part.items():
+            if picture is None:
+                yield _Moment(number, None, round(end / time_base), 0, packets)
+                continue
+            pts, duration = part.clock.stamp(picture)
+            base = part.clock.time_base
+            begin = offset + pts * base - part.begin
+            end = begin + (duration or part.usual_duration) * base
+            at = round(begin / time_base)
+            yield _Moment(number, picture, at, round(end / time_base) - at, packets)
+        offset = end
+
+
+def _encode(
+    made: Iterable[tuple[_Moment, Array | None]],
+    encoder: Encoder,
+    sound: JoinedSound | None,
+    checkpoint: Callable[[], None],
+) -> None:
+    with encoder.sink.writing:
+        try:
+            for part, moments in itertools.groupby(made, key=lambda pair: pair[0].part):
+                if sound is not None:
+                    sound.begin(part)
+                for moment, frame in moments:
+                    if frame is not None:
+                        encoder.encode(frame, moment.pts, moment.duration)
+                    if sound is not None:
+                        sound.take(moment.packets, encoder.end)
+                if sound is not None:
+                    sound.end(encoder.end)
+            if sound is not None:
+                sound.finish()
+            encoder.finish(checkpoint)
+        finally:
+            encoder.discard()

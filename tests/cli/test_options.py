@@ -1,0 +1,143 @@
+"""The options of every day for videos, as one types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from tracks import STEP, levels, write_counted
+
+import dala
+from dala import video
+from dala.cli import main
+from dala.cli.mistakes import UsageMistake
+from dala.cli.videos import read_bits, respell
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with dala.use("cpu"):
+        return write_counted(tmp_path_factory.mktemp("counted") / "counted.mkv", frames=50)
+
+
+@pytest.fixture(autouse=True)
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments: object) -> int:
+    with dala.use("cpu"):
+        return main([str(a) for a in arguments])
+
+
+def test_a_part_at_another_speed_and_rate(counted: Path) -> None:
+    lossless = ("--codec", "ffv1", "--quiet")
+    assert run("filter", counted, "part.mkv", "--from", "0.4", "--to", "0:01.2", *lossless) == 0
+    assert levels(Path("part.mkv")) == [n * STEP % 256 for n in range(10, 30)]
+    assert run("filter", counted, "fast.mkv", "--speed", "2", "--fps", "25", *lossless) == 0
+    assert levels(Path("fast.mkv")) == [n * STEP % 256 for n in range(0, 50, 2)]
+
+
+def test_how_it_is_encoded(counted: Path) -> None:
+    words = ("--preset", "ultrafast", "--bitrate", "200k", "--pixel-format", "yuv444p", "--quiet")
+    assert run("filter", counted, "out.mp4", *words, "--audio", "none") == 0
+    facts = video.probe("out.mp4")
+    assert (facts.codec, facts.pixel_format, facts.audio) == ("h264", "yuvj444p", ())
+    assert run("filter", counted, "crf.mp4", "--codec", "hevc", "--crf", "30", "--quiet") == 0
+    assert video.probe("crf.mp4").codec == "hevc"
+    assert run("filter", "crf.mp4", "other.webm", "--audio", counted, "--quiet") == 0
+    assert [t.codec for t in video.probe("other.webm").audio] == ["opus"]
+
+
+def test_a_small_gif(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("filter", counted, "wide.mkv", "--resize", "width=640", "height=320", "--quiet") == 0
+    assert run("filter", "wide.mkv", "small.gif", "--gif", "--to", "0.4") == 0
+    said = capfd.readouterr()
+    assert "small.gif  480×240, 6 frames" in said.out
+    assert "no place for audio 1 (flac)" in said.err
+    with Image.open("small.gif") as gif:
+        assert (gif.size, gif.n_frames) == ((480, 240), 6)
+    assert run("filter", "wide.mkv", "small.mp4", "--gif") == 1
+    assert "--gif writes a name that ends in .gif" in capfd.readouterr().err
+
+
+def test_pictures_become_a_video_and_the_other_way_round(counted: Path) -> None:
+    Path("frames").mkdir()
+    assert run("filter", counted, "frames/%03d.png", "--to", "0.2", "--quiet") == 0
+    assert sorted(p.name for p in Path("frames").iterdir()) == [f"00{n}.png" for n in range(1, 6)]
+    for source in ("frames/%03d.png", "frames/*.png"):
+        assert run("filter", source, "film.mkv", "--fps", "5", "--codec", "ffv1", "--quiet") == 0
+        assert levels(Path("film.mkv")) == [n * STEP for n in range(5)]
+        assert video.probe("film.mkv").duration == 1
+        Path("film.mkv").unlink()
+    assert run("filter", counted, "still.png", "--from", "0.2", "--quiet") == 0
+    assert np.asarray(Image.open("still.png"))[0, 0, 0] == 5 * STEP
+    assert run("filter", "still.png", "still.mp4", "--to", "2", "--quiet") == 0
+    assert video.probe("still.mp4").duration == 2
+
+
+def test_what_cannot_be_kept_is_said_once(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("filter", counted, "a.mp4", "--to", "0.2", "--codec", "h264", "--quiet") == 0
+    assert run("filter", "a.mp4", "a.webm", "--json") == 0
+    (told,) = json.loads(capfd.readouterr().out)["files"]
+    assert told["notes"] == ["sound 1 is encoded anew: webm cannot hold flac audio"]
+    assert run("filter", "a.mp4", "b.webm") == 0
+    lines = capfd.readouterr().err.splitlines()
+    assert lines == ["dala filter: b.webm: sound 1 is encoded anew: webm cannot hold flac audio"]
+    assert run("filter", "a.mp4", "c.webm", "--strict") == 1
+    assert "c.webm: not everything can be kept (strict): sound 1" in capfd.readouterr().err
+    assert not Path("c.webm").exists()
+
+
+def test_concat(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("concat", counted, counted, "both.mkv", "--codec", "ffv1") == 0
+    assert "2 videos → both.mkv  32×16, 100 frames, 4.00 s" in capfd.readouterr().out
+    assert levels(Path("both.mkv")) == [n * STEP % 256 for n in range(50)] * 2
+    assert run("concat", counted, counted, "both.mkv") == 1
+    assert "both.mkv exists; --overwrite replaces it" in capfd.readouterr().err
+    assert run("concat", counted, "both.mkv") == 2
+    assert run("concat", counted, "nothing.mp4", "new.mkv") == 1
+    assert "no file 'nothing.mp4'" in capfd.readouterr().err
+    assert not Path("new.mkv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--from", "3", "--to", "1"), "--from=3 is not before --to=1"),
+        (
+            ("--from", "soon"),
+            "--from is a time in seconds from 0 up, or written like 1:02.5; got 'soon'",
+        ),
+        (("--speed", "0"), "--speed is a number in 0.01..100"),
+        (("--bitrate", "much"), "--bitrate is written as 4M or 800k"),
+        (
+            ("--audio", "loud"),
+            "--audio is one of copy, encode, none, or a file with sound; got 'loud'",
+        ),
+        (("--audio", "no.wav"), "--audio: no file 'no.wav'"),
+    ],
+)
+def test_mistakes(
+    counted: Path, capfd: pytest.CaptureFixture[str], words: tuple[str, ...], told: str
+) -> None:
+    assert run("filter", counted, "out.mp4", *words) == 2
+    said = capfd.readouterr().err
+    assert told in said and said.count("\n") == 1
+    assert not list(Path().iterdir())
+
+
+def test_bits_and_words() -> None:
+    assert [read_bits(t) for t in (None, "4M", "800k", "1500000", "1.5m")] == [
+        None, 4_000_000, 800_000, 1_500_000, 1_500_000,
+    ]  # fmt: skip
+    with pytest.raises(UsageMistake):
+        read_bits("0")
+    assert (
+        respell("on_damage='conceal' takes what can be shown")
+        == "--conceal takes what can be shown"
+    )
+    assert respell("the start of it") == "the start of it"

@@ -1,0 +1,231 @@
+"""Networks on a GPU: right for every kind of layer, in few pieces of memory, in one submit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from net_cases import CASES, Case
+from onnx_files import Net, small_net
+
+import dala
+from dala import compute
+from dala.backends.webgpu.device import WebGpuDevice
+from dala.errors import DeviceError, DTypeError, ModelError, ParameterError, ShapeError
+from dala.ml.layers.lower import lower_model
+from dala.ml.network import Network, open_network
+from dala.ml.onnx.read import read_model
+from dala.ml.run.webgpu.placing import place_values, real_layers
+
+TIMES = 3  # each distinct shader is compiled
+IMAGE = np.random.default_rng(3).integers(0, 256, (1, 16, 16, 3)).astype("u1")
+
+
+def agree(case: Case, *, relative: float = 2e-5, precision: str = "f32") -> None:
+    with (
+        open_network(case.data, device="reference") as meaning,
+        open_network(case.data, device="webgpu", precision=precision) as ours,
+    ):
+        for a, b in zip(meaning.run(*case.inputs), ours.run(*case.inputs), strict=True):
+            assert (a.shape, a.dtype) == (b.shape, b.dtype)
+            if a.dtype.kind in "iu":
+                assert np.abs(a.astype(int) - b.astype(int)).max(initial=0) <= (a.dtype == np.uint8)
+            else:
+                largest = max(1.0, float(np.abs(a).max(initial=0)))
+                assert np.abs(a - b).max(initial=0) <= relative * largest, ours.explain()
+
+
+@pytest.mark.webgpu
+@pytest.mark.parametrize("kind", CASES)
+def test_every_kind_of_layer_has_its_meaning(kind: str) -> None:
+    for seed in range(100, 100 + TIMES):
+        agree(CASES[kind](np.random.default_rng([seed, *kind.encode()])))
+
+
+@pytest.mark.webgpu
+def test_a_small_net_agrees_and_so_does_half_precision() -> None:
+    agree(Case(small_net(), [IMAGE]))
+    agree(Case(small_net(channels=8), [IMAGE]), relative=3e-3, precision="f16")
+
+
+@pytest.mark.webgpu
+@pytest.mark.parametrize("rows", [1, 3, 300])
+def test_long_sums_are_shared_and_exact(rows: int) -> None:
+    """Few results of long sums, by parts; many, four rows at a time; odd ends."""
+    rng, net = np.random.default_rng(rows), Net()
+    x = rng.standard_normal((rows, 203)).astype("f4")
+    weight = net.constant(rng.standard_normal((203, 10)).astype("f4"))
+    net.output(net.add("MatMul", net.input("x", x.shape), weight), 2)
+    agree(Case(net.bytes(), [x]))
+
+
+@pytest.mark.webgpu
+def test_outputs_that_are_inputs_constants_or_given_twice() -> None:
+    net = Net()
+    x = net.input("x", (2, 3))
+    y = net.add("Relu", x)
+    net.output(net.add("Identity", x), 2)
+    net.output(y, 2)
+    net.output(net.add("Reshape", y, net.constant([3, 2])), 2)
+    net.output(net.add("Transpose", net.constant([[1.0, 2.0]], "f4")), 2)
+    agree(Case(net.bytes(), [np.array([[1, -2, 3], [-4, 5, -6]], "f4")]))
+
+
+def test_activations_share_memory() -> None:
+    """A chain of layers needs two pieces, however long it is."""
+    net = Net()
+    x = net.input("x", (1, 4, 8, 8))
+    for seed in range(12):
+        weight = np.random.default_rng(seed).standard_normal((4, 4, 3, 3)).astype("f4")
+        x = net.add("Conv", x, net.constant(weight), pads=[1, 1, 1, 1])
+    net.output(x, 4)
+    program = lower_model(read_model(net.bytes()), [(1, 4, 8, 8)], "chain")
+    placing = place_values(program)
+    assert len(real_layers(program)) >= 12 and len(placing.sizes) == 2
+
+
+def test_no_value_is_overwritten_before_its_last_reader() -> None:
+    """Whatever the net: values that live at the same time have registers of their own."""
+    for seed in range(20):
+        program = lower_model(
+            read_model(small_net(16, 4 + seed % 3, seed)), [(1, 16, 16, 3)], "net"
+        )
+        placing, layers = place_values(program), real_layers(program)
+        for number, layer in enumerate(layers):
+            later = {placing.roots[v] for after in layers[number:] for v in after.inputs}
+            made = {placing.roots[b.output] for b in layers[:number]}
+            alive = [placing.registers[r] for r in later & made if r in placing.registers]
+            assert len(alive) == len(set(alive))
+            own = placing.registers.get(layer.output)
+            reads = [placing.registers.get(placing.roots[v]) for v in layer.inputs]
+            assert own is None or own not in reads
+
+
+@pytest.fixture
+def small(device: str) -> Iterator[Network]:
+    with open_network(small_net(), device=device) as network:
+        network.register("small_net_of_tests")
+        yield network
+
+
+def chain(picture: compute.Buffer, out: compute.Buffer) -> compute.Pipeline:
+    ready, scores = compute.scratch((1, 16, 16, 3), "f32"), compute.scratch((1, 7), "f32")
+    levels = {"size": (16, 16), "layout": "nhwc", "mean": (0, 0, 0), "std": (1 / 255,) * 3}
+    pipeline = compute.pipeline()
+    pipeline.add({"kernel": "preprocess", "inputs": [picture], "output": ready, "params": levels})
+    pipeline.add({"kernel": "small_net_of_tests", "inputs": [ready], "output": scores})
+    return pipeline.add({"kernel": "softmax", "inputs": [scores], "output": out})
+
+
+def test_a_network_is_a_kernel_by_its_name(small: Network, device: str) -> None:
+    photo = np.random.default_rng(1).integers(0, 256, (24, 32, 3)).astype("u1")
+    out = compute.buffer_zeros((1, 7))
+    pipeline = chain(compute.from_array(photo), out)
+    pipeline.run()
+    ready = compute.buffer_zeros((1, 16, 16, 3))
+    levels = {"size": (16, 16), "layout": "nhwc", "mean": (0, 0, 0), "std": (1 / 255,) * 3}
+    compute.run_kernel("preprocess", [compute.from_array(photo)], ready, levels)
+    (scores,) = small.run(np.round(ready.read()).astype("u1"))
+    wanted = np.exp(scores) / np.exp(scores).sum()
+    assert np.allclose(out.read(), wanted, atol=1e-4)
+    assert "small_net_of_tests" in pipeline.explain()
+
+
+def test_a_closed_network_is_no_kernel_any_more(small: Network) -> None:
+    assert "small_net_of_tests" in compute.kernels()
+    small.close()
+    small.close()
+    assert small.closed and "small_net_of_tests" not in compute.kernels()
+    with pytest.raises(ModelError, match="has been closed"):
+        small.run(IMAGE)
+
+
+@pytest.mark.webgpu
+def test_a_pipeline_with_a_network_is_one_submit_without_a_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with dala.use("webgpu") as gpu, open_network(small_net(), device="webgpu") as network:
+        assert isinstance(gpu, WebGpuDevice)
+        network.register("small_net_of_tests")
+        out = compute.buffer_zeros((1, 7))
+        pipeline = chain(compute.from_array(np.zeros((24, 32, 3), "u1")), out)
+        pipeline.run()  # compiled, weights and sizes are there
+        counted = {"submit": 0, "read": 0}
+        recorder, staging = gpu.queue.recorder, gpu.staging
+        submit, begin_read = recorder.submit, staging.begin_read
+
+        def count_submit() -> None:
+            counted["submit"] += 1
+            submit()
+
+        def count_read(*args: Any) -> Any:
+            counted["read"] += 1
+            return begin_read(*args)
+
+        monkeypatch.setattr(recorder, "submit", count_submit)
+        monkeypatch.setattr(staging, "begin_read", count_read)
+        pipeline.run()
+        assert counted == {"submit": 1, "read": 0}
+        assert out.read().sum() == pytest.approx(1, abs=1e-4)
+        compute.synchronize()
+
+
+def test_what_does_not_fit_a_network_is_refused(small: Network, device: str) -> None:
+    image, out = compute.from_array(IMAGE), compute.buffer_zeros((1, 7))
+    with pytest.raises(ShapeError, match="expected input 0 as image: uint8"):
+        compute.run_kernel("small_net_of_tests", [compute.buffer_zeros((1, 8, 8, 3), "u8")], out)
+    with pytest.raises(DTypeError, match="expected input 0 of u8, got s32"):
+        compute.run_kernel("small_net_of_tests", [compute.buffer_zeros((1, 16, 16, 3), "s32")], out)
+    with pytest.raises(ParameterError, match="there are 1 outputs, got 1"):
+        compute.run_kernel("small_net_of_tests", [image], out, {"output": 1})
+    with pytest.raises(ShapeError, match=r"expected an output of \(1, 7\)"):
+        compute.run_kernel("small_net_of_tests", [image], compute.buffer_zeros((1, 9)))
+    compute.run_kernel("small_net_of_tests", [image], out)
+    assert np.allclose(out.read(), small.run(IMAGE)[0], atol=1e-6)
+
+
+@pytest.mark.webgpu
+def test_a_network_of_another_device_is_refused() -> None:
+    with dala.use("webgpu"), open_network(small_net(), device="reference") as network:
+        network.register("small_net_of_tests")
+        with pytest.raises(DeviceError, match="was loaded for reference"):
+            compute.run_kernel(
+                "small_net_of_tests", [compute.from_array(IMAGE)], compute.buffer_zeros((1, 7))
+            )
+    with dala.use("reference"), open_network(small_net(), device="webgpu") as network:
+        network.register("small_net_of_tests")
+        with pytest.raises(DeviceError, match="was loaded for webgpu"):
+            compute.run_kernel(
+                "small_net_of_tests", [compute.from_array(IMAGE)], compute.buffer_zeros((1, 7))
+            )
+
+
+# -- real weights ----------------------------------------------------------------------------------
+
+MODELS = os.environ.get("DALA_MODELS", "")
+FILES = sorted(Path(MODELS).glob("*.onnx")) if MODELS else []
+SIZES = {"deeplab": (200, 300), "ssdlite": (120, 160), "posenet": (129, 161)}
+
+
+@pytest.mark.skipif(not FILES, reason="8 real models: set DALA_MODELS to their folder")
+@pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("device", ["reference", "webgpu"], ids=["meaning", "gpu"])
+def test_real_models_agree_with_onnx_runtime(file: Path, device: str) -> None:
+    with open_network(file, device="cpu") as runtime, open_network(file, device=device) as ours:
+        (spec,) = runtime.inputs
+        size = next((s for name, s in SIZES.items() if name in file.stem), spec.shape[1:3])
+        rng = np.random.default_rng(7)
+        smooth = rng.random((1, 5, 5, 3)).repeat(size[0] // 5 + 1, 1).repeat(size[1] // 5 + 1, 2)
+        picture = smooth[:, : size[0], : size[1]]
+        given = (picture * 255).astype("u1") if spec.dtype == np.uint8 else picture.astype("f4")
+        for a, b in zip(runtime.run(given), ours.run(given), strict=True):
+            if a.dtype == np.int64:
+                assert (a == b).mean() >= 0.999
+            elif a.dtype == np.uint8:
+                assert np.abs(a.astype(int) - b.astype(int)).max() <= 1
+            else:
+                assert np.abs(a - b).max() <= 1e-4 * np.abs(a).max()

@@ -1,0 +1,110 @@
+"""Every kind of layer against ONNX Runtime: shapes, strides, pads, dilations, odd channels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from net_cases import CASES, Case
+from onnx_files import Net, block, node, small_net, value
+
+from dala.errors import ModelError
+from dala.ml.layers.lower import lower_model
+from dala.ml.layers.table import LAYERS
+from dala.ml.network import open_network
+from dala.ml.onnx.read import read_model
+
+TIMES = 25  # per kind of case
+
+
+def agree(case: Case, device: str, relative: float = 1e-5) -> None:
+    with (
+        open_network(case.data, device="cpu") as runtime,
+        open_network(case.data, device=device) as ours,
+    ):
+        wanted, found = runtime.run(*case.inputs), ours.run(*case.inputs)
+        for a, b in zip(wanted, found, strict=True):
+            assert (a.shape, a.dtype) == (b.shape, b.dtype)
+            if a.dtype.kind in "iu":
+                assert np.abs(a.astype(int) - b.astype(int)).max(initial=0) <= (a.dtype == np.uint8)
+            else:
+                largest = max(1.0, float(np.abs(a).max(initial=0)))
+                assert np.allclose(a, b, rtol=relative, atol=relative * largest), ours.explain()
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_the_meaning_is_that_of_onnx_runtime(kind: str) -> None:
+    for seed in range(TIMES):
+        agree(CASES[kind](np.random.default_rng([seed, *kind.encode()])), "reference")
+
+
+def test_a_small_net_agrees() -> None:
+    image = np.random.default_rng(3).integers(0, 256, (1, 16, 16, 3)).astype("u1")
+    agree(Case(small_net(), [image]), "reference")
+
+
+def test_every_kind_of_layer_is_met() -> None:
+    """The cases above make all rows of the table."""
+    met = set()
+    for kind, make in CASES.items():
+        for seed in range(TIMES):
+            case = make(np.random.default_rng([seed, *kind.encode()]))
+            program = lower_model(read_model(case.data), [a.shape for a in case.inputs], kind)
+            met |= {layer.kind for layer in program.layers}
+    assert met == set(LAYERS)
+
+
+def test_what_is_known_is_folded_and_the_rest_is_fused() -> None:
+    """Transposes cost nothing; normalisation, activation and residual are no layers of their own."""
+    program = lower_model(read_model(small_net()), [(1, 16, 16, 3)], "small")
+    kinds = [layer.kind for layer in program.layers if layer.kind != "view"]
+    assert kinds == ["map", "conv", "pointwise", "depthwise", "reduce", "pointwise", "map", "pointwise",
+                     "pool", "resize", "concat", "reduce", "matmul", "softmax"]  # fmt: skip
+    wide = next(layer for layer in program.layers if layer.kind == "pointwise")
+    assert [step.op for step in wide.epilogue] == ["relu"]  # factor and offset are in the weights
+    residual = [layer for layer in program.layers if layer.kind == "pointwise"][2]
+    assert [step.op for step in residual.epilogue] == ["add"]
+
+
+def loop(turns: int) -> bytes:
+    """x, doubled in each turn; and what every turn gave."""
+    body = block(1, node("Add", ["v", "v"], ["w"])) + block(1, node("Identity", ["go"], ["still"]))
+    body += block(1, node("Identity", ["w"], ["each"])) + block(2, "body")
+    for name, shape, dtype in (("turn", (), "int64"), ("go", (), "bool"), ("v", (2,), "float32")):
+        body += block(11, value(name, shape, dtype))
+    for name, shape, dtype in (
+        ("still", (), "bool"),
+        ("w", (2,), "float32"),
+        ("each", (2,), "float32"),
+    ):
+        body += block(12, value(name, shape, dtype))
+    net = Net()
+    x = net.input("x", (2,))
+    last = net.add("Loop", net.constant(turns, "i8"), "", x, outputs=2, body=body)
+    net.output(last, 1)
+    net.output(f"{last}.1", 2)
+    return net.bytes()
+
+
+def test_loops_with_a_known_end_are_written_out() -> None:
+    agree(Case(loop(3), [np.array([1, 2], "f4")]), "reference")
+    with pytest.raises(ModelError, match="turns more than 64 times"):
+        open_network(loop(65), device="reference").run(np.zeros(2, "f4"))
+
+
+def test_free_lengths_are_fixed_by_what_comes() -> None:
+    net = Net()
+    x = net.input("x", (1, None, None, 3))
+    shape = net.add("Shape", x)
+    rows = net.add("Slice", shape, net.constant([1]), net.constant([2]))
+    flat = net.add("Reshape", x, net.add("Concat", rows, net.constant([-1]), axis=0))
+    net.output(net.add("Relu", flat), 2)
+    for size in ((2, 5), (4, 3)):
+        agree(Case(net.bytes(), [np.ones((1, *size, 3), "f4")]), "reference")
+
+
+def test_what_depends_on_the_data_is_refused() -> None:
+    net = Net()
+    x, k = net.input("x", (4, 2)), net.input("k", (1,), "int64")
+    net.output(net.add("Gather", x, k), 2)
+    with pytest.raises(ModelError, match="which elements are gathered depends on the data"):
+        open_network(net.bytes(), device="reference").run(np.zeros((4, 2), "f4"), np.array([1]))
