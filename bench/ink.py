@@ -175,11 +175,15 @@ def main() -> None:
         if wanted.jobs not in job:
             continue
         count = SPRITES if job == "sprites" else SHAPES
-        names = [n for n in ("dala", "skia", "pygame", "opencv", "pillow") if hasattr(jobs, f"{job}_{n}")]
+        names = [
+            n for n in ("dala", "skia", "pygame", "opencv", "pillow") if hasattr(jobs, f"{job}_{n}")
+        ]
         found = best({n: getattr(jobs, f"{job}_{n}") for n in names}, wanted.rounds)
         for name, (wall, cpu) in found.items():
             share = cpu / found["dala"][1]
-            print(f"| {job} | {name} | {wall / count * 1e6:.2f} | {cpu / count * 1e6:.2f} | {share:.2f} |")
+            print(
+                f"| {job} | {name} | {wall / count * 1e6:.2f} | {cpu / count * 1e6:.2f} | {share:.2f} |"
+            )
 
 
 if __name__ == "__main__":

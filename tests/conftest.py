@@ -79,7 +79,9 @@ def pytest_terminal_summary(
     adapters = find_adapters()
     ran = f"ran on {adapters[0]}" if adapters else f"were SKIPPED: {why_none()}"
     terminalreporter.write_line(f"webgpu cases {ran}")
-    skipped = [r for r in terminalreporter.stats.get("skipped", ()) if "test_real_models" in r.nodeid]
+    skipped = [
+        r for r in terminalreporter.stats.get("skipped", ()) if "test_real_models" in r.nodeid
+    ]
     if skipped:
         terminalreporter.write_line(
             f"{len(skipped)} cases of real models were SKIPPED: DALA_MODELS names no folder of weights"

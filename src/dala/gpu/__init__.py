@@ -14,7 +14,8 @@
     clipped.py    what begins outside       report.py     errors sixty times a second
     path.py       paths; svg_path.py SVG    paint.py      gradients and patterns
     inking.py     anti-aliased calls        ink_command.py   as bytes; ink_many.py arrays, ink_fields.py
-    ink.py        what ink needs of Python
+    ink.py        what ink needs of Python  text_pictures.py   texts as pictures
+    steps.py      a game's steps in time
 
     call → encode → record ─ queue → render thread → raster → back frame ─ present → front frame → window
 
@@ -30,6 +31,7 @@ from dala.gpu.drawing import Recorder
 from dala.gpu.paint import ConicGradient, LinearGradient, Pattern, RadialGradient
 from dala.gpu.path import Path
 from dala.gpu.receipt import Receipt
+from dala.gpu.steps import FixedStep
 from dala.gpu.surface import Surface
 
 batch = Surface.batch
@@ -47,6 +49,7 @@ draw_round_rect = Surface.draw_round_rect
 draw_round_rects = Surface.draw_round_rects
 draw_sprite = Surface.draw_sprite
 draw_sprites = Surface.draw_sprites
+draw_text = Surface.draw_text
 draw_triangle = Surface.draw_triangle
 draw_triangles = Surface.draw_triangles
 fill_circle = Surface.fill_circle
@@ -93,10 +96,10 @@ transformed = Surface.transformed
 with_pixels = Surface.with_pixels
 
 __all__ = [
-    "ConicGradient", "LinearGradient", "Path", "Pattern", "RadialGradient", "Receipt", "Recorder",
+    "ConicGradient", "FixedStep", "LinearGradient", "Path", "Pattern", "RadialGradient", "Receipt", "Recorder",
     "Surface", "batch", "blit", "blits", "clear", "command", "create_surface", "destroy_surface",
     "dispatch_compute", "draw_circle", "draw_circles", "draw_image", "draw_line", "draw_lines",
-    "draw_round_rect", "draw_round_rects", "draw_sprite", "draw_sprites", "draw_triangle",
+    "draw_round_rect", "draw_round_rects", "draw_sprite", "draw_sprites", "draw_text", "draw_triangle",
     "draw_triangles", "fill_circle", "fill_circles", "fill_discs", "fill_ellipse",
     "fill_ellipses", "fill_path", "fill_polygon", "fill_polygons", "fill_rect", "fill_rects",
     "fill_round_rect", "fill_round_rects", "fill_triangle", "fill_triangles", "get_pixels",
