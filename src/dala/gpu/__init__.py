@@ -96,11 +96,11 @@ transformed = Surface.transformed
 with_pixels = Surface.with_pixels
 
 __all__ = [
-    "ConicGradient", "FixedStep", "LinearGradient", "Path", "Pattern", "RadialGradient", "Receipt", "Recorder",
-    "Surface", "batch", "blit", "blits", "clear", "command", "create_surface", "destroy_surface",
-    "dispatch_compute", "draw_circle", "draw_circles", "draw_image", "draw_line", "draw_lines",
-    "draw_round_rect", "draw_round_rects", "draw_sprite", "draw_sprites", "draw_text", "draw_triangle",
-    "draw_triangles", "fill_circle", "fill_circles", "fill_discs", "fill_ellipse",
+    "ConicGradient", "FixedStep", "LinearGradient", "Path", "Pattern", "RadialGradient", "Receipt",
+    "Recorder", "Surface", "batch", "blit", "blits", "clear", "command", "create_surface",
+    "destroy_surface", "dispatch_compute", "draw_circle", "draw_circles", "draw_image", "draw_line",
+    "draw_lines", "draw_round_rect", "draw_round_rects", "draw_sprite", "draw_sprites", "draw_text",
+    "draw_triangle", "draw_triangles", "fill_circle", "fill_circles", "fill_discs", "fill_ellipse",
     "fill_ellipses", "fill_path", "fill_polygon", "fill_polygons", "fill_rect", "fill_rects",
     "fill_round_rect", "fill_round_rects", "fill_triangle", "fill_triangles", "get_pixels",
     "height", "layer", "load_image", "load_shader", "load_sprite", "pop_layer", "pop_transform",

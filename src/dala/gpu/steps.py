@@ -8,8 +8,8 @@ from dala.errors import ParameterError
 
 
 class FixedStep:
-    """How many steps of 1/rate seconds are due at a time; ``blend`` is how far the next one has come, 0..1, to
-    draw what lies between two. After a long wait at most ``most`` steps are made up for.
+    """How many steps of 1/rate seconds are due at a time; ``blend`` is how far the next one has come, 0..1,
+    to draw what lies between two. After a long wait at most ``most`` steps are made up for.
 
     >>> from dala import gpu
     >>> steps = gpu.FixedStep(rate=10)

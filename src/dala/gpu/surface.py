@@ -366,9 +366,9 @@ class Surface(Computing, Closing):
         """Open a window that shows what is presented; in a notebook, show the image (the first one, with
         ``frame``).
 
-        ``frame`` is called before each frame with (surface, seconds) and may draw and present; if it returns
-        ``False``, or the surface is destroyed, that was the last one. What it raises, ``show`` raises.
-        ``surface.keys`` are the keys that are down; typed texts come as ``"char"`` events. ``on`` maps
+        ``frame`` is called before each frame with (surface, seconds) and may draw and present; if it
+        returns ``False``, or the surface is destroyed, that was the last one. What it raises, ``show``
+        raises. ``surface.keys`` are the keys that are down; typed texts are ``"char"`` events. ``on`` maps
         names of events ("key_down", "pointer_move", "resize", "close", …) to functions of an event, a dict
         whose ``pixel`` is the surface's pixel under the pointer. Returns when the window is closed, or at
         once with ``block=False``: then call the window's ``poll()`` from time to time.
