@@ -1,8 +1,7 @@
-"""A clock: a face of lines, hands of triangles, digits of rounded bars. In a window it shows the time."""
+"""A smooth clock: transforms, a gradient, hands with shadows. In a window it shows the time."""
 
 from __future__ import annotations
 
-import math
 import time
 
 from dala import gpu
@@ -20,33 +19,28 @@ LIT = {str(d): ["abcdefg".index(bar) for bar in bars] for d, bars in enumerate(D
 
 def draw(surface: gpu.Surface, seconds: float) -> None:
     surface.clear("#0e1116")
-    surface.fill_circle(MIDDLE, MIDDLE, 226, "#1b212b")
-    surface.draw_circle(MIDDLE, MIDDLE, 226, "#3a4556")
+    glow = gpu.RadialGradient(MIDDLE, MIDDLE - 60, 300, ["#2b3546", "#161b23"])
+    surface.fill_ellipse(MIDDLE, MIDDLE, 226, 226, glow)
+    surface.stroke_ellipse(MIDDLE, MIDDLE, 226, 226, "#3a4556", 3)
     for minute in range(60):
         hour = minute % 5 == 0
-        surface.draw_line(
-            *polar(minute / 60, 216),
-            *polar(minute / 60, 192 if hour else 206),
-            "#e8e6e3" if hour else "#5b6675",
-        )
+        with surface.transformed(translate=(MIDDLE, MIDDLE), rotate=minute * 6):
+            color, width = ("#e8e6e3", 4) if hour else ("#5b6675", 1.5)
+            surface.stroke_line(0, -213, 0, -192 if hour else -204, color, width, "round")
     draw_time(surface, seconds)
     draw_hand(surface, seconds / 43200, 112, 9, "#e8e6e3")
     draw_hand(surface, seconds / 3600, 168, 6, "#c9ccd1")
     draw_hand(surface, seconds / 60, 184, 2, "#ff5d47")
-    surface.fill_circle(MIDDLE, MIDDLE, 10, "#ff5d47")
+    surface.fill_ellipse(MIDDLE, MIDDLE, 10, 10, "#ff5d47")
     surface.present()
 
 
-def polar(turn: float, radius: float) -> tuple[int, int]:
-    """A point on a circle about the middle; 0 is above it."""
-    angle = turn * 2 * math.pi
-    return round(MIDDLE + math.sin(angle) * radius), round(MIDDLE - math.cos(angle) * radius)
-
-
 def draw_hand(surface: gpu.Surface, turn: float, length: float, width: float, color: str) -> None:
-    left, right = polar(turn - 0.25, width), polar(turn + 0.25, width)
-    for end in (polar(turn, length), polar(turn + 0.5, length / 6)):
-        surface.fill_triangle(*left, *right, *end, color)
+    outline = [[-width, 0], [0, -length], [width, 0], [0, length / 6]]
+    with surface.transformed(translate=(MIDDLE + 3, MIDDLE + 4), rotate=turn * 360):
+        surface.fill_polygon(outline, (0, 0, 0, 70))  # its shadow
+    with surface.transformed(translate=(MIDDLE, MIDDLE), rotate=turn * 360):
+        surface.fill_polygon(outline, color)
 
 
 def draw_time(surface: gpu.Surface, seconds: float) -> None:

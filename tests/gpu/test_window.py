@@ -322,6 +322,56 @@ def test_keys_and_pointers_arrive(screen: dict[str, str]) -> None:
     assert run(screen, script).strip().endswith("a (10, 20)")
 
 
+def test_what_ends_show(screen: dict[str, str]) -> None:
+    script = """
+    from dala import gpu
+
+    surface = gpu.create_surface(64, 48)
+    seen = []
+
+    def fails(surface, seconds):
+        raise KeyError("mine")
+
+    try:
+        surface.show(frame=fails)
+    except KeyError as error:
+        seen.append(error.args)
+
+    def ends(surface, seconds):
+        seen.append("frame")
+        return False
+
+    surface.show(frame=ends)
+    window = surface.show(block=False, on={"key_down": fails})  # called with one argument
+    window.canvas.submit_event({"event_type": "key_down", "key": "a", "modifiers": ()})
+    try:
+        while window.poll():
+            pass
+    except TypeError:
+        seen.append(window.closed)
+    print(seen)
+    surface.show(frame=lambda surface, seconds: surface.destroy())
+    print(surface.closed)
+    """
+    assert run(screen, script) == "[('mine',), 'frame', True]\nTrue\n"
+
+
+def test_keys_that_are_down(screen: dict[str, str]) -> None:
+    script = """
+    from dala import gpu
+
+    surface = gpu.create_surface(64, 48)
+    window = surface.show(block=False)
+    for kind in ("key_down", "key_up"):
+        for key in ("a", "ArrowLeft") if kind == "key_down" else ("a",):
+            window.canvas.submit_event({"event_type": kind, "key": key, "modifiers": ()})
+        window.poll()
+        print(sorted(surface.keys))
+    window.close()
+    """
+    assert run(screen, script) == "['ArrowLeft', 'a']\n['ArrowLeft']\n"
+
+
 # -- without a screen ------------------------------------------------------------------------------
 
 

@@ -15,7 +15,8 @@
     functions.py  methods as functions
     path.py       paths; svg_path.py SVG    paint.py      gradients and patterns
     inking.py     anti-aliased calls        ink_command.py   as bytes; ink_many.py arrays, ink_fields.py
-    ink.py        what ink needs of Python
+    ink.py        what ink needs of Python  text_pictures.py   texts as pictures
+    steps.py      a game's steps in time
 
     call → encode → record ─ queue → render thread → raster → back frame ─ present → front frame → window
 
@@ -32,6 +33,7 @@ from dala.gpu.functions import as_function, surface_of
 from dala.gpu.paint import ConicGradient, LinearGradient, Pattern, RadialGradient
 from dala.gpu.path import Path
 from dala.gpu.receipt import Receipt
+from dala.gpu.steps import FixedStep
 from dala.gpu.surface import Surface
 
 batch = as_function(Surface.batch)
@@ -49,6 +51,7 @@ draw_round_rect = as_function(Surface.draw_round_rect)
 draw_round_rects = as_function(Surface.draw_round_rects)
 draw_sprite = as_function(Surface.draw_sprite)
 draw_sprites = as_function(Surface.draw_sprites)
+draw_text = as_function(Surface.draw_text)
 draw_triangle = as_function(Surface.draw_triangle)
 draw_triangles = as_function(Surface.draw_triangles)
 fill_circle = as_function(Surface.fill_circle)
@@ -95,11 +98,11 @@ transformed = as_function(Surface.transformed)
 with_pixels = as_function(Surface.with_pixels)
 
 __all__ = [
-    "ConicGradient", "LinearGradient", "Path", "Pattern", "RadialGradient", "Receipt", "Recorder",
-    "Surface", "batch", "blit", "blits", "clear", "command", "create_surface", "destroy_surface",
-    "dispatch_compute", "draw_circle", "draw_circles", "draw_image", "draw_line", "draw_lines",
-    "draw_round_rect", "draw_round_rects", "draw_sprite", "draw_sprites", "draw_triangle",
-    "draw_triangles", "fill_circle", "fill_circles", "fill_discs", "fill_ellipse",
+    "ConicGradient", "FixedStep", "LinearGradient", "Path", "Pattern", "RadialGradient", "Receipt",
+    "Recorder", "Surface", "batch", "blit", "blits", "clear", "command", "create_surface",
+    "destroy_surface", "dispatch_compute", "draw_circle", "draw_circles", "draw_image", "draw_line",
+    "draw_lines", "draw_round_rect", "draw_round_rects", "draw_sprite", "draw_sprites", "draw_text",
+    "draw_triangle", "draw_triangles", "fill_circle", "fill_circles", "fill_discs", "fill_ellipse",
     "fill_ellipses", "fill_path", "fill_polygon", "fill_polygons", "fill_rect", "fill_rects",
     "fill_round_rect", "fill_round_rects", "fill_triangle", "fill_triangles", "get_pixels",
     "height", "layer", "load_image", "load_shader", "load_sprite", "pop_layer", "pop_transform",

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from dala.gpu.surface import Surface
     from dala.gpu.window import Window
 
-Frame = Callable[["Surface", float], None]
+Frame = Callable[["Surface", float], object]
 Event = dict[str, Any]
 Handler = Callable[[Event], None]
 

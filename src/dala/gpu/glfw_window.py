@@ -39,11 +39,11 @@ def open_canvas(size: tuple[int, int], **options: object) -> tuple[Any, Any]:
 
 def _canvas_class(render_canvas: Any) -> Any:
     """rendercanvas' window, which nobody disturbs."""
-    from rendercanvas.core.coreutils import log_exception
 
     class Canvas(render_canvas):  # type: ignore[misc]  # known when it is imported
         before_frame: Callable[[], None] | None = None  # a user's, called between events
         before_close: Callable[[], None] | None = None
+        failed: Callable[[Exception], None] | None = None  # told what a user's function raised
 
         def _rc_gui_poll(self) -> None:
             if self._window is not None:  # another window's events may have closed this one
@@ -63,9 +63,13 @@ def _canvas_class(render_canvas: Any) -> Any:
                 super()._draw_and_present(force_sync=force_sync)
 
         def call(self, function: Callable[[], None]) -> None:
-            """What a user's function raises is logged, sixty times a second but once in full."""
-            with log_exception("in a window's function"):
+            """What a user's function raises is kept for whoever runs the window: a loop would log it."""
+            try:
                 function()
+            except Exception as error:
+                if self.failed is None:
+                    raise
+                self.failed(error)
 
         def close(self) -> None:
             undisturbed.at_the_end(self._close_now)

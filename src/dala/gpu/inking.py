@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Literal
+from typing import Any, Literal
 
 from dala.colors import Color
 from dala.gpu import ink_command, ink_many
 from dala.gpu.ink_command import Blend, Cap, Filter, Join, Rule
 from dala.gpu.paint import Paint
 from dala.gpu.path import Path
+from dala.gpu.text_pictures import text_commands
 
 
 class Inking:
@@ -162,6 +163,35 @@ class Inking:
                 tint=tint, flip=flip, filter=filter,
             )
         )  # fmt: skip
+
+    # -- text --------------------------------------------------------------------------------------
+
+    def draw_text(
+        self,
+        x: float,
+        y: float,
+        text: Any,
+        *,
+        color: Any = "white",
+        outline: Any = None,
+        shadow: Any = None,
+        background: Any = None,
+        **layout: Any,
+    ) -> None:
+        """A text or a ``dala.text.Layout`` with its left top corner at (x, y); everything else as in
+        ``dala.text.draw``. Needs the extra ``text``.
+
+        >>> from dala import gpu
+        >>> with gpu.create_surface(120, 40) as surface:
+        ...     surface.draw_text(4, 2, "Hello", size=28, color="gold")
+        ...     bool(surface.read_pixels(0, 0, 120, 40).any())
+        True
+        """
+        for command in text_commands(
+            x, y, text, layout,
+            {"color": color, "outline": outline, "shadow": shadow, "background": background},
+        ):  # fmt: skip
+            self._record(command)
 
     # -- transforms and layers ---------------------------------------------------------------------
 

@@ -89,6 +89,7 @@ class Surface(Computing, Closing):
         )
         super().__init__(self._renderer.record)
         self._last: Receipt | None = None  # of the newest present
+        self._keys: set[str] = set()
         self._end = weakref.finalize(self, self._renderer.close, wait=False)
         self._end.atexit = False  # then the renderers are closed together, and waited for
 
@@ -105,6 +106,16 @@ class Surface(Computing, Closing):
     def height(self) -> int:
         """Rows."""
         return self._size[1]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys that are down in a window that shows the surface: ``"ArrowLeft"``, ``"a"``, ``" "``, …
+
+        >>> from dala import gpu
+        >>> "ArrowLeft" in gpu.create_surface(8, 8).keys
+        False
+        """
+        return frozenset(self._keys)
 
     @property
     def closed(self) -> bool:
@@ -359,7 +370,9 @@ class Surface(Computing, Closing):
         """Open a window that shows what is presented; in a notebook, show the image (the first one, with
         ``frame``).
 
-        ``frame`` is called before each frame with (surface, seconds) and may draw and present. ``on`` maps
+        ``frame`` is called before each frame with (surface, seconds) and may draw and present; if it
+        returns ``False``, or the surface is destroyed, that was the last one. What it raises, ``show``
+        raises. ``surface.keys`` are the keys that are down; typed texts are ``"char"`` events. ``on`` maps
         names of events ("key_down", "pointer_move", "resize", "close", …) to functions of an event, a dict
         whose ``pixel`` is the surface's pixel under the pointer. Returns when the window is closed, or at
         once with ``block=False``: then call the window's ``poll()`` from time to time.

@@ -38,7 +38,7 @@ class Window(Closing):
         surface: Surface,
         title: str,
         *,
-        frame: Callable[[Surface, float], None] | None,
+        frame: Callable[[Surface, float], object] | None,
         on: Mapping[str, Callable[[dict[str, Any]], None]],
         fps: float,
         vsync: bool,
@@ -53,6 +53,8 @@ class Window(Closing):
         self._frame = frame
         self._started = time.perf_counter()
         self._picture: Picture | None = None
+        self._error: Exception | None = None
+        self._ends_with_surface = not surface.closed  # one that is destroyed can still be looked at
         try:
             with undisturbed:
                 self._open(title, fps=fps, vsync=vsync)
@@ -60,6 +62,8 @@ class Window(Closing):
             if self.canvas is not None:
                 self.canvas.close()  # nobody else will
             raise
+        self.canvas.failed = self._fail
+        self.canvas.add_event_handler(self._note_key, "key_down", "key_up", "close")
         for name, handler in on.items():
             self.canvas.add_event_handler(self._passing(handler), name)
         self.canvas.request_draw(self._draw)
@@ -93,8 +97,9 @@ class Window(Closing):
         self._picture = None
 
     def run(self) -> None:
-        """Handle events and draw until the window is closed."""
+        """Handle events and draw until the window is closed; what a function of the user raised."""
         self._loop.run()
+        self._raise_failure()
 
     def poll(self) -> bool:
         """Handle the events that came, and show what is presented; whether the window is still open."""
@@ -102,13 +107,37 @@ class Window(Closing):
             self.canvas._process_events()
         if not self.closed:
             self.canvas.force_draw()
+        self._raise_failure()
         return not self.closed
+
+    def _fail(self, error: Exception) -> None:
+        """A function of the user raised: that ends the window, and whoever runs it gets the first one."""
+        self._error = self._error or error
+        self.close()
+
+    def _raise_failure(self) -> None:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def _note_key(self, event: Any) -> None:
+        """Which keys are down, for ``Surface.keys``."""
+        held = self.surface._keys
+        if event["event_type"] == "key_down":
+            held.add(event["key"])
+        elif event["event_type"] == "key_up":
+            held.discard(event["key"])
+        else:
+            held.clear()
 
     def _call_frame(self) -> None:
         assert self._frame is not None
-        self._frame(self.surface, time.perf_counter() - self._started)
+        if self._frame(self.surface, time.perf_counter() - self._started) is False:
+            self.close()
 
     def _draw(self) -> None:
+        if self._ends_with_surface and self.surface.closed:
+            self.close()
         if self._picture is not None:
             canvas = self.surface._renderer.canvas
             number, held = canvas.frames, canvas.shown  # held, so that it is not drawn over
