@@ -6,12 +6,12 @@
     ir         what a kernel becomes      plan       how stages are fused
     backends   where passes run           kernels    the catalogue
     compute    what a user holds          gpu        surfaces: drawing, windows
-    media      filters on pictures, frames  video     files, cameras, transcoding
-    ml         models from ONNX files
+    text       fonts, layout, glyphs      media      filters on pictures, frames
+    video      files, cameras, transcoding   ml      models from ONNX files
     cli        the command ``dala`` (__main__.py: ``python -m dala``)
 
-    for all of them:  errors.py, once.py (made once), closing.py (held, and let go), threads.py, forking.py,
-                      leaving.py, _version.py
+    for all of them:  errors.py, colors.py, once.py (made once), closing.py (held, and let go), threads.py,
+                      forking.py, leaving.py, _version.py
 
     drawing:  call → command bytes → queue → render thread → spans of pixels → window or file
 
@@ -28,14 +28,14 @@ from dala._version import __version__
 from dala.errors import DalaError
 
 if TYPE_CHECKING:
-    from dala import compute, gpu, media, ml, video
+    from dala import compute, gpu, media, ml, text, video
     from dala.compute.default import device, devices, use
     from dala.language.decorator import kernel
     from dala.language.parameter import Param, array_param, param, static
 
 __all__ = [
     "DalaError", "Param", "__version__", "array_param", "compute", "device", "devices", "errors",
-    "gpu", "kernel", "media", "ml", "param", "static", "use", "video",
+    "gpu", "kernel", "media", "ml", "param", "static", "text", "use", "video",
 ]  # fmt: skip
 
 _HOMES = {
@@ -51,7 +51,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name in ("compute", "gpu", "media", "ml", "video"):
+    if name in ("compute", "gpu", "media", "ml", "text", "video"):
         return importlib.import_module(f"dala.{name}")
     if name in _HOMES:
         if name == "kernel":  # the catalogue's names must be known before a user's are entered

@@ -21,6 +21,8 @@
     ├── SurfaceError          (RuntimeError)  a surface cannot do what a command asks for
     │   ├── PictureNotFoundError (LookupError) no sprite or image has that number
     │   └── SurfaceDestroyedError             a surface was used after destroy()
+    ├── FontError             (ValueError)    a font cannot be read
+    │   └── FontNotFoundError (LookupError)   no font of that name; suggests the nearest
     ├── MediaError            (ValueError)    a picture's file cannot be read
     │   └── LookError                         a look's file is wrong or missing; names the line
     ├── VideoError            (RuntimeError)  a video cannot be read or written
@@ -140,6 +142,14 @@ class PictureNotFoundError(SurfaceError, LookupError):
 
 class SurfaceDestroyedError(SurfaceError):
     """A surface was used after it was destroyed."""
+
+
+class FontError(DalaError, ValueError):
+    """A font cannot be read."""
+
+
+class FontNotFoundError(FontError, LookupError):
+    """No font has that name, or there is no such file."""
 
 
 class MediaError(DalaError, ValueError):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dala.colors import NAMES, rgba, rgba_array
 from dala.errors import ColorError
-from dala.gpu.colors import NAMES, rgba, rgba_array
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from searching import examples, first_seed
 from dala import gpu
 from dala.errors import ProtocolError, UnsupportedError
 from dala.gpu import Surface, command
-from dala.gpu.opcodes import FIXED, Op
+from dala.gpu.opcodes import FIXED, INK, SIZED, Op
 
 CASES = examples(10_000)
 SEEDS = range(first_seed(), first_seed() + 10)
@@ -36,6 +36,8 @@ def random_command(rng: random.Random, depth: int = 0) -> bytes:
     if op in (Op.RESIZE, Op.READ_PIXELS):  # small, or a case would take a second
         small = struct.pack("<2I", rng.randrange(1, 40), rng.randrange(1, 40))
         return bytes([op]) + (b"" if op is Op.RESIZE else random_numbers(rng, 8)) + small
+    if op >= INK:
+        return random_ink(rng, op)
     if op in FIXED:
         data = bytes([op]) + random_numbers(rng, FIXED[op].size - 1)
         if op is Op.SET_CLIP:
@@ -46,6 +48,58 @@ def random_command(rng: random.Random, depth: int = 0) -> bytes:
     parts = [rng.randbytes(rng.randrange(5)) if rng.random() < 0.3 else b"ab" for _ in range(2)]
     data = bytes([op]) + b"".join(struct.pack("<I", len(p)) + p for p in parts)
     return data + rng.randbytes(12) if op is Op.DISPATCH_COMPUTE else data
+
+
+def random_ink(rng: random.Random, op: Op) -> bytes:
+    """Floats from all over, the rest mostly right."""
+    if op in SIZED:
+        return random_sized(rng, op)
+    floats = FIXED[op].format.count("f") and int(FIXED[op].format[2])
+    data = b"".join(random_float(rng) for _ in range(floats))
+    data += random_numbers(rng, FIXED[op].size - 1 - len(data))
+    if op in (Op.DRAW_SPRITE, Op.DRAW_PICTURE):
+        data = (
+            data[:32]
+            + struct.pack("<Q4sB", rng.randrange(4), b"abcd", rng.randrange(4))
+            + data[45:]
+        )
+    elif op is Op.STROKE_LINE:
+        data = data[:16] + struct.pack("<fB", rng.random() * 9, rng.randrange(3)) + data[21:]
+    elif op is Op.INK_VERSION:
+        data = struct.pack("<I", rng.randrange(3))
+    return bytes([op]) + data
+
+
+def random_float(rng: random.Random) -> bytes:
+    kind = rng.random()
+    if kind < 0.8:
+        return struct.pack("<f", rng.uniform(-20, 40))
+    return struct.pack("<f", rng.choice([0.0, 1e38, -1e38, 1e-40, 1e9, 3e4]))
+
+
+def random_sized(rng: random.Random, op: Op) -> bytes:
+    path = gpu.Path().move_to(rng.uniform(-9, 30), rng.uniform(-9, 30))
+    for _ in range(rng.randrange(5)):
+        numbers = [rng.choice([rng.uniform(-20, 40), 1e30, -1e12]) for _ in range(6)]
+        if rng.random() < 0.5:
+            path.line_to(*numbers[:2])
+        else:
+            path.cubic_to(*numbers)
+    paint = rng.choice(
+        ["red", (1, 2, 3, 4), gpu.Pattern(rng.randrange(4)), gpu.ConicGradient(3, 4, ["red", "blue"]),
+         gpu.RadialGradient(3, 4, 0, ["red", "blue"]), gpu.LinearGradient(0, 0, 0, 0, ["red", "blue"])]
+    )  # fmt: skip
+    if op is Op.FILL_PATH:
+        return command.encode_fill_path(path, paint, rng.choice(["nonzero", "evenodd"]))
+    if op is Op.STROKE_PATH:
+        dash = rng.choice([(), (3, 2), (1e-30, 1e-30), (0, 5)])
+        width, cap = rng.choice([0, 1, 3, 1e20]), rng.choice(["butt", "round", "square"])
+        return command.encode_stroke_path(path, paint, width, "round", cap, dash)
+    if op is Op.FILL_POLYGON:
+        points = [[rng.uniform(-9, 30), rng.uniform(-9, 30)] for _ in range(rng.randrange(6))]
+        return command.encode_fill_polygon(np.reshape(points, (-1, 2)), "gold")
+    clip = path if rng.random() < 0.5 else None
+    return command.encode_push_layer(rng.random(), rng.choice(["over", "erase", "screen"]), clip)
 
 
 def random_numbers(rng: random.Random, size: int) -> bytes:
@@ -124,6 +178,7 @@ def snapshot(surface: Surface) -> tuple[object, ...]:
 
 
 def still_draws(surface: Surface) -> None:
+    surface.present().await_done()  # what is still pushed is popped
     surface.resize(*SIZE)
     surface.reset_clip()
     surface.clear("red")

@@ -13,10 +13,19 @@ from hypothesis import strategies as st
 from searching import examples
 
 from dala.errors import ArgumentError, ColorError, ParameterError, ProtocolError, ShapeError
-from dala.gpu import command
+from dala.gpu import ConicGradient, LinearGradient, Path, Pattern, RadialGradient, command
 from dala.gpu.check import check_commands
-from dala.gpu.command import Command, Op, decode, encode
-from dala.gpu.opcodes import FIXED, MAX_DEPTH, MAX_PIXELS, MAX_SIDE
+from dala.gpu.command import (
+    Command,
+    Op,
+    decode,
+    encode,
+    encode_fill_path,
+    encode_fill_polygon,
+    encode_push_layer,
+    encode_stroke_path,
+)
+from dala.gpu.opcodes import FIXED, INK, MAX_DEPTH, MAX_PIXELS, MAX_SIDE
 
 RED = b"\xff\x00\x00\xff"
 
@@ -86,7 +95,9 @@ def test_bytes_are_the_tabled_ones(encoded: bytes, tabled: bytes) -> None:
 
 
 def test_all_opcodes_are_here() -> None:
-    assert sorted(tabled[0] for _, tabled in TABLE) == list(range(1, 25)) == sorted(Op)
+    seeds = [op for op in Op if op < INK]
+    assert sorted(tabled[0] for _, tabled in TABLE) == list(range(1, 25)) == sorted(seeds)
+    assert [op for op in Op if op >= INK] == list(range(0x40, 0x4D))
 
 
 # -- commands of every kind, generated -------------------------------------------------------------
@@ -95,6 +106,7 @@ FIELDS = {
     "B": st.integers(0, 1),
     "i": st.integers(-(2**31), 2**31 - 1),
     "I": st.integers(0, 2**32 - 1),
+    "f": st.floats(0, 2.0**20, width=32),
 }
 
 
@@ -103,6 +115,8 @@ def fixed_fields(op: Op) -> st.SearchStrategy[tuple[Any, ...]]:
         return st.tuples(st.integers(1, 50), st.integers(1, 50))
     if op is Op.READ_PIXELS:
         return st.tuples(*[FIELDS["I"]] * 2, st.integers(1, 50), st.integers(1, 50))
+    if op is Op.INK_VERSION:
+        return st.tuples(st.integers(0, 1))
     fields: list[st.SearchStrategy[Any]] = []
     count = ""
     for letter in FIXED[op].format[2:]:
@@ -124,11 +138,41 @@ def load_fields(size: tuple[int, int]) -> st.SearchStrategy[tuple[Any, ...]]:
     return st.tuples(st.integers(0, 2**64 - 1), st.just(size[0]), st.just(size[1]), pixels)
 
 
+def made_path(points: list[tuple[float, float]], curved: bool) -> Path:
+    path = Path().move_to(0, 0)
+    for x, y in points:
+        path = path.quad_to(y, x, x, y) if curved else path.line_to(x, y)
+    return path.close() if curved else path
+
+
+inked_paths = st.builds(
+    made_path, st.lists(st.tuples(FIELDS["f"], FIELDS["f"]), max_size=4), st.booleans()
+)
+paints = st.sampled_from(
+    [
+        "red",
+        LinearGradient(0, 0, 9, 0, ["red", (0, 0, 0, 9)]),
+        RadialGradient(1, 2, 3, [(0.25, "red"), (0.5, "blue")], spread="reflect"),
+        ConicGradient(1, 2, ["red"], 90),
+        Pattern(3, "none", filter="nearest"),
+    ]
+)
+sized = st.one_of(
+    st.builds(encode_fill_path, inked_paths, paints, st.sampled_from(["nonzero", "evenodd"])),
+    st.builds(
+        encode_stroke_path, inked_paths, paints, FIELDS["f"], st.sampled_from(["miter", "bevel"]),
+        st.sampled_from(["butt", "round"]), st.sampled_from([(), (1,), (1, 2, 3, 4)]),
+    ),
+    st.builds(encode_fill_polygon, st.just([[0, 1], [5, 1], [2, 3]]), st.just("red")),
+    st.builds(encode_push_layer, st.floats(0, 1, width=32), st.sampled_from(["over", "erase"])),
+    st.builds(encode_push_layer, st.just(1), st.just("add"), inked_paths),
+).map(lambda data: decode(data)[0])  # fmt: skip
 loads = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(load_fields)
 text = st.text(max_size=5)
 counts = st.tuples(*[FIELDS["I"]] * 3)
 single = st.one_of(
     *[st.builds(Command, st.just(op), fixed_fields(op)) for op in FIXED],
+    sized,
     st.builds(Command, st.sampled_from([Op.LOAD_SPRITE, Op.LOAD_IMAGE]), loads),
     st.builds(Command, st.just(Op.LOAD_SHADER), st.tuples(text, text)),
     st.builds(Command, st.just(Op.SET_UNIFORM), st.tuples(text, st.binary(max_size=9))),

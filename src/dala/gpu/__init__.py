@@ -9,8 +9,11 @@
     window.py     a window                  quad.py       a frame onto it
     shaders.py    compute shaders           computing.py  their calls; wgsl.py measures a stranger's text
     check.py      foreign bytes             limits.py     why a number is refused
-    colors.py     colours                   pixels.py     pixels as users have them
+    pixels.py     pixels as users have them
     clipped.py    what begins outside       report.py     errors sixty times a second
+    path.py       paths; svg_path.py SVG    paint.py      gradients and patterns
+    inking.py     anti-aliased calls        ink_command.py   as bytes; ink_many.py arrays, ink_fields.py
+    ink.py        what ink needs of Python
 
     call → encode → record ─ queue → render thread → raster → back frame ─ present → front frame → window
 
@@ -23,6 +26,8 @@ from typing import Literal
 
 from dala.gpu import command
 from dala.gpu.drawing import Recorder
+from dala.gpu.paint import ConicGradient, LinearGradient, Pattern, RadialGradient
+from dala.gpu.path import Path
 from dala.gpu.receipt import Receipt
 from dala.gpu.surface import Surface
 
@@ -39,10 +44,18 @@ draw_line = Surface.draw_line
 draw_lines = Surface.draw_lines
 draw_round_rect = Surface.draw_round_rect
 draw_round_rects = Surface.draw_round_rects
+draw_sprite = Surface.draw_sprite
+draw_sprites = Surface.draw_sprites
 draw_triangle = Surface.draw_triangle
 draw_triangles = Surface.draw_triangles
 fill_circle = Surface.fill_circle
 fill_circles = Surface.fill_circles
+fill_discs = Surface.fill_discs
+fill_ellipse = Surface.fill_ellipse
+fill_ellipses = Surface.fill_ellipses
+fill_path = Surface.fill_path
+fill_polygon = Surface.fill_polygon
+fill_polygons = Surface.fill_polygons
 fill_rect = Surface.fill_rect
 fill_rects = Surface.fill_rects
 fill_round_rect = Surface.fill_round_rect
@@ -50,10 +63,15 @@ fill_round_rects = Surface.fill_round_rects
 fill_triangle = Surface.fill_triangle
 fill_triangles = Surface.fill_triangles
 get_pixels = Surface.get_pixels
+layer = Surface.layer
 load_image = Surface.load_image
 load_shader = Surface.load_shader
 load_sprite = Surface.load_sprite
+pop_layer = Surface.pop_layer
+pop_transform = Surface.pop_transform
 present = Surface.present
+push_layer = Surface.push_layer
+push_transform = Surface.push_transform
 read_pixels = Surface.read_pixels
 remove_image = Surface.remove_image
 remove_sprite = Surface.remove_sprite
@@ -64,18 +82,28 @@ set_clip = Surface.set_clip
 set_pixels = Surface.set_pixels
 set_uniform = Surface.set_uniform
 show = Surface.show
+stroke_circles = Surface.stroke_circles
+stroke_ellipse = Surface.stroke_ellipse
+stroke_line = Surface.stroke_line
+stroke_lines = Surface.stroke_lines
+stroke_path = Surface.stroke_path
 submit = Surface.submit
+transformed = Surface.transformed
 with_pixels = Surface.with_pixels
 
 __all__ = [
-    "Receipt", "Recorder", "Surface", "batch", "blit", "blits", "clear", "command", "create_surface",
-    "destroy_surface", "dispatch_compute", "draw_circle", "draw_circles", "draw_image", "draw_line",
-    "draw_lines", "draw_round_rect", "draw_round_rects", "draw_triangle", "draw_triangles",
-    "fill_circle", "fill_circles", "fill_rect", "fill_rects", "fill_round_rect", "fill_round_rects",
-    "fill_triangle", "fill_triangles", "get_pixels", "height", "load_image", "load_shader",
-    "load_sprite", "present", "read_pixels", "remove_image", "remove_sprite", "reset_clip",
-    "resize_surface", "save", "set_clip", "set_pixels", "set_uniform", "show", "submit",
-    "supports_compute", "width", "with_pixels",
+    "ConicGradient", "LinearGradient", "Path", "Pattern", "RadialGradient", "Receipt", "Recorder",
+    "Surface", "batch", "blit", "blits", "clear", "command", "create_surface", "destroy_surface",
+    "dispatch_compute", "draw_circle", "draw_circles", "draw_image", "draw_line", "draw_lines",
+    "draw_round_rect", "draw_round_rects", "draw_sprite", "draw_sprites", "draw_triangle",
+    "draw_triangles", "fill_circle", "fill_circles", "fill_discs", "fill_ellipse",
+    "fill_ellipses", "fill_path", "fill_polygon", "fill_polygons", "fill_rect", "fill_rects",
+    "fill_round_rect", "fill_round_rects", "fill_triangle", "fill_triangles", "get_pixels",
+    "height", "layer", "load_image", "load_shader", "load_sprite", "pop_layer", "pop_transform",
+    "present", "push_layer", "push_transform", "read_pixels", "remove_image", "remove_sprite",
+    "reset_clip", "resize_surface", "save", "set_clip", "set_pixels", "set_uniform", "show",
+    "stroke_circles", "stroke_ellipse", "stroke_line", "stroke_lines", "stroke_path", "submit",
+    "supports_compute", "transformed", "width", "with_pixels",
 ]  # fmt: skip
 
 

@@ -17,15 +17,18 @@ import numpy.typing as npt
 from dala.backends.base import Storage
 from dala.backends.copying import copy_array
 from dala.backends.host import HostArray
-from dala.errors import ShapeError, UnsupportedError
+from dala.errors import ShapeError, SurfaceError, UnsupportedError
 from dala.gpu.atlas import Atlas, Pictures
 from dala.gpu.decode import Command, decode_one
 from dala.gpu.frame import Frame, is_unshared, new_frame
-from dala.gpu.opcodes import FIXED, HEADS, Op
+from dala.gpu.ink import Ink
+from dala.gpu.ink_fields import pattern_id
+from dala.gpu.opcodes import FIXED, HEADS, INK, SIZED, Op
 from dala.gpu.raster import layout
 from dala.gpu.raster.code import code, half_widths
+from dala.gpu.raster.ink.code import checks_code
 from dala.gpu.raster.painter import Painter
-from dala.gpu.raster.protocol import PLAIN, REPORT_BYTES
+from dala.gpu.raster.protocol import CHECK_INK, INK_UNKNOWN, PLAIN, REPORT_BYTES
 
 if TYPE_CHECKING:
     from dala.gpu.shaders import ShaderSet
@@ -33,7 +36,9 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.uint8]
 KEPT_ERRORS = 32
 PAINTS = PLAIN | 1 << Op.BATCH  # what machine code begins with
-SIZES = np.zeros(32, np.int64)  # of commands, for machine code
+SIZES = np.zeros(
+    128, np.int64
+)  # of commands, for machine code; 0 for those that tell it themselves
 for _op, _fields in FIXED.items():
     SIZES[_op] = _fields.size
 SIZES[Op.BATCH] = HEADS[Op.BATCH].size
@@ -77,6 +82,8 @@ class Canvas:
         self._told: dict[int, npt.NDArray[np.int64]] = {}  # tables that machine code knows
         self._state = np.zeros(layout.STATE_BYTES // 8, np.int64)
         self._painter = Painter(self._state)
+        self._ink: Ink | None = None  # made when it is first drawn
+        self._set(layout.COPIED, layout.PLAIN_BYTES)
         self._set(layout.REPLACE, int(replace))
         self._set(layout.SIZES, int(SIZES.ctypes.data))
         self._halves = half_widths()  # held: machine code reads it
@@ -128,12 +135,17 @@ class Canvas:
 
     def _run(self, data: bytes, address: int, at: int) -> int:
         """Machine code, as far as it goes."""
-        if not PAINTS >> data[at] & 1:
+        op, ink = data[at], self._ink
+        if not PAINTS >> op & 1 and (ink is None or op < INK):
             return at
-        stale, clears = self._get(layout.STALE), data[at] == Op.CLEAR
+        stale = self._get(layout.STALE)
+        clears = op == Op.CLEAR and (ink is None or not ink.depth)
         # what is painted all over, by a clear or by the last frame, need not be fetched first
         back = self.back.host_to_paint() if stale or clears else self.back.host()
-        self._set(layout.BACK, back.address)
+        if ink is None:
+            self._set(layout.BACK, back.address)
+        else:
+            ink.point(back.address)
         if stale and not clears:
             self._set(layout.FRONT, self.front.host().address)
         self._set_tables()
@@ -159,6 +171,8 @@ class Canvas:
             except Exception as error:  # reported, and the surface lives on
                 outcome.note(error)
             return end
+        if data[at] >= INK:
+            return self._step_ink(data, at, outcome)
         command, end = decode_one(data, at)
         try:
             self.perform(command, outcome)
@@ -167,11 +181,46 @@ class Canvas:
             outcome.note(error)
         return end
 
+    def _step_ink(self, data: bytes, at: int, outcome: Outcome) -> int:
+        """What machine code lacks for a command of ink, or why it is left out; where to go on."""
+        try:
+            if self._provide(data, at, outcome):
+                return at
+        except Exception as error:
+            outcome.note(error)
+        return end_of_ink(data, at)
+
+    def _provide(self, data: bytes, at: int, outcome: Outcome) -> bool:
+        if self._ink is None:
+            self._painter.use_ink(self.size[0])
+            self._ink = Ink(self._state)
+            return True
+        if self._ink.provide(self.size, data[at]):
+            return True
+        self.perform(decode_one(data, at)[0], outcome)  # its picture is unknown
+        return False
+
+    def _close_ink(self) -> list[str]:
+        """Pop what is still pushed; what that was."""
+        if self._ink is None:
+            return []
+        opened = [(op, count) for op, count in self._ink.still_open() if count]
+        data = b"".join(bytes([op]) * count for op, count in opened)
+        address = int(np.frombuffer(data, np.uint8).ctypes.data) if data else 0
+        at = 0
+        while at < len(data):
+            at = self._run(data, address, at)
+        return [f"{count} × {Op(op).name.lower()}" for op, count in opened]
+
     def _end_of_batch(self, data: bytes, address: int, at: int) -> int:
         count = int.from_bytes(data[at + 1 : at + 5], "little")
         report = np.zeros(REPORT_BYTES // 8, np.int64)
         sizes, noted = int(SIZES.ctypes.data), int(report.ctypes.data)
-        return code().check(address, at + 5, len(data), count, 1, sizes, noted)
+        end = code().check(address, at + 5, len(data), count, 1, sizes, noted)
+        if end == INK_UNKNOWN:
+            report[CHECK_INK // 8] = checks_code().address("check_ink")
+            end = code().check(address, at + 5, len(data), count, 1, sizes, noted)
+        return end
 
     def perform(self, command: Command, outcome: Outcome) -> None:
         """A command that machine code leaves to Python."""
@@ -187,6 +236,9 @@ class Canvas:
         """Commands that are undone if one of them fails: they work on a copy."""
         state, back, front, frames = self._state.copy(), self.back, self.front, self.frames
         kept: list[Any] = [self.sprites, self.images, *([self.shaders] if self.shaders else [])]
+        ink = self._ink
+        if ink is not None:
+            kept.append(ink)
         known = [(k, k.begin()) for k in kept]
         self.back = new_frame(*self.size, self.device)
         self._copy_frame(front if self._get(layout.STALE) else back, self.back)
@@ -199,6 +251,7 @@ class Canvas:
             self.back, self.front, self.frames = back, front, frames
             self._state[:] = state
             self._told.clear()
+            self._ink = ink
             for keeper, before in known:
                 keeper.rollback(before)
             raise
@@ -219,6 +272,10 @@ class Canvas:
             if data[at] == Op.BATCH:
                 at += HEADS[Op.BATCH].size  # within this one already
                 continue
+            if data[at] >= INK:
+                if not self._provide(data, at, outcome):
+                    at = end_of_ink(data, at)
+                continue
             command, at = decode_one(data, at)
             self.perform(command, outcome)
 
@@ -226,6 +283,12 @@ class Canvas:
 
     def present(self) -> None:
         """Show the drawn frame; what was shown before is drawn over next, unless somebody holds it."""
+        opened = self._close_ink()
+        self._swap()
+        if opened:
+            raise SurfaceError(f"present: still pushed, and popped now: {', '.join(opened)}")
+
+    def _swap(self) -> None:
         self.frames += 1
         if self._get(layout.STALE):
             return  # nothing was drawn: the same frame again
@@ -245,6 +308,9 @@ class Canvas:
         """Another size; the left top part stays, what is new is transparent."""
         if (width, height) == self.size:
             return
+        opened = self._close_ink()
+        if self._ink is not None:
+            self._ink.forget_layers()
         self._refresh()
         fresh = new_frame(width, height, self.device)
         target, source = fresh.host_to_paint().array, self.back.host().array
@@ -253,12 +319,18 @@ class Canvas:
         target[:h, :w] = source[:h, :w]
         self.back = fresh
         self._point()
+        if opened:
+            raise SurfaceError(f"resize: still pushed, and popped now: {', '.join(opened)}")
 
     def release(self) -> None:
         """Keep the frame that is shown and nothing else: there will be no more commands."""
         self.back = self.front = self.shown
         for pictures, *_ in self._tables:
             pictures.clear()
+        self._ink = None
+        self._set(layout.COPIED, layout.PLAIN_BYTES)
+        for word in (layout.FORESEE_INK, layout.DRAW_INK):
+            self._set(word, 0)
 
     def adopt(self, storage: Storage) -> None:
         """A whole new content, made by someone else, without copying it."""
@@ -304,6 +376,14 @@ class Canvas:
         return self.shaders
 
 
+def end_of_ink(data: bytes, at: int) -> int:
+    """Where a command of ink ends."""
+    op = Op(data[at])
+    if op in SIZED:
+        return at + 5 + int.from_bytes(data[at + 1 : at + 5], "little")
+    return at + FIXED[op].size
+
+
 def no_compute() -> UnsupportedError:
     """Why there are no compute shaders here."""
     return UnsupportedError(
@@ -325,4 +405,8 @@ _PERFORM: dict[Op, Callable[..., None]] = {
     # machine code leaves these only if their picture is unknown: finding it says so
     Op.BLIT: lambda canvas, identity, *_: canvas.sprites.find(identity),
     Op.IMAGE_BLIT: lambda canvas, identity, *_: canvas.images.find(identity),
+    Op.DRAW_SPRITE: lambda canvas, *fields: canvas.sprites.find(fields[8]),
+    Op.DRAW_PICTURE: lambda canvas, *fields: canvas.images.find(fields[8]),
+    Op.FILL_PATH: lambda canvas, *fields: canvas.images.find(pattern_id(fields[1])),
+    Op.STROKE_PATH: lambda canvas, *fields: canvas.images.find(pattern_id(fields[1])),
 }

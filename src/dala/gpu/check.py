@@ -12,6 +12,7 @@ from dala.gpu.decode import decode
 from dala.gpu.opcodes import Op
 from dala.gpu.raster import protocol
 from dala.gpu.raster.code import code
+from dala.gpu.raster.ink.code import checks_code
 
 _TEXTS = 1 << Op.DISPATCH_COMPUTE | 1 << Op.LOAD_SHADER | 1 << Op.SET_UNIFORM
 
@@ -31,6 +32,9 @@ def check_commands(data: bytes) -> Found:
     address = int(np.frombuffer(data, np.uint8).ctypes.data) if data else 0
     sizes, noted = int(SIZES.ctypes.data), int(report.ctypes.data)
     end = code().check(address, 0, len(data), -1, 0, sizes, noted)
+    if end == protocol.INK_UNKNOWN:
+        report[:] = 0, 0, checks_code().address("check_ink")
+        end = code().check(address, 0, len(data), -1, 0, sizes, noted)
     texts = bool(report[protocol.SEEN // 8] & _TEXTS)
     if end < 0 or texts:  # decoding says exactly what is wrong; texts are UTF-8 or not
         decode(data)

@@ -24,10 +24,34 @@ from typing import Any, TypeAlias
 
 import numpy.typing as npt
 
+from dala.colors import Color, rgba
 from dala.errors import ArgumentError, ParameterError
 from dala.gpu.clipped import clip_rect, clip_round_rect
-from dala.gpu.colors import Color, rgba
 from dala.gpu.decode import Command, count_commands, decode
+from dala.gpu.ink_command import (
+    encode_draw_picture,
+    encode_draw_sprite,
+    encode_fill_ellipse,
+    encode_fill_path,
+    encode_fill_polygon,
+    encode_ink_version,
+    encode_pop_layer,
+    encode_pop_transform,
+    encode_push_layer,
+    encode_push_transform,
+    encode_stroke_ellipse,
+    encode_stroke_line,
+    encode_stroke_path,
+)
+from dala.gpu.ink_fields import body_bytes
+from dala.gpu.ink_many import (
+    encode_draw_sprites,
+    encode_fill_discs,
+    encode_fill_ellipses,
+    encode_fill_polygons,
+    encode_stroke_circles,
+    encode_stroke_lines,
+)
 from dala.gpu.limits import check_size, refusal
 from dala.gpu.many import (
     encode_blits,
@@ -40,19 +64,68 @@ from dala.gpu.many import (
     encode_fill_round_rects,
     encode_fill_triangles,
 )
-from dala.gpu.opcodes import FIXED, HEADS, Op
+from dala.gpu.opcodes import FIXED, HEADS, SIZED, Op
 from dala.gpu.pixels import Pixels, as_pixel_bytes
 
 __all__ = [
-    "Command", "Op", "decode", "encode", "encode_batch", "encode_blit", "encode_blits",
-    "encode_clear", "encode_dispatch_compute", "encode_draw_circle", "encode_draw_circles",
-    "encode_draw_image", "encode_draw_line", "encode_draw_lines", "encode_draw_round_rect",
-    "encode_draw_round_rects", "encode_draw_triangle", "encode_draw_triangles",
-    "encode_fill_circle", "encode_fill_circles", "encode_fill_rect", "encode_fill_rects",
-    "encode_fill_round_rect", "encode_fill_round_rects", "encode_fill_triangle",
-    "encode_fill_triangles", "encode_load_image", "encode_load_shader", "encode_load_sprite",
-    "encode_present", "encode_read_pixels", "encode_remove_image", "encode_remove_sprite",
-    "encode_reset_clip", "encode_resize", "encode_set_clip", "encode_set_uniform",
+    "Command",
+    "Op",
+    "color_to_rgba",
+    "decode",
+    "encode",
+    "encode_batch",
+    "encode_blit",
+    "encode_blits",
+    "encode_clear",
+    "encode_dispatch_compute",
+    "encode_draw_circle",
+    "encode_draw_circles",
+    "encode_draw_image",
+    "encode_draw_line",
+    "encode_draw_lines",
+    "encode_draw_picture",
+    "encode_draw_round_rect",
+    "encode_draw_round_rects",
+    "encode_draw_sprite",
+    "encode_draw_sprites",
+    "encode_draw_triangle",
+    "encode_draw_triangles",
+    "encode_fill_circle",
+    "encode_fill_circles",
+    "encode_fill_discs",
+    "encode_fill_ellipse",
+    "encode_fill_ellipses",
+    "encode_fill_path",
+    "encode_fill_polygon",
+    "encode_fill_polygons",
+    "encode_fill_rect",
+    "encode_fill_rects",
+    "encode_fill_round_rect",
+    "encode_fill_round_rects",
+    "encode_fill_triangle",
+    "encode_fill_triangles",
+    "encode_image_blit",
+    "encode_ink_version",
+    "encode_load_image",
+    "encode_load_shader",
+    "encode_load_sprite",
+    "encode_pop_layer",
+    "encode_pop_transform",
+    "encode_present",
+    "encode_push_layer",
+    "encode_push_transform",
+    "encode_read_pixels",
+    "encode_remove_image",
+    "encode_remove_sprite",
+    "encode_reset_clip",
+    "encode_resize",
+    "encode_set_clip",
+    "encode_set_uniform",
+    "encode_stroke_circles",
+    "encode_stroke_ellipse",
+    "encode_stroke_line",
+    "encode_stroke_lines",
+    "encode_stroke_path",
 ]  # fmt: skip
 
 Data: TypeAlias = "bytes | bytearray | memoryview | npt.NDArray[Any]"  # whatever has bytes in it
@@ -239,6 +312,20 @@ def encode_draw_image(image_id: int, x: int, y: int, w: int, h: int) -> bytes:
         raise refusal("draw_image", error, image_id, x, y, w, h) from error
 
 
+encode_image_blit = encode_draw_image  # the original's name for 0x16
+
+
+def color_to_rgba(color: Color) -> tuple[int, int, int, int]:
+    """A colour's four levels, 0..255.
+
+    >>> from dala.gpu import command
+    >>> command.color_to_rgba("gold")
+    (255, 215, 0, 255)
+    """
+    red, green, blue, alpha = rgba(color)
+    return red, green, blue, alpha
+
+
 def encode_load_sprite(
     sprite_id: int, pixels: Pixels, width: int | None = None, height: int | None = None
 ) -> bytes:
@@ -397,6 +484,8 @@ def encode(command: Command) -> bytes:
     op, fields = command
     if op in FIXED:
         return FIXED[op].pack(op, *fields)
+    if op in SIZED:
+        return bytes([op]) + _block(body_bytes(op, fields))
     if op is Op.BATCH:
         return encode_batch([encode(c) for c in fields])
     if op in HEADS:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from dala.errors import ArgumentError, ProtocolError
-from dala.gpu.opcodes import FIXED, HEADS, MAX_DEPTH, MAX_PIXELS, MAX_SIDE, Op
+from dala.gpu.ink_fields import body_fields, fixed_reason
+from dala.gpu.opcodes import FIXED, HEADS, INK, MAX_DEPTH, MAX_PIXELS, MAX_SIDE, SIZED, Op
 
 _ERLANG_BINARY = b"\x83m"  # a term in Erlang's external format that is a binary; no UTF-8 begins so
 
@@ -84,6 +85,8 @@ class _Reader:
             return Command(op, tuple(fields))
         if op is Op.BATCH:
             return self.batch(depth)
+        if op in SIZED:
+            return self.sized(op)
         if op in HEADS:
             _, identity, w, h = HEADS[op].unpack(self.take(HEADS[op].size))
             self.check_size(w, h)
@@ -97,6 +100,15 @@ class _Reader:
             return Command(op, (first, data))
         counts = [int.from_bytes(self.take(4), "little") for _ in range(3)]
         return Command(op, (first, data, tuple(counts)))
+
+    def sized(self, op: Op) -> Command:
+        self.take(1)
+        try:
+            return Command(op, body_fields(op, self.block()))
+        except ValueError as error:
+            if isinstance(error, ProtocolError):
+                raise
+            raise self.fail(str(error)) from None
 
     def batch(self, depth: int) -> Command:
         if depth == MAX_DEPTH:
@@ -140,6 +152,10 @@ class _Reader:
             self.check_size(*fields[2:])
         elif op is Op.SET_CLIP and fields[4] > 1:
             raise self.fail(f"enabled is 0 or 1, got {fields[4]}")
+        elif op >= INK:
+            reason = fixed_reason(op, fields)
+            if reason:
+                raise self.fail(reason)
 
     def check_size(self, w: int, h: int) -> None:
         if not (1 <= w <= MAX_SIDE and 1 <= h <= MAX_SIDE and w * h <= MAX_PIXELS):

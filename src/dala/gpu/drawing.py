@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from dala.colors import Color
 from dala.gpu import command
-from dala.gpu.colors import Color
+from dala.gpu.ink_command import Filter
+from dala.gpu.inking import Inking
 from dala.gpu.pixels import Pixels
 
 
-class Drawing:
+class Drawing(Inking):
     """What can be drawn. A Surface draws it; a Recorder keeps it for a batch."""
 
     def __init__(self, record: Callable[[bytes], None]) -> None:
@@ -163,8 +165,23 @@ class Drawing:
         """
         self._record(command.encode_load_image(image_id, pixels, width, height))
 
-    def draw_image(self, image_id: int, x: int, y: int, w: int, h: int) -> None:
-        """An image, scaled to w × h pixels (bilinear) and blended.
+    def draw_image(
+        self,
+        image_id: int,
+        x: float,
+        y: float,
+        w: float,
+        h: float,
+        *,
+        rotation: float = 0.0,
+        opacity: float = 1.0,
+        crop: Sequence[int] | None = None,
+        tint: Color | None = None,
+        filter: Filter | None = None,
+    ) -> None:
+        """An image, or the part ``crop`` (x, y, w, h) of it, scaled to w × h pixels (bilinear) and blended;
+        turned clockwise about its middle by degrees. At whole pixels and without anything else it is scaled
+        exactly; otherwise its edges are anti-aliased.
 
         >>> from dala import gpu
         >>> with gpu.create_surface(2, 1) as surface:
@@ -173,7 +190,16 @@ class Drawing:
         ...     surface.read_pixels(0, 0, 2, 1)[0, :, 0].tolist()
         [0, 64]
         """
-        self._record(command.encode_draw_image(image_id, x, y, w, h))
+        plain = not rotation and opacity == 1 and crop is None and tint is None and filter is None
+        if plain and not any(isinstance(v, float) for v in (x, y, w, h)):
+            self._record(command.encode_draw_image(image_id, x, y, w, h))  # type: ignore[arg-type]
+        else:
+            self._record(
+                command.encode_draw_picture(
+                    image_id, x, y, w, h, rotation=rotation, opacity=opacity, crop=crop, tint=tint,
+                    filter=filter or "bilinear",
+                )
+            )  # fmt: skip
 
     def remove_image(self, image_id: int) -> None:
         """Forget an image.

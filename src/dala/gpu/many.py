@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dala.colors import rgba_array
 from dala.errors import ArgumentError, ParameterError, ShapeError
 from dala.gpu.clipped import clip_round_rect
-from dala.gpu.colors import rgba_array
 from dala.gpu.opcodes import FIXED, HEADS, Op
 
 Array = npt.NDArray[Any]

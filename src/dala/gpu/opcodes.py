@@ -1,4 +1,4 @@
-"""The 24 opcodes, their fields, and the limits of what they may ask for."""
+"""The 24 opcodes, and those of ink from 0x40 on; their fields, and the limits of what they may ask for."""
 
 from __future__ import annotations
 
@@ -38,10 +38,27 @@ class Op(IntEnum):
     IMAGE_BLIT = 0x16
     LOAD_IMAGE = 0x17
     REMOVE_IMAGE = 0x18
+    INK_VERSION = 0x40
+    FILL_PATH = 0x41
+    STROKE_PATH = 0x42
+    FILL_POLYGON = 0x43
+    STROKE_LINE = 0x44
+    FILL_ELLIPSE = 0x45
+    STROKE_CIRCLE = 0x46
+    PUSH_TRANSFORM = 0x47
+    POP_TRANSFORM = 0x48
+    PUSH_LAYER = 0x49
+    POP_LAYER = 0x4A
+    DRAW_SPRITE = 0x4B
+    DRAW_PICTURE = 0x4C
+
+
+INK = 0x40  # the first opcode of ink
+INK_VERSION = 1  # of those opcodes: what was written for a later one is refused
 
 
 # Fields of the commands whose size is fixed, opcode included: B a byte, i and I 32 bits signed and
-# unsigned, Q 64 bits, 4s a colour.
+# unsigned, Q 64 bits, f a float of 32 bits, 4s a colour. Floats of ink come first, and are finite.
 FIXED: dict[Op, struct.Struct] = {
     op: struct.Struct("<B" + fields)
     for op, fields in {
@@ -63,6 +80,15 @@ FIXED: dict[Op, struct.Struct] = {
         Op.RESET_CLIP: "",
         Op.IMAGE_BLIT: "Q2i2I",
         Op.REMOVE_IMAGE: "Q",
+        Op.INK_VERSION: "I",
+        Op.STROKE_LINE: "5fB4s",
+        Op.FILL_ELLIPSE: "6f4s",
+        Op.STROKE_CIRCLE: "4f4s",
+        Op.PUSH_TRANSFORM: "6f",
+        Op.POP_TRANSFORM: "",
+        Op.POP_LAYER: "",
+        Op.DRAW_SPRITE: "8fQ4sB4I",
+        Op.DRAW_PICTURE: "8fQ4sB4I",
     }.items()
 }
 # Of these only the head is fixed: an id and a size before pixels; a count before commands.
@@ -71,7 +97,12 @@ HEADS: dict[Op, struct.Struct] = {
     Op.LOAD_IMAGE: struct.Struct("<BQ2I"),
     Op.BATCH: struct.Struct("<BI"),
 }
+# Of ink, these tell the size of their fields first, in 32 bits (ink_fields.py has them).
+SIZED = (Op.FILL_PATH, Op.STROKE_PATH, Op.FILL_POLYGON, Op.PUSH_LAYER)
 
 MAX_DEPTH = 8  # batches within batches
 MAX_SIDE = 32_768  # pixels of a surface, an image, a sprite or a region, in one direction
 MAX_PIXELS = 1 << 28  # of one of them: a GiB
+MAX_POINTS = 1 << 21  # of a path
+MAX_STOPS = 256  # of a gradient
+MAX_DASH = 32  # lengths of a dash pattern

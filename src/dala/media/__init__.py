@@ -7,6 +7,7 @@
     step.py         one filter of a chain      further.py   the further images it reads
     pictures.py     NumPy, PIL, bytes, …       pil.py       PIL images; packing.py: RGB ↔ RGBA
     masks.py        masks that models make     shipped/     looks that come with dala
+    annotate/       boxes, masks, … drawn on pictures
     backgrounds.py, planar.py, generate.py
 
     image → take → (upload) → chain, fused → (download) → give back: the caller's kind and channels
@@ -18,7 +19,7 @@ are, and are not clipped). What comes back is of the same kind. The picture itse
 
 from __future__ import annotations
 
-from dala.media import functions, looks
+from dala.media import annotate, functions, looks
 from dala.media.apply import apply_filter, apply_filters
 from dala.media.backgrounds import replace_background
 from dala.media.chain import Chain, Step
@@ -28,8 +29,8 @@ from dala.media.functions import *  # noqa: F403  # one for each image kernel
 from dala.media.pictures import Channels as Channels
 
 __all__ = [
-    "Chain", "Frame", "FramePipeline", "Step", "apply_filter", "apply_filters", "looks", "process_frame",
-    "replace_background", "start_pipeline", "stop_pipeline",
+    "Chain", "Frame", "FramePipeline", "Step", "annotate", "apply_filter", "apply_filters", "looks",
+    "process_frame", "replace_background", "start_pipeline", "stop_pipeline",
 ]  # fmt: skip
 __all__ += functions.__all__
 

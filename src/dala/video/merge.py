@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal, get_args
 
+from dala.colors import Color as Paint
+from dala.colors import rgba
 from dala.errors import ParameterError
-from dala.gpu.colors import Color as Paint
-from dala.gpu.colors import rgba
 from dala.media.program import engine_of
 from dala.video.canvas import Box, Canvas, place_inputs
 from dala.video.codecs import choose_encoder

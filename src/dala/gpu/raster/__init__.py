@@ -9,6 +9,7 @@
     protocol.py   bytes: checked, then walked
     forecast.py   how far commands go without Python, and how much work that is
     bands.py      the same commands painted by several threads, each some of the rows
+    ink/          anti-aliased paths, strokes, gradients, layers; compiled when first drawn
     code.py       all of it compiled; painter.py calls it, with as many threads as that is worth
 
 Everything is exact: a primitive is a set of horizontal spans, a span is clipped in 64-bit integers,

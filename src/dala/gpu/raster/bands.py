@@ -10,11 +10,15 @@ own, and no vector reaches behind a band's border (rows.py).
 from __future__ import annotations
 
 from dala.gpu.raster.forecast import foresee
+from dala.gpu.raster.ink.scratch import begin_ink
 from dala.gpu.raster.layout import (
+    ARENA_AT,
     BAND_ROWS,
     BANDS,
     BEGIN,
+    COPIED,
     DATA,
+    DRAW_INK,
     END_ROW,
     FIRST_ROW,
     HEIGHT,
@@ -34,18 +38,22 @@ def begin(s: int, data: int, at: int, end: int, after: int, room: int, least: in
 
     Less than the least work is done at once: then ``s`` is that state, too.
     """
-    copy_bytes(after, s, STATE_BYTES)
+    copy_bytes(after, s, load64(s + COPIED))
+    if load64(s + DRAW_INK):
+        store64(after + ARENA_AT, 0)
     stop = foresee(after, data, at, end)
     if load64(after + WORK) < least:
         paint_band(s, data, at, stop, 0, load64(s + HEIGHT), room)
-        copy_bytes(s, after, STATE_BYTES)
+        copy_bytes(s, after, load64(s + COPIED))
     return stop
 
 
 def paint_band(s: int, data: int, at: int, stop: int, top: int, bottom: int, room: int) -> None:
     """Commands on rows top … bottom − 1, with a copy of the state: ``room`` is for that, and scratch."""
-    copy_bytes(room, s, STATE_BYTES)
+    copy_bytes(room, s, load64(s + COPIED))
     store64(room + SCRATCH, room + STATE_BYTES)
+    if load64(s + DRAW_INK):
+        begin_ink(room, room)
     take_rows(room, top, bottom)
     run(room, data, at, stop)
 

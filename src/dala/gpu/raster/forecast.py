@@ -7,26 +7,38 @@ state, which is then the state behind them; those who paint (bands.py) need not 
 
 from __future__ import annotations
 
-from dala.gpu.opcodes import Op
+from dala.gpu.opcodes import INK, Op
 from dala.gpu.raster.layout import (
     BOTTOM,
     COMMANDS,
+    FORESEE_INK,
     HEIGHT,
+    LAYERS,
     LEFT,
     LOWER,
     PICTURE_HEIGHT,
     PICTURE_WIDTH,
     RIGHT,
-    SIZES,
+    SEEN_LAYERS,
+    SEEN_TRANSFORMS,
     STALE,
+    SURVEY_INK,
     TOP,
+    TRANSFORMS,
     UPPER,
     WIDTH,
     WORK,
 )
-from dala.gpu.raster.protocol import DRAWS, PLAIN, change_clip, picture_of, take_rows
+from dala.gpu.raster.protocol import (
+    DRAWS,
+    PLAIN,
+    behind,
+    change_clip,
+    picture_of,
+    take_rows,
+)
 from dala.gpu.raster.shapes import is_solid
-from dala.gpu.raster.words import load8, load64, load_s32, load_u32, store64
+from dala.gpu.raster.words import call_at, load8, load64, load_s32, load_u32, store64
 
 MOST = 1 << 60  # picoseconds: more is not counted
 
@@ -45,7 +57,10 @@ def foresee(s: int, data: int, at: int, end: int) -> int:
     safe = at
     while at < end:
         op = load8(data + at)
-        if DRAWS >> op & 1:
+        if op >= INK:
+            if not count_ink(s, op, data + at + 1):
+                return at
+        elif DRAWS >> op & 1:
             if not count_primitive(s, op, data + at + 1):
                 return at
         elif op == Op.CLEAR:
@@ -59,25 +74,41 @@ def foresee(s: int, data: int, at: int, end: int) -> int:
             safe = survey(s, data, at)
             if safe < 0:
                 return at
-        at += load64(load64(s + SIZES) + op * 8)
+        at = behind(s, op, data, at)
     return at
+
+
+def count_ink(s: int, op: int, p: int) -> int:
+    """A command of ink; 0 if it is not compiled yet, or needs Python for something else."""
+    if load64(s + FORESEE_INK) == 0:
+        return 0
+    return call_at(load64(s + FORESEE_INK), s, op, p)
 
 
 def survey(s: int, data: int, at: int) -> int:
     """Where a batch ends, if all of it can be done without Python; otherwise −1."""
     left = load_u32(data + at + 1)
     at += 5
+    inked = load64(s + FORESEE_INK)
+    if inked:
+        store64(s + SEEN_LAYERS, load64(s + LAYERS))
+        store64(s + SEEN_TRANSFORMS, load64(s + TRANSFORMS))
     while left > 0:
         op = load8(data + at)
         left -= 1
-        if op == Op.BATCH:
+        if op >= INK:
+            if inked == 0:
+                return -1
+            if call_at(load64(s + SURVEY_INK), s, op, data + at + 1) == 0:
+                return -1
+        elif op == Op.BATCH:
             left += load_u32(data + at + 1)
         elif op == Op.BLIT or op == Op.IMAGE_BLIT:
             if picture_of(s, op, data + at + 1) == 0:
                 return -1
         elif not PLAIN >> op & 1:
             return -1
-        at += load64(load64(s + SIZES) + op * 8)
+        at = behind(s, op, data, at)
     return at
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dala.backends.cpu.run import cores
 from dala.backends.cpu.run.pool import pool, useful_helpers
 from dala.gpu.raster.code import code
+from dala.gpu.raster.ink.scratch import ink_bytes
 from dala.gpu.raster.layout import COMMANDS, LOWER, ROOM, STATE_BYTES, UPPER, WORK
 
 LEAST_WORK = 100_000_000  # picoseconds: to ask for help takes a tenth of that
@@ -30,10 +31,16 @@ class Painter:
         self._after = np.zeros_like(state)
         self._addresses = int(state.ctypes.data), int(self._after.ctypes.data)
         self._room, self._room_at = np.empty(0, np.uint8), 0
+        self._inked = False
+
+    def use_ink(self, width: int) -> None:
+        """Have memory for ink, too, from now on."""
+        self._inked = True
+        self.make_room(width)
 
     def make_room(self, width: int) -> None:
         """Memory for a band that is so wide: a state, a row of pixels, and the columns to sample for it."""
-        size = STATE_BYTES + (width + ROOM) * 8
+        size = STATE_BYTES + (width + ROOM) * 8 + (ink_bytes(width) if self._inked else 0)
         if self._room.size < size:
             self._room = np.empty(size, np.uint8)
             self._room_at = int(self._room.ctypes.data)

@@ -6,7 +6,7 @@ within bounds, ``foresee`` (forecast.py) that there is nothing Python is needed 
 
 from __future__ import annotations
 
-from dala.gpu.opcodes import MAX_DEPTH, MAX_PIXELS, MAX_SIDE, Op
+from dala.gpu.opcodes import INK, MAX_DEPTH, MAX_PIXELS, MAX_SIDE, Op
 from dala.gpu.raster.layout import (
     BACK,
     BAND_BOTTOM,
@@ -18,6 +18,7 @@ from dala.gpu.raster.layout import (
     CLIP_X,
     CLIP_Y,
     CLIPPED,
+    DRAW_INK,
     FRONT,
     IMAGE_COUNT,
     IMAGES,
@@ -42,7 +43,7 @@ from dala.gpu.raster.shapes import (
     fill_round_rect,
     fill_triangle,
 )
-from dala.gpu.raster.words import copy_bytes, load8, load64, load_s32, load_u32, store64
+from dala.gpu.raster.words import call_at, copy_bytes, load8, load64, load_s32, load_u32, store64
 
 LAST_OPCODE = 24
 _SHAPES = (
@@ -57,9 +58,11 @@ _DRAWING = (*_SHAPES, Op.DRAW_ROUND_RECT, Op.FILL_ROUND_RECT, Op.BLIT, Op.IMAGE_
 DRAWS = sum(1 << op for op in _DRAWING)
 PLAIN = DRAWS | 1 << Op.CLEAR | 1 << Op.SET_CLIP | 1 << Op.RESET_CLIP  # done without Python
 
-# What check reports, as offsets of words: which opcodes there are, and how many presents
-SEEN, PRESENTS = 0, 8
-REPORT_BYTES = 16
+# What check reports, as offsets of words: which of the 24 opcodes there are, and how many presents; and
+# where it finds the function that checks ink, or 0
+SEEN, PRESENTS, CHECK_INK = 0, 8, 16
+REPORT_BYTES = 24
+MALFORMED, INK_UNKNOWN = -1, -2
 
 
 # -- checking --------------------------------------------------------------------------------------
@@ -67,29 +70,44 @@ REPORT_BYTES = 16
 
 def check(data: int, at: int, end: int, count: int, depth: int, sizes: int, report: int) -> int:
     """The offset behind ``count`` commands (or as many as there are, if negative); −1 if one is
-    malformed."""
+    malformed, −2 if there is ink and nobody to check it."""
     while count != 0:
         if at >= end:
             return at if count < 0 else -1
         op = load8(data + at)
-        if op > LAST_OPCODE or op == 0:
-            return -1
-        size = load64(sizes + op * 8)
-        if size > end - at:
-            return -1
-        store64(report + SEEN, load64(report + SEEN) | 1 << op)
-        if op == Op.BATCH:
-            if depth == MAX_DEPTH:
-                return -1
-            at = check(data, at + 5, end, load_u32(data + at + 1), depth + 1, sizes, report)
-        elif size != 0:
-            at = at + size if fields_fit(op, data + at + 1, report) else -1
+        if op >= INK:
+            at = check_foreign_ink(op, data, at + 1, end, report)
+        elif op > LAST_OPCODE or op == 0:
+            return MALFORMED
         else:
-            at = check_lengths(op, data, at + 1, end)
+            at = check_one(op, data, at, end, depth, sizes, report)
         if at < 0:
-            return -1
+            return at
         count -= 1
     return at
+
+
+def check_one(op: int, data: int, at: int, end: int, depth: int, sizes: int, report: int) -> int:
+    """The offset behind one of the 24, or what is wrong."""
+    size = load64(sizes + op * 8)
+    if size > end - at:
+        return MALFORMED
+    store64(report + SEEN, load64(report + SEEN) | 1 << op)
+    if op == Op.BATCH:
+        if depth == MAX_DEPTH:
+            return MALFORMED
+        return check(data, at + 5, end, load_u32(data + at + 1), depth + 1, sizes, report)
+    if size != 0:
+        return at + size if fields_fit(op, data + at + 1, report) else MALFORMED
+    return check_lengths(op, data, at + 1, end)
+
+
+def check_foreign_ink(op: int, data: int, at: int, end: int, report: int) -> int:
+    """The same for a command of ink, whose fields begin at ``at``."""
+    if load64(report + CHECK_INK) == 0:
+        return INK_UNKNOWN
+    size = call_at(load64(report + CHECK_INK), op, data + at, end - at)
+    return at + size if size >= 0 else MALFORMED
 
 
 def fields_fit(op: int, p: int, report: int) -> int:
@@ -141,7 +159,11 @@ def run(s: int, data: int, at: int, stop: int) -> None:
     """Apply commands up to ``stop``, as far as they paint the band. The state changes with them."""
     while at < stop:
         op = load8(data + at)
-        if DRAWS >> op & 1:
+        if op >= INK:
+            if load64(s + STALE):
+                refresh(s)
+            call_at(load64(s + DRAW_INK), s, op, data + at + 1)
+        elif DRAWS >> op & 1:
             if load64(s + STALE):
                 refresh(s)
             draw(s, op, data + at + 1)
@@ -149,7 +171,15 @@ def run(s: int, data: int, at: int, stop: int) -> None:
             clear(s, load_u32(data + at + 1))
         else:
             change_clip(s, op, data + at + 1)
-        at += load64(load64(s + SIZES) + op * 8)
+        at = behind(s, op, data, at)
+
+
+def behind(s: int, op: int, data: int, at: int) -> int:
+    """Where the next command begins: some of ink tell their own size."""
+    size = load64(load64(s + SIZES) + op * 8)
+    if size == 0:
+        return at + 5 + load_u32(data + at + 1)
+    return at + size
 
 
 def take_rows(s: int, top: int, bottom: int) -> None:

@@ -301,8 +301,14 @@ def _spell_rows(
         place=_PLACE.format(at="i", t=""), place_tail=_PLACE.format(at="behind", t=".t"),
         source=source.format(t="", **v), source_tail=source.format(t=".t", **v), **v,
     )  # fmt: skip
+    return f"{blend_text()}\n\n{rows}"
+
+
+def blend_text() -> str:
+    """``@blend`` and ``@blend_picture`` on vectors of pixels, for words that need them."""
+    v = vector_names()
     channels = "".join(_CHANNEL.format(c=c, **v) for c in (0, 8, 16))
-    return f"{_BLEND.format(channels=channels, **v)}\n\n{rows}"
+    return _BLEND.format(channels=channels, **v)
 
 
 def blend_pixel(s: int, d: int) -> int:

@@ -16,7 +16,7 @@ from dala.gpu.raster.language import Word
 from dala.gpu.raster.rows import vector_names
 from dala.gpu.raster.words import load_s32, load_u32, store32
 
-_TEXT = """
+_BETWEEN = """
 declare {V} @llvm.masked.gather.v{L}i32.v{L}p0(<{L} x ptr>, i32, <{L} x i1>, {V})
 declare i1 @llvm.vector.reduce.and.v{L}i1(<{L} x i1>)
 declare {V} @llvm.umax.v{L}i32({V}, {V})
@@ -71,8 +71,9 @@ define internal {V} @between_any({arguments}) {{
   %rgb = or {V} %rg, %p16
   %rgba = or {V} %rgb, %alpha24
   ret {V} %rgba
-}}
+}}"""
 
+_ROW = """
 define internal i64 @sample_row(
     i64 %to, i64 %count, i64 %columns, i64 %upper, i64 %lower, i64 %last, i64 %down) {{
   %above = inttoptr i64 %upper to ptr
@@ -146,9 +147,10 @@ _ANY = """
   %p{c} = shl {V} %q{c}, splat (i32 {c})"""
 
 
-def _spell() -> str:
+def between_text() -> str:
+    """``@between_opaque`` and ``@between_any`` on vectors of four pixels and their weights."""
     v = vector_names()
-    pixels = [f"{v['V']} %{name}" for name in ("a", "b", "c", "d", "wa", "wb", "wc", "wd")]
+    arguments = _arguments()
 
     def channels(template: str, letter: str) -> str:
         weights = ", ".join(f"{v['V']} %{letter}{p}" for p in "abcd")
@@ -157,15 +159,24 @@ def _spell() -> str:
             template.format(weighed=w, c=c, **v) for c, w in zip((0, 8, 16), weighed, strict=True)
         )
 
-    return _TEXT.format(
+    return _BETWEEN.format(
         terms="".join(_TERM.format(p=p, **v) for p in "abcd"),
         alphas="".join(_ALPHA.format(p=p, **v) for p in "abcd"),
         opaque=channels(_OPAQUE, "w"),
         general=channels(_ANY, "x"),
-        arguments=", ".join(pixels),
-        values=", ".join(pixels),
+        arguments=arguments,
         **v,
     )
+
+
+def _arguments() -> str:
+    names = ("a", "b", "c", "d", "wa", "wb", "wc", "wd")
+    return ", ".join(f"{vector_names()['V']} %{name}" for name in names)
+
+
+def _spell() -> str:
+    row = _ROW.format(values=_arguments(), **vector_names())
+    return f"{between_text()}\n\n{row}"
 
 
 def between(a: int, b: int, c: int, d: int, across: int, down: int) -> int:

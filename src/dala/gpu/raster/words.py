@@ -9,7 +9,7 @@ import ctypes
 import math
 from typing import Any
 
-from dala.gpu.raster.language import Word
+from dala.gpu.raster.language import FloatWord, Word
 
 _WRAP = 1 << 64
 _LOAD = """define internal i64 @{name}(i64 %address) alwaysinline {{
@@ -47,6 +47,7 @@ load8 = _load("load8", ctypes.c_uint8, "i8", "zext")
 load_u32 = _load("load_u32", ctypes.c_uint32, "i32", "zext")
 load_s32 = _load("load_s32", ctypes.c_int32, "i32", "sext")
 load64 = _load("load64", ctypes.c_int64, "i64", "")
+store8 = _store("store8", ctypes.c_uint8, "i8")
 store32 = _store("store32", ctypes.c_uint32, "i32")
 store64 = _store("store64", ctypes.c_int64, "i64")
 
@@ -117,4 +118,73 @@ define internal i64 @root(i64 %v) alwaysinline {
 }"""
     ),
     lambda v: math.isqrt(v % _WRAP),
+)
+
+
+# -- floats ------------------------------------------------------------------------------------------
+
+
+def _load_float(name: str, kind: Any, llvm: str, widen: str) -> FloatWord:
+    text = f"""define internal double @{name}(i64 %address) alwaysinline {{
+  %p = inttoptr i64 %address to ptr
+  %v = load {llvm}, ptr %p, align 1
+  {widen}
+  ret double %r
+}}"""
+    return FloatWord(name, lambda: text, lambda address: kind.from_address(address).value)
+
+
+load_f32 = _load_float("load_f32", ctypes.c_float, "float", "%r = fpext float %v to double")
+load_f64 = _load_float("load_f64", ctypes.c_double, "double", "%r = fadd double %v, -0.0")
+
+
+def _store_f64(address: int, value: float) -> int:
+    ctypes.c_double.from_address(address).value = value
+    return 0
+
+
+store_f64 = Word(
+    "store_f64",
+    lambda: (
+        """define internal i64 @store_f64(i64 %address, double %value) alwaysinline {
+  %p = inttoptr i64 %address to ptr
+  store double %value, ptr %p, align 1
+  ret i64 0
+}"""
+    ),
+    _store_f64,
+    floats=(1,),
+)
+
+
+def _unary(name: str, intrinsic: str, meaning: Any) -> FloatWord:
+    text = f"""declare double @llvm.{intrinsic}.f64(double)
+
+define internal double @{name}(double %x) alwaysinline {{
+  %r = call double @llvm.{intrinsic}.f64(double %x)
+  ret double %r
+}}"""
+    return FloatWord(name, lambda: text, meaning, floats=(0,))
+
+
+square_root = _unary("square_root", "sqrt", math.sqrt)
+floor = _unary("floor", "floor", lambda x: float(math.floor(x)))
+magnitude = _unary("magnitude", "fabs", abs)
+
+
+def _call_at(address: int, a: int, b: int, c: int) -> int:
+    kinds = [ctypes.c_int64] * 4
+    return int(ctypes.CFUNCTYPE(*kinds)(address)(a, b, c))
+
+
+call_at = Word(  # a function of three numbers, by its address
+    "call_at",
+    lambda: (
+        """define internal i64 @call_at(i64 %address, i64 %a, i64 %b, i64 %c) alwaysinline {
+  %f = inttoptr i64 %address to ptr
+  %r = call i64 %f(i64 %a, i64 %b, i64 %c)
+  ret i64 %r
+}"""
+    ),
+    _call_at,
 )

@@ -1,0 +1,155 @@
+"""Coverage: the exact area of every pixel that lies within edges, by sums along rows.
+
+Functions of the rasteriser's language (language.py). A row of cells holds differences: the sum of all cells
+up to a pixel is the signed area of it that lies right of edges, 2¹⁹ for a whole pixel that is wound round
+once (an edge that rises takes away what one that falls gives). An edge changes only the cells it passes and
+the next one, so the work is that of the outline, and the sums are taken a vector at a time (sweep.py).
+
+An edge is cut at the rows' borders, and there its x is rounded to 1/512 pixel, always from its own ends: so
+bands and strips cut it alike, and two edges that are the same there and back leave nothing behind.
+"""
+
+from __future__ import annotations
+
+from dala.gpu.raster.ink.edges import EDGE_BYTES
+from dala.gpu.raster.ink.sweep import sweep_color, sweep_cover
+from dala.gpu.raster.layout import (
+    BACK,
+    BORDER,
+    BOTTOM,
+    CELL_COUNT,
+    CELLS,
+    LEFT,
+    PAINT_INK,
+    REPLACE,
+    RIGHT,
+    ROOM,
+    TOP,
+    WIDTH,
+)
+from dala.gpu.raster.words import call_at, floor, load64, load_s32, store32, store64, udiv
+
+# what is painted, as the part for paints takes it: where, how many, and the coverage there
+SPAN_X, SPAN_Y, SPAN_SKIP, SPAN_COUNT, SPAN_ROWS, SPAN_COVER, SPAN_STRIDE = range(0, 56, 8)
+SPAN_KIND, SPAN_PAINT, SPAN_PIXEL = 56, 64, 72
+SPAN_BYTES = 128  # they lie before the cells
+COLOR = 0  # the kind of a paint that is one
+
+
+def fill_edges(
+    s: int, edges: int, end: int, left: int, top: int, right: int, bottom: int, rule: int,
+    kind: int, paint: int, record: int, pixel: int,
+) -> None:  # fmt: skip
+    """What lies within edges, in a colour, or in a paint of another kind, with its fields at ``paint``."""
+    top, bottom = max(top, load64(s + TOP)), min(bottom, load64(s + BOTTOM))
+    if top >= bottom or right <= load64(s + LEFT) or left >= load64(s + RIGHT):
+        return
+    stride = ((right - left + 1 + ROOM) & -ROOM) * 4
+    high = udiv(load64(s + CELL_COUNT) * 4, stride)
+    while top < bottom:
+        rows = min(high, bottom - top)
+        add_edges(s, edges, end, left, top, top + rows, stride)
+        if kind == COLOR and load64(s + REPLACE) == 0:
+            skip, count = max(load64(s + LEFT) - left, 0), min(right, load64(s + RIGHT)) - left
+            to = load64(s + BACK) + (top * load64(s + WIDTH) + left) * 4
+            step, border = load64(s + WIDTH) * 4, load64(s + BORDER)
+            sweep_color(to, step, skip, count, rows, border, pixel, load64(s + CELLS), stride, rule)
+        else:
+            span = load64(s + CELLS) - SPAN_BYTES
+            store64(span + SPAN_KIND, kind)
+            store64(span + SPAN_PAINT, paint)
+            store64(span + SPAN_PIXEL, pixel)
+            paint_cells(s, left, top, right, rows, stride, rule, record)
+        top += rows
+
+
+def paint_cells(
+    s: int, left: int, top: int, right: int, rows: int, stride: int, rule: int, record: int
+) -> None:  # fmt: skip
+    """Cells as coverage, handed to the part for paints."""
+    cells = load64(s + CELLS)
+    sweep_cover(cells, stride, rows, rule)
+    span = cells - SPAN_BYTES
+    store64(span + SPAN_X, left)
+    store64(span + SPAN_Y, top)
+    store64(span + SPAN_SKIP, max(load64(s + LEFT) - left, 0))
+    store64(span + SPAN_COUNT, min(right, load64(s + RIGHT)) - left)
+    store64(span + SPAN_ROWS, rows)
+    store64(span + SPAN_COVER, cells)
+    store64(span + SPAN_STRIDE, stride)
+    call_at(load64(s + PAINT_INK), s, span, record)
+
+
+def add_edges(s: int, edges: int, end: int, left: int, top: int, bottom: int, stride: int) -> None:
+    """Edges into the cells of rows top … bottom − 1, as far as they are there."""
+    first, last, aside, cells = top << 9, bottom << 9, left << 9, load64(s + CELLS)
+    while edges < end:
+        y0, y1 = load_s32(edges + 4), load_s32(edges + 12)
+        if max(y0, y1) > first and min(y0, y1) < last:
+            x0, x1 = load_s32(edges) - aside, load_s32(edges + 8) - aside
+            if y0 < y1:
+                add_edge(cells, stride, x0, y0 - first, x1, y1 - first, last - first, 1)
+            else:
+                add_edge(cells, stride, x1, y1 - first, x0, y0 - first, last - first, -1)
+        edges += EDGE_BYTES
+
+
+def add_edge(
+    cells: int, stride: int, x0: int, y0: int, x1: int, y1: int, limit: int, way: int
+) -> None:
+    """One that goes down from (x0, y0), within rows 0 … limit."""
+    y, x = max(y0, 0), x0
+    row, last = y >> 9, (min(y1, limit) - 1) >> 9
+    at = cells + row * stride
+    if row == last and y1 <= limit and y0 >= 0:
+        add_piece(at, x0, x1, y1 - y0, way)
+        return
+    slope = (x1 - x0) * 1.0 / (y1 - y0)
+    if y0 < 0:
+        x = x0 + nearest(slope * -y0)
+    while row <= last:
+        below = (row + 1) << 9
+        next_x, next_y = x1, y1
+        if below < y1:
+            next_x, next_y = x0 + nearest(slope * (below - y0)), below
+        add_piece(at, x, next_x, next_y - y, way)
+        x, y = next_x, next_y
+        row += 1
+        at += stride
+
+
+def nearest(v: float) -> int:
+    return int(floor(v + 0.5))
+
+
+def add_piece(at: int, x0: int, x1: int, high: int, way: int) -> None:
+    """A piece of an edge within one row of cells, ``high`` from its top to its end."""
+    if x1 < x0:
+        x0, x1 = x1, x0
+    c0, c1 = x0 >> 9, x1 >> 9
+    p = at + c0 * 4
+    if c0 == c1:
+        add_cell(p, high * way, (x0 & 511) + (x1 & 511))
+    else:
+        add_pieces(p, x0, x1, high, way)
+
+
+def add_cell(p: int, high: int, right: int) -> None:
+    """So much of a cell's height, and twice how far right within it: the rest belongs to the next one."""
+    part = high * right
+    store32(p, load_s32(p) + high * 1024 - part)
+    store32(p + 4, load_s32(p + 4) + part)
+
+
+def add_pieces(p: int, x0: int, x1: int, high: int, way: int) -> None:
+    """The same across several cells, each with its share of the height."""
+    rate = high * 1.0 / (x1 - x0)
+    border, done = ((x0 >> 9) + 1) << 9, 0
+    start = x0 & 511
+    while border < x1:
+        reached = nearest(rate * (border - x0))
+        add_cell(p, (reached - done) * way, start + 512)
+        start, done = 0, reached
+        border += 512
+        p += 4
+    add_cell(p, (high - done) * way, start + x1 - (border - 512))

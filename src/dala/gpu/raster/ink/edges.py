@@ -1,0 +1,131 @@
+"""Edges: what a shape's outline is before it is painted, clipped to the surface, in 1/512 pixel.
+
+Functions of the rasteriser's language (language.py). An edge is four 32-bit numbers, x0 y0 x1 y1. What lies
+above or below the surface is dropped; what lies left of it is moved to its left border, where it still
+counts for everything on its right; what lies right of it is dropped.
+"""
+
+from __future__ import annotations
+
+from dala.gpu.raster.layout import EMIT_LIMIT, HEIGHT, MATRIX, WIDTH
+from dala.gpu.raster.words import floor, load64, load_f64, load_s32, store32
+
+UNIT = 512.0
+EDGE_BYTES = 16
+FAR = 1e18  # coordinates beyond are as good as there
+# what is behind a list of edges: none is written beyond its limit less this
+SPLIT_BYTES = 3 * EDGE_BYTES
+
+
+def to_x(s: int, x: float, y: float) -> float:
+    """A point's x on the surface."""
+    far = load_f64(s + MATRIX) * x + load_f64(s + MATRIX + 16) * y + load_f64(s + MATRIX + 32)
+    return max(min(far, FAR), -FAR)
+
+
+def to_y(s: int, x: float, y: float) -> float:
+    """A point's y on the surface."""
+    far = load_f64(s + MATRIX + 8) * x + load_f64(s + MATRIX + 24) * y + load_f64(s + MATRIX + 40)
+    return max(min(far, FAR), -FAR)
+
+
+def emit_user(s: int, out: int, x0: float, y0: float, x1: float, y1: float) -> int:
+    """An edge in the user's coordinates."""
+    return emit(s, out, to_x(s, x0, y0), to_y(s, x0, y0), to_x(s, x1, y1), to_y(s, x1, y1))
+
+
+def emit(s: int, out: int, x0: float, y0: float, x1: float, y1: float) -> int:
+    """An edge on the surface, in pixels; where the next one goes. Beyond the limit nothing is written:
+    who began the list sees that it was reached."""
+    high = load64(s + HEIGHT) * 1.0
+    if max(y0, y1) <= 0.0 or min(y0, y1) >= high or y0 == y1 or out > load64(s + EMIT_LIMIT):
+        return out
+    slope = (x1 - x0) / (y1 - y0)
+    if y0 < 0.0:
+        x0, y0 = x0 - y0 * slope, 0.0
+    elif y0 > high:
+        x0, y0 = x0 + (high - y0) * slope, high
+    if y1 < 0.0:
+        x1, y1 = x1 - y1 * slope, 0.0
+    elif y1 > high:
+        x1, y1 = x1 + (high - y1) * slope, high
+    return emit_across(s, out, x0, y0, x1, y1)
+
+
+def emit_across(s: int, out: int, x0: float, y0: float, x1: float, y1: float) -> int:
+    """The same for an edge between the first row and the last."""
+    wide = load64(s + WIDTH) * 1.0
+    if x0 >= 0.0 and x1 >= 0.0 and x0 <= wide and x1 <= wide:
+        return put(s, out, x0, y0, x1, y1)
+    if min(x0, x1) >= wide:
+        return out
+    if max(x0, x1) <= 0.0:
+        return put(s, out, 0.0, y0, 0.0, y1)
+    steep = (y1 - y0) / (x1 - x0)
+    if x0 < 0.0:
+        middle = y0 - x0 * steep
+        out = put(s, out, 0.0, y0, 0.0, middle)
+        x0, y0 = 0.0, middle
+    elif x0 > wide:
+        x0, y0 = wide, y0 + (wide - x0) * steep
+    if x1 < 0.0:
+        middle = y1 - x1 * steep
+        out = put(s, out, 0.0, middle, 0.0, y1)
+        x1, y1 = 0.0, middle
+    elif x1 > wide:
+        x1, y1 = wide, y1 + (wide - x1) * steep
+    return put(s, out, x0, y0, x1, y1)
+
+
+def put(s: int, out: int, x0: float, y0: float, x1: float, y1: float) -> int:
+    """Held within the surface: a slope may have been infinite."""
+    wide, high = load64(s + WIDTH) << 9, load64(s + HEIGHT) << 9
+    a, b = min(max(to_unit(y0), 0), high), min(max(to_unit(y1), 0), high)
+    if a == b:
+        return out
+    store32(out, min(max(to_unit(x0), 0), wide))
+    store32(out + 4, a)
+    store32(out + 8, min(max(to_unit(x1), 0), wide))
+    store32(out + 12, b)
+    return out + EDGE_BYTES
+
+
+def to_unit(v: float) -> int:
+    return int(floor(v * UNIT + 0.5))
+
+
+# -- the rectangle of pixels that edges lie in -------------------------------------------------------
+
+
+def leftmost(edges: int, end: int) -> int:
+    least = 1 << 40
+    while edges < end:
+        least = min(least, min(load_s32(edges), load_s32(edges + 8)))
+        edges += EDGE_BYTES
+    return least >> 9
+
+
+def rightmost(edges: int, end: int) -> int:
+    """Behind the last column."""
+    most = -1
+    while edges < end:
+        most = max(most, max(load_s32(edges), load_s32(edges + 8)))
+        edges += EDGE_BYTES
+    return (most + 511) >> 9
+
+
+def topmost(edges: int, end: int) -> int:
+    least = 1 << 40
+    while edges < end:
+        least = min(least, min(load_s32(edges + 4), load_s32(edges + 12)))
+        edges += EDGE_BYTES
+    return least >> 9
+
+
+def bottommost(edges: int, end: int) -> int:
+    """Behind the last row."""
+    most = -1
+    while edges < end:
+        most = max(most, max(load_s32(edges + 4), load_s32(edges + 12)))
+        edges += EDGE_BYTES
+    return (most + 511) >> 9
