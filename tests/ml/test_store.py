@@ -163,7 +163,9 @@ def test_a_loaded_model_is_a_stage_of_pipelines(cache: Path, on_cpu: None) -> No
     with ml.load_model("mobilenet_v2", device="cpu"):
         pipeline = compute.pipeline()
         params = {"size": (224, 224), "normalize": False, "layout": "nhwc"}
-        pipeline.add({"kernel": "preprocess", "inputs": [photo], "output": tensor, "params": params})
+        pipeline.add(
+            {"kernel": "preprocess", "inputs": [photo], "output": tensor, "params": params}
+        )
         pipeline.add({"kernel": "mobilenet_v2", "inputs": [tensor], "output": scores})
         pipeline.add({"kernel": "softmax", "inputs": [scores], "output": shares})
         pipeline.run()
