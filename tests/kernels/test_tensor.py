@@ -55,6 +55,32 @@ def test_argmax_of_more_than_s32_can_count() -> None:
         kernel.specialize([huge], ArrayType((1,), S32), kernel.bind({}))
 
 
+# -- top_k -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1001,), (3, 5), (2, 3, 300)], ids=str)
+@pytest.mark.parametrize("k", [1, 5])
+def test_top_k(shape: tuple[int, ...], k: int) -> None:
+    rng = np.random.default_rng(k)
+    data = rng.integers(0, 40, shape).astype(np.float32)  # few values: many ties
+    order = np.argsort(-data, axis=-1, kind="stable")[..., :k]
+    want = np.stack([np.take_along_axis(data, order, -1), order], axis=-1)
+    np.testing.assert_array_equal(run("top_k", [data], want.shape), want)
+
+
+def test_top_k_with_nan_and_what_it_refuses() -> None:
+    rows = np.array([[1, np.nan, -np.inf, np.nan, np.inf]], np.float32)
+    found = run("top_k", [rows], (1, 5, 2))
+    np.testing.assert_array_equal(found[0, :, 1], [1, 3, 4, 0, 2])
+    np.testing.assert_array_equal(found[0, :, 0], [np.nan, np.nan, np.inf, 1, -np.inf])
+    with pytest.raises(ShapeError, match=r"expected an output of \(1, 'k', 2\) with k from 1 to 5"):
+        run("top_k", [rows], (1, 6, 2))
+    with pytest.raises(ShapeError, match=r"expected an output of \(1, 2, 2\), got \(2, 2\)"):
+        run("top_k", [rows], (2, 2))
+    with pytest.raises(DTypeError, match="needs f32 or f64"):
+        run("top_k", [np.zeros((1, 5), np.int32)], (1, 2, 2), "s32")
+
+
 # -- layer_norm --------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from onnx_files import Net, small_net
 import dala
 from dala import compute
 from dala.backends.webgpu.device import WebGpuDevice
+from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.errors import DeviceError, DTypeError, ModelError, ParameterError, ShapeError
 from dala.ml.layers.lower import lower_model
 from dala.ml.network import Network, open_network
@@ -216,6 +218,32 @@ def test_a_network_of_another_device_is_refused() -> None:
             compute.run_kernel(
                 "small_net_of_tests", [compute.from_array(IMAGE)], compute.buffer_zeros((1, 7))
             )
+
+
+def alive(kind: type) -> int:
+    gc.collect()
+    return sum(isinstance(thing, kind) for thing in gc.get_objects())
+
+
+@pytest.mark.webgpu
+def test_runs_leave_nothing_behind_and_closing_gives_the_weights_back() -> None:
+    before = alive(GpuArray)
+    with dala.use("webgpu"), open_network(small_net(), device="webgpu") as network:
+        network.register("small_net_of_tests")
+        image, out = compute.from_array(IMAGE), compute.buffer_zeros((1, 7))
+        for _ in range(3):
+            network.run(IMAGE)
+            compute.run_kernel("small_net_of_tests", [image], out)
+        arrays, memories = alive(GpuArray), alive(Memory)
+        for _ in range(20):
+            network.run(IMAGE)
+            compute.run_kernel("small_net_of_tests", [image], out)
+        assert alive(GpuArray) <= arrays and alive(Memory) <= memories
+        assert arrays > before + 10  # the weights
+        compute.synchronize()
+        image.close()
+        out.close()
+    assert alive(GpuArray) <= before
 
 
 # -- real weights ----------------------------------------------------------------------------------

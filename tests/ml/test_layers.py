@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from net_cases import CASES, Case
-from onnx_files import Net, block, node, small_net, value
+from onnx_files import Net, block, node, small_net, value, whole
 
 from dala.errors import ModelError
+from dala.ml.layers import builder
 from dala.ml.layers.lower import lower_model
 from dala.ml.layers.table import LAYERS
 from dala.ml.network import open_network
@@ -89,6 +90,34 @@ def test_loops_with_a_known_end_are_written_out() -> None:
     agree(Case(loop(3), [np.array([1, 2], "f4")]), "reference")
     with pytest.raises(ModelError, match="turns more than 64 times"):
         open_network(loop(65), device="reference").run(np.zeros(2, "f4"))
+
+
+def test_a_small_file_cannot_ask_for_endless_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops within loops, and values that grow from nothing."""
+    monkeypatch.setattr(builder, "MOST_NODES", 5000)
+    monkeypatch.setattr(builder, "MOST_FOLDED", 1 << 14)
+    inner = block(1, node("Identity", ["v"], ["w"]))
+    for depth in range(3):
+        heads = (("turn", (), "int64"), ("go", (), "bool"), ("v", (2,), "float32"))
+        for name, shape, dtype in heads:
+            inner += block(11, value(f"{name}{depth}" if name != "v" else "v", shape, dtype))
+        for name, shape, dtype in ((f"go{depth}", (), "bool"), ("w", (2,), "float32")):
+            inner += block(12, value(name, shape, dtype))
+        inner = block(1, node("Loop", ["many", "", "v"], ["w"], body=inner))
+    net = Net()
+    net.constants["many"], net.constants["v"] = np.array(64), np.zeros(2, "f4")
+    net.output("w", 1)
+    data = block(7, net.graph() + inner) + block(8, whole(2, 13))
+    with pytest.raises(ModelError, match="its loops come to more than 5000 operators"):
+        open_network(data, device="reference").run()
+    net = Net()
+    x, total = net.input("x", (1,)), net.constant(1.0, "f4")
+    for _ in range(12):
+        wide = net.add("Expand", total, net.constant([1 << 12]))
+        total = net.add("ReduceMax", wide, keepdims=0)
+    net.output(net.add("Add", x, total), 1)
+    with pytest.raises(ModelError, match="elements to compute before it runs"):
+        open_network(net.bytes(), device="reference").run(np.zeros(1, "f4"))
 
 
 def test_free_lengths_are_fixed_by_what_comes() -> None:

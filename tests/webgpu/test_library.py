@@ -9,6 +9,7 @@ import pytest
 
 import dala
 from dala import compute
+from dala.backends.webgpu.convolution import ENOUGH, TILE
 from dala.backends.webgpu.library import EMITTERS, PIECE
 from dala.ir.library import LIBRARY
 
@@ -142,3 +143,21 @@ def test_wide_conv2d(options: dict) -> None:
     with dala.use("reference"):
         want = run("conv2d", [a, w], shape, "f32", **options)
     np.testing.assert_allclose(run("conv2d", [a, w], shape, "f32", **options), want, atol=3e-5)
+
+
+@pytest.mark.parametrize(("stride", "padding", "groups"), [(1, 1, 1), (2, 0, 2), (2, 1, 1)])
+def test_conv2d_in_tiles(stride: int, padding: int, groups: int) -> None:
+    """So many results that four channels of four pixels are computed at once; odd ends."""
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((2, 6, 131, 133)).astype("f4")
+    weight = rng.standard_normal((8 if groups == 2 else 7, 6 // groups, 3, 3)).astype("f4")
+    bias = rng.standard_normal(len(weight)).astype("f4")
+    with dala.use("reference"):
+        size = [(n + 2 * padding - 3) // stride + 1 for n in x.shape[2:]]
+        shape = (2, len(weight), *size)
+        given = {"stride": stride, "padding": padding, "groups": groups}
+        want = run("conv2d", [x, weight, bias], shape, "f32", **given)
+    assert 2 * 2 * size[0] * -(-size[1] // TILE) >= ENOUGH
+    np.testing.assert_allclose(
+        run("conv2d", [x, weight, bias], shape, "f32", **given), want, atol=1e-4
+    )

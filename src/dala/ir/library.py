@@ -168,6 +168,23 @@ def _check_conv2d(
     _expect(kernel, output, (count, made, *places))
 
 
+def _check_top_k(
+    kernel: str, inputs: Sequence[ArrayType], output: ArrayType, options: Options
+) -> None:
+    (array,) = inputs
+    _needs_floats(kernel, array)
+    _one_dtype(kernel, [array, output])
+    length, chosen = array.shape[-1], output.shape[-2] if len(output.shape) > 1 else 0
+    if not 1 <= chosen <= min(length, MOST_CHOSEN):
+        raise ShapeError(
+            f"{kernel}: expected an output of {(*array.shape[:-1], 'k', 2)} with k from 1 to "
+            f"{min(length, MOST_CHOSEN)}, got {output.shape}"
+        )
+    _expect(kernel, output, (*array.shape[:-1], chosen, 2))
+    if length > 1 << 24:
+        raise ShapeError(f"{kernel}: {length} positions do not fit into floats; 2**24 do")
+
+
 def _reduce(function: Callable[..., Any]) -> Callable[[Sequence[Array], Options, Array], None]:
     def compute(inputs: Sequence[Array], options: Options, out: Array) -> None:
         axis = options["axis"]
@@ -216,6 +233,15 @@ def _conv2d(inputs: Sequence[Array], options: Options, out: Array) -> None:
             out += bias[0][:, None, None]
 
 
+def _top_k(inputs: Sequence[Array], options: Options, out: Array) -> None:
+    """NaN before all others; equals in their order."""
+    array, chosen = inputs[0], out.shape[-2]
+    order = np.lexsort((-array, ~np.isnan(array)), axis=-1)[..., :chosen]
+    out[..., 0] = np.take_along_axis(array, order, axis=-1)
+    out[..., 1] = order
+
+
+MOST_CHOSEN = 1024
 MAX_WINDOWS = 1 << 21  # elements of the largest matrix of windows
 
 
@@ -252,6 +278,7 @@ LIBRARY: dict[str, LibraryOp] = {
     "softmax": LibraryOp(_check_softmax, _softmax),
     "layer_norm": LibraryOp(_check_layer_norm, _layer_norm),
     "conv2d": LibraryOp(_check_conv2d, _conv2d),
+    "top_k": LibraryOp(_check_top_k, _top_k, 0.0),
 }
 
 

@@ -37,6 +37,13 @@ library_kernel(
     (Param("axis", "int", -1, help="The axis whose values sum to 1.", static=True),),
     "eˣ / Σ eˣ along an axis, shifted so that it cannot overflow.",
 )
+library_kernel(
+    "top_k",
+    1,
+    (),
+    "The k largest along the last axis, the largest first: an output of (…, k, 2) holds each with its "
+    "position. Equals stand in their order; NaN is the largest.",
+)
 
 
 def _reversed(

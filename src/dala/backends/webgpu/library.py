@@ -11,8 +11,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from dala.backends.webgpu.convolution import emit_conv2d
 from dala.backends.webgpu.listing import Element, Listing
 from dala.backends.webgpu.matmul import emit_matmul
+from dala.backends.webgpu.selection import emit_top_k
 from dala.backends.webgpu.shader import Shader
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import S32
@@ -334,57 +336,15 @@ def _layer_norm(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> 
     return [text.shader(lines)]
 
 
-# -- conv2d ------------------------------------------------------------------------------------
+# -- in files of their own ---------------------------------------------------------------------
 
 
 def _conv2d(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> list[Shader]:
-    """An invocation per output; the window is unrolled, channels are a loop."""
-    source, weight, *bias = work.reads
-    target = work.writes[0]
-    text = Listing(work.labels[0], [source, target, weight, *bias], written=1)
-    a, out, w, *b = text.elements
-    _, channels, rows, columns = source.type.shape
-    made, taken, kernel_rows, kernel_columns = weight.type.shape
-    _, _, out_rows, out_columns = target.type.shape
-    numbers = {
-        "channels": channels, "rows": rows, "columns": columns, "made": made, "taken": taken,
-        "out_rows": out_rows, "out_columns": out_columns, "count": target.type.count,
-        "in_group": made // options["groups"], "stride": options["stride"],
-        "padding": options["padding"],
-    }  # fmt: skip
-    for name, value in numbers.items():
-        text.number(name, value)
-    taps = kernel_rows * kernel_columns
-    loop = (
-        f"for (var tap = 0u; tap < {taps}u; tap += 1u) {{\n"
-        f"            let i = tap / {kernel_columns}u; let j = tap % {kernel_columns}u;"
-    )
-    text.main(
-        f"""
-    let at = (group.y * groups.x + group.x) * {THREADS}u + lane;
-    if (at >= count) {{ return; }}
-    let x = at % out_columns;
-    let y = (at / out_columns) % out_rows;
-    let o = (at / (out_columns * out_rows)) % made;
-    let image = at / (out_columns * out_rows * made);
-    let channel0 = (o / in_group) * taken;
-    var total = {b[0].read("o") if b else a.zero};
-    for (var c = 0u; c < taken; c += 1u) {{
-        let plane = (image * channels + channel0 + c) * rows;
-        let weights = (o * taken + c) * {taps}u;
-        {loop}
-            let row = i32(y * stride + i) - i32(padding);
-            let column = i32(x * stride + j) - i32(padding);
-            if (row >= 0 && row < i32(rows) && column >= 0 && column < i32(columns)) {{
-                let from_ = (plane + u32(row)) * columns + u32(column);
-                total += {a.read("from_")} * {w.read("weights + tap")};
-            }}
-        }}
-    }}
-    {out.write("at", "total")}
-"""
-    )
-    return [text.shader(-(-target.type.count // THREADS))]
+    return [emit_conv2d(work, options)]
+
+
+def _top_k(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> list[Shader]:
+    return [emit_top_k(work)]
 
 
 def _matmul(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> list[Shader]:
@@ -402,4 +362,5 @@ EMITTERS: dict[str, Emitter] = {
     "softmax": _softmax,
     "layer_norm": _layer_norm,
     "conv2d": _conv2d,
+    "top_k": _top_k,
 }

@@ -22,6 +22,8 @@ from dala.ml.onnx.graph import Graph, Node
 Array = npt.NDArray[Any]
 MOST_ELEMENTS = 1 << 28  # of one value: 1 GiB of floats
 MOST_LAYERS = 50_000
+MOST_NODES = 200_000  # lowered, the turns of loops counted
+MOST_FOLDED = 1 << 28  # elements of all that is computed beforehand
 NHWC = (0, 2, 3, 1)  # how pictures of ONNX (count, channels, height, width) are stored
 
 
@@ -47,6 +49,8 @@ class Builder:
         self.layers: list[Layer] = []
         self.scopes: list[dict[str, Ref]] = [{}]
         self.node: Node | None = None  # being lowered, for labels and errors
+        self._nodes = 0
+        self._folded = 0
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -101,6 +105,13 @@ class Builder:
     def name(self, name: str, ref: Ref) -> None:
         self.scopes[-1][name] = ref
 
+    def begin(self, node: Node) -> None:
+        """The next node; a file may ask for more of them than it has, by loops within loops."""
+        self.node = node
+        self._nodes += 1
+        if self._nodes > MOST_NODES:
+            raise ModelError(f"its loops come to more than {MOST_NODES} operators")
+
     def enter_constants(self, graph: Graph) -> None:
         for name, array in graph.constants.items():
             self.name(name, self.constant(array))
@@ -127,6 +138,9 @@ class Builder:
         output = self.new_value(made)
         layer = Layer(kind, tuple(inputs), output, options, tuple(weights), tuple(epilogue), label)
         if all(i in self.constants for i in inputs):
+            self._folded += made.count
+            if self._folded > MOST_FOLDED:
+                raise ModelError(f"more than {MOST_FOLDED} elements to compute before it runs")
             found = compute_layer(layer, [self.constants[i] for i in inputs])
             self.constants[output] = found.astype(dtype, copy=False)
         elif 0 in made.shape:

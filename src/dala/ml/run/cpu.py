@@ -6,7 +6,8 @@ spinning. It lets go of the interpreter while it runs.
 
 from __future__ import annotations
 
-import os
+import ctypes
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,8 +36,9 @@ class OnnxRuntimeRunner(Runner):
         self._outputs = [spec.name for spec in model.graph.outputs]
         self._name = name
         self._lock = forking.lock()
-        self._made: tuple[int, int] = (0, 0)  # process and threads of the session
         self._session: Any = None
+        self._threads = 0  # of the session
+        _runners.add(self)
         self._find_session()
 
     def run(self, inputs: Sequence[Array]) -> tuple[Array, ...]:
@@ -76,15 +78,20 @@ class OnnxRuntimeRunner(Runner):
 
     def close(self) -> None:
         with self._lock:
-            self._session, self._made = None, (0, 0)
+            self._session = None
 
     def _find_session(self) -> Any:
-        wanted = (os.getpid(), thread_count())
+        wanted = thread_count()
         with self._lock:
-            if self._made != wanted:
-                self._session = self._make_session(wanted[1])
-                self._made = wanted
+            if self._session is None or self._threads != wanted:
+                self._session, self._threads = self._make_session(wanted), wanted
             return self._session
+
+    def leave_behind(self) -> None:
+        """In a forked process: to free a session is to wait for its threads, which are not here."""
+        if self._session is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._session))
+            self._session = None
 
     def _make_session(self, threads: int) -> Any:
         ort = import_onnxruntime()
@@ -100,6 +107,17 @@ class OnnxRuntimeRunner(Runner):
                 )
         except Exception as error:  # its errors have no common base but this
             raise ModelError(f"{self._name}: ONNX Runtime refuses: {_reason(error)}") from error
+
+
+_runners: weakref.WeakSet[OnnxRuntimeRunner] = weakref.WeakSet()
+
+
+def _leave_sessions_behind() -> None:
+    for runner in tuple(_runners):
+        runner.leave_behind()
+
+
+forking.in_child(_leave_sessions_behind)
 
 
 def import_onnxruntime() -> Any:

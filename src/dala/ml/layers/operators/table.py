@@ -18,8 +18,8 @@ from dala.ml.onnx.graph import Graph
 def lower_nodes(b: Builder, graph: Graph) -> None:
     """All nodes of a graph, in order; an error names the node."""
     for node in graph.nodes:
-        b.node = node
         try:
+            b.begin(node)
             made = OPERATORS[node.op](b, node, b.inputs(node))
         except ModelError as error:
             if str(error).startswith("at "):

@@ -1,0 +1,143 @@
+"""Networks by numbers: right first, then how fast, with ONNX Runtime alone beside them.
+
+    python bench/models.py FOLDER [--device webgpu] [--runs 50] [--threads N] [--json FILE]
+
+For every ONNX file of a folder: the largest difference to ONNX Runtime, and the best of many runs. On the
+CPU what dala adds to ONNX Runtime is measured by turns in the same run; on a GPU the device's own time, if
+it has timestamps, and the wall time from arrays to arrays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
+
+import dala
+from dala.backends.webgpu.device import WebGpuDevice
+from dala.ml.network import Network, open_network
+from dala.ml.run.cpu import import_onnxruntime
+
+FREE = {"deeplab": (1, 513, 513, 3), "ssdlite": (1, 300, 300, 3), "posenet": (1, 257, 257, 3)}
+
+
+def best_ms(run: Callable[[], object], runs: int) -> float:
+    """The quickest of many runs."""
+    taken = []
+    for _ in range(runs):
+        begun = time.perf_counter()
+        run()
+        taken.append(time.perf_counter() - begun)
+    return 1e3 * min(taken)
+
+
+def example(network: Network, name: str) -> list[np.ndarray[Any, Any]]:
+    """Inputs of a fitting shape: noise, the same each time."""
+    rng, found = np.random.default_rng(0), []
+    for spec in network.inputs:
+        free = next((s for key, s in FREE.items() if key in name), None)
+        shape = free if free is not None else tuple(n or 1 for n in spec.shape)
+        noise = rng.random(shape)
+        found.append(
+            (noise * 255).astype("u1") if spec.dtype == np.uint8 else noise.astype(spec.dtype)
+        )
+    return found
+
+
+def runtime_alone(file: Path, threads: int) -> Any:
+    """ONNX Runtime as its own documentation says, but for spinning."""
+    ort = import_onnxruntime()
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return ort.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+
+
+def difference(
+    found: Sequence[np.ndarray[Any, Any]], wanted: Sequence[np.ndarray[Any, Any]]
+) -> float:
+    """The largest, relative to the largest value; of whole numbers, the part that differs."""
+    worst = 0.0
+    for a, b in zip(found, wanted, strict=True):
+        if b.dtype.kind == "f":
+            worst = max(worst, float(np.abs(a - b).max() / max(1e-30, np.abs(b).max())))
+        else:
+            worst = max(
+                worst, float((np.abs(a.astype("i8") - b.astype("i8")) > (b.dtype == "u1")).mean())
+            )
+    return worst
+
+
+def gpu_ms(network: Network, inputs: Sequence[np.ndarray[Any, Any]], runs: int) -> float | None:
+    """What the GPU itself says it took."""
+    device, runner = network.device, network._runner
+    assert isinstance(device, WebGpuDevice)
+    body = runner.body([a.shape for a in inputs])  # type: ignore[union-attr]
+    executable = runner._executable(body)  # type: ignore[union-attr]
+    arrays = [device.allocate(t) for t in (*body.input_types, *body.output_types)]
+    for storage, array in zip(arrays, inputs, strict=False):
+        device.upload(storage, array)
+    taken = []
+    for _ in range(runs):
+        timer = executable.launch(arrays, (), timed=True)
+        found = None if timer is None else timer()
+        if found is not None:
+            taken.append(found)
+    return min(taken, default=None)
+
+
+def measure(file: Path, device: str, runs: int, threads: int) -> dict[str, Any]:
+    session = runtime_alone(file, threads)
+    with open_network(file, device=device) as network:
+        inputs = example(network, file.stem)
+        given = {spec.name: a for spec, a in zip(network.inputs, inputs, strict=True)}
+        wanted, found = session.run(None, given), network.run(*inputs)
+        row: dict[str, Any] = {"model": file.stem, "difference": difference(found, wanted)}
+        ours, theirs = [], []
+        for _ in range(3):  # by turns
+            theirs.append(best_ms(lambda: session.run(None, given), runs))
+            ours.append(best_ms(lambda: network.run(*inputs), runs))
+        row |= {"wall_ms": min(ours), "onnxruntime_ms": min(theirs)}
+        if device.startswith("webgpu"):
+            row["gpu_ms"] = gpu_ms(network, inputs, runs)
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--only", default="", help="part of a file's name")
+    options = parser.parse_args()
+    threads = options.threads or int(dala.compute.device_info().get("threads", 1) or 1)  # type: ignore[call-overload]
+    rows = []
+    print(f"{'model':48} {'difference':>10} {'wall ms':>9} {'GPU ms':>8} {'ONNX Runtime, CPU':>18}")
+    with dala.use("cpu", threads=threads):
+        for file in sorted(options.folder.glob("*.onnx")):
+            if options.only in file.stem:
+                row = measure(file, options.device, options.runs, threads)
+                rows.append(row)
+                spent = row.get("gpu_ms")
+                print(
+                    f"{row['model'][:48]:48} {row['difference']:10.1e} {row['wall_ms']:9.3f} "
+                    f"{'' if spent is None else f'{spent:.3f}':>8} {row['onnxruntime_ms']:18.3f}"
+                )
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()
