@@ -220,6 +220,7 @@ JOBS: list[Job] = [
         "background_replace", {}, replace_opencv, inputs=("rgba", "mask", "top"),
         pillow=replace_pillow,
     ),
+    point("segmentation", {}, inputs=("rgba", "mask")),
     point("generate_gradient", {}, inputs=()),
     point("generate_noise", {}, inputs=()),
     point("test_pattern", {}, inputs=()),

@@ -169,6 +169,7 @@ def out_of_a_frame(name: str) -> Pair:
 SCENES: dict[str, Callable[[str], Pair]] = {
     "beauty": on_the_face, "denoise": on_a_noisy_face, "chroma_key": before_a_screen,
     "background_replace": before_a_gradient, "background_blur": out_of_focus,
+    "segmentation": out_of_focus,
     "crop": to_half, "resize": from_few_pixels,
     "lut": through_a_look, "rgba_to_yuv420p": into_a_frame, "rgba_to_nv12": into_a_frame,
     "yuv420p_to_rgba": out_of_a_frame, "nv12_to_rgba": out_of_a_frame,

@@ -111,3 +111,21 @@ def test_what_cannot_be_is_said_in_a_line(here: Path, capfd: Any) -> None:
     assert code == 1 and "--track follows detections" in err
     code, _, err = say(capfd, "detect", "photo.png", "--model", "classes.onnx", "--score", "0.5")
     assert code == 1 and "finds nothing that has a --score" in err
+
+
+def test_what_is_found_is_drawn(here: Path, capfd: Any) -> None:
+    model = str(yolo_file(here / "own.onnx"))
+    Image.fromarray(np.zeros((128, 128, 3), np.uint8)).save("photo.png")
+    assert say(capfd, "detect", "photo.png", "shown.png", "--model", model)[0] == 0
+    shown = np.asarray(Image.open("shown.png"))
+    assert shown[48, 60].any() and not shown[100, 100].any()
+    code, _, err = say(capfd, "detect", "photo.png", "shown.png", "--model", model)
+    assert code == 1 and "--overwrite replaces it" in err
+    code, _, err = say(capfd, "detect", "photo.png", "shown.mp4", "--model", model)
+    assert code == 1 and "IN is a picture, and cannot become .mp4" in err
+    with video.Writer("clip.mp4", fps=25) as writer:
+        for _ in range(2):
+            writer.write(np.zeros((64, 64, 3), np.uint8))
+    assert say(capfd, "detect", "clip.mp4", "shown.mp4", "--model", model)[0] == 0
+    with video.Reader("shown.mp4") as reader:
+        assert [bool(frame.rgb[24, 32].max() > 60) for frame in reader] == [True, True]

@@ -67,6 +67,7 @@ FURTHER: dict[str, Callable[[int, int], tuple[Any, ...]]] = {
     "background_blur": lambda w, h: (mask(w, h),),
     "background_replace": lambda w, h: (mask(w, h), photo(w, h)[::-1]),
     "blend": lambda w, h: (photo(w, h)[::-1],),
+    "segmentation": lambda w, h: (mask(w, h),),
     "replace_background": lambda w, h: (mask(w, h), photo(w, h)[::-1]),
 }
 NOT_FILTERS = {

@@ -45,6 +45,7 @@ SHOWN: dict[str, dict[str, Any]] = {
     "blend": {"top": PHOTOS["coffee"], "mode": "screen"},
     "background_replace": {"mask": data.camera(), "background": PHOTOS["coffee"]},
     "background_blur": {"mask": data.camera(), "radius": 4},
+    "segmentation": {"model": data.camera()},
     "chroma_key": {"color": (230, 90, 60)},
     "overlay": {"top": PHOTOS["coffee"], "at": "top", "scale": 0.4, "opacity": 0.8},
 }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from skimage import data
 
+import dala
 from dala import ml
 
 pytestmark = pytest.mark.skipif(
@@ -86,3 +89,14 @@ def test_the_picture_may_be_large_or_turned() -> None:
     assert np.hypot(*np.subtract(faces[0].keypoints["right_eye"], (609, 305))) < 9
     bgr = load("mobilenet_v2").predict_frame(data.chelsea()[..., ::-1], channels="bgr")
     assert bgr == load("mobilenet_v2").predict_frame(data.chelsea())
+
+
+def test_the_page_of_the_models_runs() -> None:
+    page = Path(__file__).parents[2] / "docs" / "models.md"
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+    known: dict[str, Any] = {}
+    with dala.use("cpu"):
+        for block in blocks:
+            exec(compile(block, str(page), "exec"), known)  # the page is ours
+    known["model"].close()
+    assert known["best"] == 286 and known["things"][0].name == "person"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from made_models import constant_net
 
-from dala import ml
+from dala import compute, ml
 from dala.errors import ModelError, ModelNotFoundError, ParameterError
 from dala.ml import catalogue, store
 from dala.ml.catalogue import Weights
@@ -58,7 +58,9 @@ def test_weights_are_found_in_each_place(
     ):
         ml.load_model("mobilenet_v2", device="cpu")
     given = fill(tmp_path / "given")
-    assert ml.load_model("mobilenet_v2", device="cpu", folder=given).name == "mobilenet_v2"
+    with ml.load_model("mobilenet_v2", device="cpu", folder=given) as model:
+        assert model.name == "mobilenet_v2" and "mobilenet_v2" in compute.kernels()
+    assert "mobilenet_v2" not in compute.kernels()
     listed = os.pathsep.join([str(tmp_path / "nowhere"), str(fill(tmp_path / "listed"))])
     monkeypatch.setenv("DALA_MODELS", listed)
     info = ml.model_info("mobilenet_v2")
@@ -66,8 +68,8 @@ def test_weights_are_found_in_each_place(
     monkeypatch.delenv("DALA_MODELS")
     fill(cache)
     assert store.find_weights(info, info.weights).parent == cache
-    model = ml.load_model("mobilenet_v2", device="cpu")
-    assert len(model.labels) == 1000 and model.labels[0] == "thing 0"
+    with ml.load_model("mobilenet_v2", device="cpu") as model:
+        assert len(model.labels) == 1000 and model.labels[0] == "thing 0"
 
 
 def test_a_changed_file_is_refused(cache: Path) -> None:
@@ -120,7 +122,7 @@ def test_a_model_is_fetched_once_and_whole(cache: Path, tmp_path: Path, server: 
     assert seen[-1] == (len(LABELS), len(LABELS))
     (tmp_path / "served" / "net.onnx").unlink()
     assert store.fetch("mobilenet_v2", server) == paths  # nothing is asked for again
-    assert ml.load_model("mobilenet_v2", device="cpu").labels
+    ml.load_model("mobilenet_v2", device="cpu").close()
 
 
 @pytest.mark.parametrize(
@@ -151,3 +153,20 @@ def test_an_address_is_needed(cache: Path) -> None:
         store.fetch("mobilenet_v2", "file:///tmp")
     with pytest.raises(ModelError, match=r"http://127.0.0.1:9/net.onnx: "):
         store.fetch("mobilenet_v2", "http://127.0.0.1:9")
+
+
+def test_a_loaded_model_is_a_stage_of_pipelines(cache: Path, on_cpu: None) -> None:
+    fill(cache)
+    photo = compute.from_array(np.full((30, 40, 4), 90, np.uint8))
+    tensor = compute.buffer_zeros((1, 224, 224, 3))
+    scores, shares = compute.buffer_zeros((1, 1001)), compute.buffer_zeros((1, 1001))
+    with ml.load_model("mobilenet_v2", device="cpu"):
+        pipeline = compute.pipeline()
+        params = {"size": (224, 224), "normalize": False, "layout": "nhwc"}
+        pipeline.add(
+            {"kernel": "preprocess", "inputs": [photo], "output": tensor, "params": params}
+        )
+        pipeline.add({"kernel": "mobilenet_v2", "inputs": [tensor], "output": scores})
+        pipeline.add({"kernel": "softmax", "inputs": [scores], "output": shares})
+        pipeline.run()
+        np.testing.assert_allclose(shares.read(), np.full((1, 1001), 1 / 1001), rtol=1e-5)

@@ -271,6 +271,10 @@ def live(
 @app.command(cls=Command)
 def detect(
     source: Annotated[str, typer.Argument(metavar="IN", help="A picture or a video.")],
+    target: Annotated[
+        Path | None,
+        typer.Argument(metavar="[OUT]", help="The same with what is found drawn on it; no sound."),
+    ] = None,
     model: Annotated[
         str, typer.Option(metavar="NAME", help="dala models lists them; or an ONNX file.")
     ] = "yolo_v5",
@@ -282,15 +286,18 @@ def detect(
     track: Annotated[
         bool, typer.Option("--track", help="Of videos: number things from frame to frame.")
     ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite/--no-overwrite", help="Replace OUT if it exists.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """What a model sees: things, faces, people, classes."""
     from dala import ml, use
-    from dala.cli.detect import run_detect
+    from dala.cli.detect import Settings, run_detect
 
     use(device)
     with ml.load_model(model) as loaded:
-        run_detect(Path(source), loaded, score=score, track=track, as_json=json)
+        run_detect(Path(source), target, loaded, Settings(score, track, json, overwrite))
 
 
 @app.command(cls=Command, epilog=MODELS_EXAMPLES)

@@ -1,18 +1,23 @@
-"""``dala detect``: what a model sees in a picture, or in every frame of a video; as lines or as JSON."""
+"""``dala detect``: what a model sees in a picture, or in every frame of a video; as lines, as JSON, drawn.
+
+source → pictures → model (→ tracker) → lines or JSON
+                                      → drawn on the picture → OUT
+"""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dala import ml
-from dala.cli.filtering import kind_of
+from dala.cli.filtering import kind_of, kind_of_name, moved_into_place
 from dala.cli.mistakes import Failed
 from dala.cli.names import check_source
 from dala.cli.screen import say, say_json
-from dala.media.files import open_photo
+from dala.media.files import open_photo, save_photo
 from dala.ml import Result
 from dala.ml.model import Model
 
@@ -27,22 +32,38 @@ class Seen(NamedTuple):
     result: Result
 
 
-def run_detect(
-    source: Path, model: Model, *, score: float | None, track: bool, as_json: bool
-) -> None:
-    """Say what is in a picture or in a video, frame by frame."""
+@dataclass(frozen=True)
+class Settings:
+    """How to look, and what to do with what is seen."""
+
+    score: float | None = None  # the model's own if None
+    track: bool = False
+    as_json: bool = False
+    overwrite: bool = False
+
+
+def run_detect(source: Path, target: Path | None, model: Model, settings: Settings) -> None:
+    """Say what is in a picture or in a video, frame by frame; and draw it, if there is a target."""
     check_source(source)
-    options = _options(model, score)
     kind = kind_of(source) or "video"
-    look = _look(model, options, ml.Tracker() if track else None)
-    found = _in_picture(source, look) if kind == "picture" else _in_video(source, look)
-    if as_json:
+    if target is not None:
+        _check_target(target, kind, overwrite=settings.overwrite)
+    look = _look(model, _options(model, settings.score), ml.Tracker() if settings.track else None)
+    found = (_in_picture if kind == "picture" else _in_video)(source, target, look)
+    if settings.as_json:
         frames = [_as_data(seen) for seen in found]
         say_json({"file": str(source), "kind": kind, "model": model.name, "frames": frames})
         return
     for seen in found:
         for line in in_words(seen.result):
             say(line if seen.seconds is None else f"{seen.seconds:9.3f} s  {line}")
+
+
+def _check_target(target: Path, kind: str, *, overwrite: bool) -> None:
+    if kind_of_name(target) != kind:
+        raise Failed(f"IN is a {kind}, and cannot become {target.suffix or target.name}")
+    if target.exists() and not overwrite:
+        raise Failed(f"{target} exists; --overwrite replaces it")
 
 
 def _options(model: Model, score: float | None) -> dict[str, object]:
@@ -65,18 +86,45 @@ def _look(model: Model, options: dict[str, object], tracker: ml.Tracker | None) 
     return look
 
 
-def _in_picture(source: Path, look: Any) -> Iterator[Seen]:
+def _in_picture(source: Path, target: Path | None, look: Any) -> Iterator[Seen]:
     photo = open_photo(source)
-    yield Seen(None, (photo.width, photo.height), look(photo.pixels))
+    result = look(photo.pixels)
+    if target is not None:
+        drawn = photo.with_frames([draw_result(photo.pixels, result)])
+        with moved_into_place(target) as unfinished:
+            save_photo(drawn, target, write_to=unfinished)
+    yield Seen(None, (photo.width, photo.height), result)
 
 
-def _in_video(source: Path, look: Any) -> Iterator[Seen]:
+def _in_video(source: Path, target: Path | None, look: Any) -> Iterator[Seen]:
     from dala import video
 
-    with video.Reader(source) as reader:
+    with contextlib.ExitStack() as held:
+        reader = held.enter_context(video.Reader(source))
+        writer: Any = None
+        if target is not None:
+            writer = held.enter_context(video.Writer(target, fps=reader.info.fps or 30))
         for frame in reader:
             pixels = frame.rgba
-            yield Seen(float(frame.time), (pixels.shape[1], pixels.shape[0]), look(pixels))
+            result = look(pixels)
+            if writer is not None:
+                writer.write(draw_result(pixels, result), time=frame.time)
+            yield Seen(float(frame.time), (pixels.shape[1], pixels.shape[0]), result)
+
+
+def draw_result(pixels: Any, result: Result) -> Any:
+    """What a model saw, drawn on the picture."""
+    from dala.media import annotate
+
+    if isinstance(result, ml.Segmentation):
+        return annotate.masks(pixels, result)
+    if isinstance(result, ml.Poses):
+        return annotate.keypoints(annotate.skeletons(pixels, result), result)
+    if isinstance(result, ml.Faces):
+        return annotate.keypoints(annotate.boxes(pixels, result), result)
+    if isinstance(result, ml.Detections):
+        return annotate.boxes(pixels, result)
+    return annotate.labels(pixels, [found for found in result if found.score >= LEAST_SCORE])
 
 
 def _as_data(seen: Seen) -> dict[str, object]:

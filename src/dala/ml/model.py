@@ -231,6 +231,7 @@ def load_model(
     if info.note:
         _say_once(info.note)
     network = open_network(path, device=device, precision=precision)
+    network.register(info.name)  # a stage of pipelines, until it is closed
     return Model(info.name, network, known_task(info, lines), info)
 
 

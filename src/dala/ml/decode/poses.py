@@ -7,6 +7,7 @@ found before is not another person.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class Fields:
 
     def cell(self, place: Place) -> tuple[int, int]:
         """The cell of the grid nearest to a place."""
-        row, column = (int(np.floor(p / STRIDE + 0.5)) for p in place)
+        row, column = (math.floor(p / STRIDE + 0.5) for p in place)
         return min(max(row, 0), self.rows - 1), min(max(column, 0), self.columns - 1)
 
     def place_of(self, cell: tuple[int, int], joint: int) -> Place:
