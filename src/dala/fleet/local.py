@@ -19,7 +19,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-import dala
 from dala.fleet.journal import Record
 from dala.fleet.placement import Placement
 from dala.fleet.running import ATTEMPTS, Event, Task
@@ -152,7 +151,7 @@ class _Worker:
 
     def __init__(self, threads: int) -> None:
         self._errors: Any = tempfile.TemporaryFile()  # noqa: SIM115  # closed by ``end``
-        source = str(Path(dala.__file__).parents[1])
+        source = str(Path(__file__).parents[2])  # this very dala
         paths = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
         try:
             self.process = subprocess.Popen(

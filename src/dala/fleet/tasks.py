@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import dala
+from dala.compute.default import use
 from dala.errors import FleetError
 from dala.fleet.journal import Record
 from dala.media.chain import Chain
@@ -29,7 +29,7 @@ def run_task(action: str, facts: Record, tell: Tell) -> Record:
     if action not in ACTIONS:
         raise FleetError(f"a worker knows {', '.join(ACTIONS)}, got {action!r}")
     if facts.get("device"):
-        dala.use(str(facts["device"]))
+        use(str(facts["device"]))
     return ACTIONS[action](facts, tell)
 
 
