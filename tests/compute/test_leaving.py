@@ -89,6 +89,9 @@ KINDS = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "device", ["cpu", "webgpu"], indirect=True
+)  # the reference is no other way
 @pytest.mark.parametrize("kind", KINDS)
 def test_daemon_threads_are_left_behind(device: str, kind: str) -> None:
     code, out, errors = run_to_the_end(LOOPS, kind, device)

@@ -55,7 +55,8 @@ def test_on_the_command_line(command: str, tmp_path: Path) -> None:
         f"""
         import os
         os.chdir({str(tmp_path)!r})
-        from dala.cli import main
+        from dala.cli import demo, main
+        demo.SIZE, demo.SECONDS = (320, 180), 1  # the same steps on fewer pixels
         raise SystemExit(main({COMMANDS[command]!r}))
         """,
         env={"DALA_DEVICE": "cpu", "HOME": str(tmp_path)},

@@ -502,7 +502,7 @@ def means_of_four_levels(shape: tuple[int, int]) -> dict:
 
 
 @pytest.mark.webgpu
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 @example(case=means_of_four_levels((5, 16)))
 @example(case=means_of_four_levels((400, 600)))
 @given(case=image_pipelines())
@@ -521,14 +521,14 @@ def test_fused_is_unfused_within_a_level_on_the_gpu(case: dict) -> None:
 
 
 @pytest.mark.webgpu
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 @given(case=image_pipelines())
 def test_the_gpu_agrees_with_the_reference(case: dict) -> None:
     check_against_reference(case, "webgpu")
 
 
 @pytest.mark.webgpu
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(60))
 @given(case=tangled_pipelines())
 def test_any_wiring_over_few_buffers_on_the_gpu(case: dict) -> None:
     for fused, apart, ties, plan in run_tangled(case, "webgpu"):

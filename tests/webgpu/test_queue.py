@@ -247,7 +247,7 @@ def test_interrupts_lose_no_run() -> None:
             came_back[0] = 0
 
         a.write([1.0])
-        interrupt_often(120, work, check)
+        interrupt_often(60, work, check)
         print("fine")
         """
     here = Path(__file__).parent
