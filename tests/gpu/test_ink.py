@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import struct
 from typing import Any
@@ -12,8 +13,12 @@ import pytest
 from several_threads import use_threads
 
 from dala import gpu
+from dala.backends.cpu.llvm.jit import Module
 from dala.errors import DalaError, ParameterError, ProtocolError, SurfaceError
 from dala.gpu import Surface, command
+from dala.gpu.raster.ink.sampled import blend_covered, sample_affine
+from dala.gpu.raster.ink.sweep import sweep_color
+from dala.gpu.raster.language import compile_functions
 
 Array = npt.NDArray[Any]
 SIZE = 40
@@ -485,3 +490,78 @@ def test_svg() -> None:
 def test_the_original_names() -> None:
     assert command.encode_image_blit(7, 0, 0, 4, 4) == command.encode_draw_image(7, 0, 0, 4, 4)
     assert command.color_to_rgba("#11223344") == (17, 34, 51, 68)
+
+
+# -- texts and steps ---------------------------------------------------------------------------------
+
+
+def test_texts_go_through_transforms_and_batches() -> None:
+    pytest.importorskip("uharfbuzz")
+
+    def draw(surface: Any) -> None:
+        with surface.transformed(translate=(5, 3)):
+            surface.draw_text(2.5, 1, "Ink", size=16, color="gold")
+
+    there = alpha_of(lambda s: s.draw_text(7.5, 4, "Ink", size=16))
+    assert there.max() == 255 and (alpha_of(draw) == there).all()
+    recorder = gpu.Recorder()
+    draw(recorder)
+    assert (alpha_of(lambda s: s.batch(recorder.commands)) == there).all()
+    assert not alpha_of(lambda s: s.draw_text(0, 0, "")).any()
+    with gpu.create_surface(8, 8, device="cpu") as surface, pytest.raises(ParameterError):
+        surface.draw_text(math.nan, 0, "x")
+
+
+def test_steps_are_made_up_for_but_not_for_ever() -> None:
+    steps = gpu.FixedStep(50, most=4)
+    assert [steps.due(t) for t in (0.0, 0.01, 0.02, 0.07, 0.07, 9.0, 9.02)] == [0, 0, 1, 2, 0, 4, 1]
+    assert 0 <= steps.blend <= 1
+    for wrong in (0, -1, math.nan):
+        with pytest.raises(ParameterError, match="rate"):
+            gpu.FixedStep(wrong)
+
+
+# -- words mean in Python what they do in machine code -----------------------------------------------
+
+
+def call_sample(to: int, pixels: int, u: float, v: float, du: float, dv: float, how: int) -> int:
+    return sample_affine(to, 19, pixels, 28, 7, 5, u, v, du, dv, how & 3, how >> 2)
+
+
+def call_blend(to: int, border: int, pixels: int, cover: int, tint: int) -> int:
+    return blend_covered(to, 19, border, pixels, cover, tint)
+
+
+def call_sweep(to: int, border: int, cells: int, pixel: int, rule: int) -> int:
+    return sweep_color(to, 128, 3, 29, 2, border, pixel, cells, 128, rule)
+
+
+def test_words_in_python_and_in_machine_code() -> None:
+    functions: Any = (call_sample, call_blend, call_sweep)
+    module = Module(compile_functions(functions), optimise=True)
+    number, real = ctypes.c_int64, ctypes.c_double
+    rng = np.random.default_rng(4)
+    pixels = rng.integers(0, 2**32, 64, np.uint64).astype(np.uint32)
+    sample = module.function("call_sample", number, number, number, real, real, real, real, number)
+    blend = module.function("call_blend", *[number] * 6)
+    sweep = module.function("call_sweep", *[number] * 6)
+    for how in range(8):
+        start = rng.uniform(-20, 20, 2).tolist() + rng.uniform(-2, 2, 2).tolist()
+        both = np.zeros((2, 64), np.uint32)
+        for row, function in zip(both, (sample, call_sample), strict=True):
+            function(row.ctypes.data, pixels.ctypes.data, *start, how)
+        assert (both[0, :19] == both[1, :19]).all()
+    cover = rng.integers(0, 256, 64).astype(np.int32)
+    for tint in (0xFFFFFFFF, 0x80FF7F01):
+        both = np.stack([rng.permutation(pixels)] * 2)
+        for row, function in zip(both, (blend, call_blend), strict=True):
+            end = row.ctypes.data + 19 * 4  # what lies behind is another's
+            function(row.ctypes.data, end, pixels.ctypes.data, cover.ctypes.data, tint)
+        assert (both[0] == both[1]).all()
+    for rule in (0, 1):
+        cells = rng.integers(-(2**19), 2**19, (2, 32)).astype(np.int32)
+        both, sums = np.stack([pixels] * 2), np.stack([cells] * 2)
+        for row, sum_, function in zip(both, sums, (sweep, call_sweep), strict=True):
+            end = row.ctypes.data + 61 * 4
+            function(row.ctypes.data, end, sum_.ctypes.data, 0xC0204080, rule)
+        assert (both[0] == both[1]).all() and not sums.any()

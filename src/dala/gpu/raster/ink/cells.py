@@ -11,7 +11,14 @@ bands and strips cut it alike, and two edges that are the same there and back le
 
 from __future__ import annotations
 
-from dala.gpu.raster.ink.edges import EDGE_BYTES
+from dala.gpu.raster.ink.edges import (
+    AREA_BOTTOM,
+    AREA_LEFT,
+    AREA_RIGHT,
+    AREA_TOP,
+    EDGE_BYTES,
+    measure,
+)
 from dala.gpu.raster.ink.sweep import sweep_color, sweep_cover
 from dala.gpu.raster.layout import (
     BACK,
@@ -33,6 +40,7 @@ from dala.gpu.raster.words import call_at, floor, load64, load_s32, store32, sto
 SPAN_X, SPAN_Y, SPAN_SKIP, SPAN_COUNT, SPAN_ROWS, SPAN_COVER, SPAN_STRIDE = range(0, 56, 8)
 SPAN_KIND, SPAN_PAINT, SPAN_PIXEL = 56, 64, 72
 SPAN_BYTES = 128  # they lie before the cells
+AREA_BEFORE = 384  # and so does the rectangle of a shape's own edges
 COLOR = 0  # the kind of a paint that is one
 
 
@@ -61,6 +69,16 @@ def fill_edges(
             store64(span + SPAN_PIXEL, pixel)
             paint_cells(s, left, top, right, rows, stride, rule, record)
         top += rows
+
+
+def fill_own(s: int, edges: int, end: int, kind: int, paint: int, record: int, pixel: int) -> None:
+    """Edges that a thread made for itself, filled."""
+    if end > edges:
+        area = load64(s + CELLS) - AREA_BEFORE
+        measure(edges, end, area)
+        left, top = load64(area + AREA_LEFT), load64(area + AREA_TOP)
+        right, bottom = load64(area + AREA_RIGHT), load64(area + AREA_BOTTOM)
+        fill_edges(s, edges, end, left, top, right, bottom, 0, kind, paint, record, pixel)
 
 
 def paint_cells(

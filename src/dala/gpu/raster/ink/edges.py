@@ -8,7 +8,7 @@ still counts for everything on its right, and for how far the shape reaches.
 from __future__ import annotations
 
 from dala.gpu.raster.layout import EMIT_LIMIT, HEIGHT, MATRIX, WIDTH
-from dala.gpu.raster.words import floor, load64, load_f64, load_s32, store32
+from dala.gpu.raster.words import floor, load64, load_f64, load_s32, store32, store64
 
 UNIT = 512.0
 EDGE_BYTES = 16
@@ -100,36 +100,23 @@ def to_unit(v: float) -> int:
 
 # -- the rectangle of pixels that edges lie in -------------------------------------------------------
 
+AREA_LEFT, AREA_TOP, AREA_RIGHT, AREA_BOTTOM = 0, 8, 16, 24
 
-def leftmost(edges: int, end: int) -> int:
-    least = 1 << 40
+
+def measure(edges: int, end: int, to: int) -> None:
+    """Its first column and row, and those behind its last ones, as four words."""
+    left, top, right, bottom = 1 << 40, 1 << 40, -1, -1
     while edges < end:
-        least = min(least, min(load_s32(edges), load_s32(edges + 8)))
+        x0, y0, x1, y1 = (
+            load_s32(edges),
+            load_s32(edges + 4),
+            load_s32(edges + 8),
+            load_s32(edges + 12),
+        )
+        left, right = min(left, min(x0, x1)), max(right, max(x0, x1))
+        top, bottom = min(top, min(y0, y1)), max(bottom, max(y0, y1))
         edges += EDGE_BYTES
-    return least >> 9
-
-
-def rightmost(edges: int, end: int) -> int:
-    """Behind the last column."""
-    most = -1
-    while edges < end:
-        most = max(most, max(load_s32(edges), load_s32(edges + 8)))
-        edges += EDGE_BYTES
-    return (most + 511) >> 9
-
-
-def topmost(edges: int, end: int) -> int:
-    least = 1 << 40
-    while edges < end:
-        least = min(least, min(load_s32(edges + 4), load_s32(edges + 12)))
-        edges += EDGE_BYTES
-    return least >> 9
-
-
-def bottommost(edges: int, end: int) -> int:
-    """Behind the last row."""
-    most = -1
-    while edges < end:
-        most = max(most, max(load_s32(edges + 4), load_s32(edges + 12)))
-        edges += EDGE_BYTES
-    return (most + 511) >> 9
+    store64(to + AREA_LEFT, left >> 9)
+    store64(to + AREA_TOP, top >> 9)
+    store64(to + AREA_RIGHT, (right + 511) >> 9)
+    store64(to + AREA_BOTTOM, (bottom + 511) >> 9)

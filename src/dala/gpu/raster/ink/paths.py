@@ -14,11 +14,8 @@ from dala.gpu.raster.ink.cells import fill_edges
 from dala.gpu.raster.ink.edges import (
     EDGE_BYTES,
     SPLIT_BYTES,
-    bottommost,
     emit_user,
-    leftmost,
-    rightmost,
-    topmost,
+    measure,
 )
 from dala.gpu.raster.ink.strokes import arc_step, dash_points, length_of, stroke_points
 from dala.gpu.raster.layout import (
@@ -195,10 +192,7 @@ def keep_record(s: int, record: int, out: int, room: int) -> int:
     edges = record + HEAD_BYTES
     store64(record + SIZE, (out - record + 7) & -8)
     store64(record + COUNT, udiv(out - edges, EDGE_BYTES))
-    store64(record + REC_LEFT, leftmost(edges, out))
-    store64(record + REC_TOP, topmost(edges, out))
-    store64(record + REC_RIGHT, rightmost(edges, out))
-    store64(record + REC_BOTTOM, bottommost(edges, out))
+    measure(edges, out, record + REC_LEFT)
     store64(record + REC_SHADES, 0)
     store64(s + ARENA_AT, record + load64(record + SIZE) - load64(s + ARENA))
     return 1

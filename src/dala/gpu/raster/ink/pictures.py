@@ -9,15 +9,8 @@ of it is drawn (all, if that has no width).
 from __future__ import annotations
 
 from dala.gpu.opcodes import Op
-from dala.gpu.raster.ink.cells import fill_edges
-from dala.gpu.raster.ink.edges import (
-    bottommost,
-    emit_user,
-    leftmost,
-    rightmost,
-    to_y,
-    topmost,
-)
+from dala.gpu.raster.ink.cells import fill_own
+from dala.gpu.raster.ink.edges import emit_user, to_y
 from dala.gpu.raster.ink.sampled import PAD
 from dala.gpu.raster.ink.shades import ID_AT, NUMBERS_AT, PICTURE, SPREAD_AT, invert_to
 from dala.gpu.raster.layout import (
@@ -120,11 +113,7 @@ def draw_ink_picture(s: int, picture: int, p: int) -> None:
     end = emit_user(s, end, x1, y1, x2, y2)
     end = emit_user(s, end, x2, y2, x3, y3)
     end = emit_user(s, end, x3, y3, x0, y0)
-    if end > edges:
-        fill_edges(
-            s, edges, end, leftmost(edges, end), topmost(edges, end), rightmost(edges, end),
-            bottommost(edges, end), 0, PICTURE, p, picture, 0,
-        )  # fmt: skip
+    fill_own(s, edges, end, PICTURE, p, picture, 0)
 
 
 def place_picture(s: int, p: int, place: int, picture: int) -> int:

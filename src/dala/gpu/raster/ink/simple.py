@@ -7,17 +7,13 @@ what is too much and too little beside each corner cancel.
 
 from __future__ import annotations
 
-from dala.gpu.raster.ink.cells import fill_edges
+from dala.gpu.raster.ink.cells import COLOR, fill_own
 from dala.gpu.raster.ink.edges import (
     EDGE_BYTES,
-    bottommost,
     emit,
-    leftmost,
-    rightmost,
     to_unit,
     to_x,
     to_y,
-    topmost,
 )
 from dala.gpu.raster.ink.strokes import arc_step, cap_line
 from dala.gpu.raster.layout import (
@@ -53,7 +49,7 @@ def fill_ellipse(s: int, p: int) -> None:
     edges = load64(s + EDGES)
     ax, ay, bx, by = load_f32(p + 8), load_f32(p + 12), load_f32(p + 16), load_f32(p + 20)
     end = add_ellipse(s, edges, load_f32(p), load_f32(p + 4), ax, ay, bx, by, 0)
-    fill_simple(s, edges, end, load_u32(p + 24))
+    fill_own(s, edges, end, COLOR, 0, 0, load_u32(p + 24))
 
 
 def stroke_circle(s: int, p: int) -> None:
@@ -64,7 +60,7 @@ def stroke_circle(s: int, p: int) -> None:
     end = add_ellipse(s, edges, x, y, outer, 0.0, 0.0, outer, 0)
     if inner > 0.0 and end > edges:
         end = add_ellipse(s, end, x, y, inner, 0.0, 0.0, inner, 1)
-    fill_simple(s, edges, end, load_u32(p + 16))
+    fill_own(s, edges, end, COLOR, 0, 0, load_u32(p + 16))
 
 
 def stroke_line(s: int, p: int) -> None:
@@ -83,14 +79,7 @@ def stroke_line(s: int, p: int) -> None:
     if load8(p + 20) == 1:
         arc_step(s)
     end = cap_line(s, edges, x0, y0, x1, y1, load8(p + 20))
-    fill_simple(s, edges, end, load_u32(p + 21))
-
-
-def fill_simple(s: int, edges: int, end: int, pixel: int) -> None:
-    if end > edges:
-        left, right = leftmost(edges, end), rightmost(edges, end)
-        top, bottom = topmost(edges, end), bottommost(edges, end)
-        fill_edges(s, edges, end, left, top, right, bottom, 0, 0, 0, 0, pixel)
+    fill_own(s, edges, end, COLOR, 0, 0, load_u32(p + 21))
 
 
 def corners(radius: float) -> int:
