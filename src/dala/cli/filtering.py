@@ -20,7 +20,7 @@ from rich.text import Text
 
 import dala
 from dala.cli.bars import Bars
-from dala.cli.batch import Crew, Room, count_cores, usual_room
+from dala.cli.batch import Crew, Room, count_cores, give_memory_back, usual_room
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.names import Job, check_source, plan_jobs, what_it_is
 from dala.cli.screen import complain, complaint, say_json
@@ -115,6 +115,7 @@ def _outcomes(
             bars.begin(job.source.name)
             yield attempt(job)
         return
+    give_memory_back()
     numbers = {job: number for number, job in enumerate(pictures)}
     with Crew(pictures, attempt, workers) as crew:
         for job in jobs:
@@ -166,12 +167,14 @@ def _filter_one(
         raise Failed(f"{job.source} is a {outcome.kind}, and cannot become {job.target.suffix}")
     if outcome.kind == "picture":
         with room.taking(count_pixels(job.source)):
-            _filter_picture(job, chain, settings, outcome)
+            _filter_picture(job, chain, settings, outcome, room)
     else:
         _filter_video(job, chain, settings, bars, outcome)
 
 
-def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome) -> None:
+def _filter_picture(
+    job: Job, chain: Chain, settings: Settings, outcome: Outcome, room: Room
+) -> None:
     from dala.cli.photo import filter_photo
 
     with moved_into_place(job.target) as unfinished:
@@ -183,6 +186,7 @@ def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome
             settings.quality,
             strict=settings.strict,
             tell=functools.partial(setattr, outcome, "lost"),
+            alone=room.alone,
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from dala.cli.mistakes import Failed
 from dala.media import Chain
-from dala.media.apply import apply_to_photo
+from dala.media.apply import filter_frames
 from dala.media.files import format_of, open_photo, save_photo
 from dala.media.files.formats import ANIMATED
 
@@ -21,6 +22,7 @@ def filter_photo(
     *,
     strict: bool = False,
     tell: Callable[[str], None] | None = None,
+    alone: AbstractContextManager[object] | None = None,
 ) -> tuple[int, int]:
     """Read ``source``, filter it, and write it to ``write`` in the format of ``target``; the new size."""
     form = format_of(target)
@@ -29,6 +31,8 @@ def filter_photo(
         raise Failed(
             f"{source} has {len(photo.frames)} frames; {target.suffix} files have only one"
         )
-    made = apply_to_photo(photo, chain)
+    frames, photo = list(photo.frames), photo.with_frames(())
+    with alone or nullcontext():  # filters use all cores, and two copies of the picture
+        made = photo.with_frames(filter_frames(frames, chain))
     save_photo(made, target, quality=quality, strict=strict, write_to=write, tell=tell)
     return made.width, made.height
