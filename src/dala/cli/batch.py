@@ -9,7 +9,9 @@ decoded lies in memory as a few copies of its pixels; ``Room`` lets no more of t
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
@@ -21,6 +23,7 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 PIXELS_PER_WORKER = 32_000_000  # so that two cores do photos of 24 megapixels in 600 MB
 BYTES_PER_PIXEL = 12  # decoded, on the device, and filtered
+M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 8 << 20  # glibc's number of that option; bytes
 SHARE_OF_MEMORY = 4  # at most a quarter of what the machine has
 
 
@@ -36,6 +39,7 @@ class Room:
 
     def __init__(self, pixels: int) -> None:
         self._most = self._free = pixels
+        self.alone = threading.Lock()  # for what uses all cores by itself
         self._changed = threading.Condition()
 
     @contextlib.contextmanager
@@ -57,6 +61,15 @@ def usual_room(workers: int) -> Room:
     """Room by the number of workers and the memory of this machine."""
     most = physical_memory() // SHARE_OF_MEMORY // BYTES_PER_PIXEL
     return Room(max(1, min(workers * PIXELS_PER_WORKER, most)))
+
+
+def give_memory_back() -> None:
+    """Let glibc return large blocks when they are freed. By itself it keeps those of Pillow, 16 MB each,
+    for the thread that had them: two threads then hold a photo's worth each that nobody uses."""
+    if sys.platform == "linux":
+        set_option = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries have none
+        if set_option is not None:
+            set_option(M_MMAP_THRESHOLD, LARGE_BLOCK)
 
 
 class Crew(Generic[Job, Result]):

@@ -19,7 +19,7 @@ from rich.text import Text
 
 import dala
 from dala.cli.bars import Bars
-from dala.cli.batch import Crew, Room, count_cores, usual_room
+from dala.cli.batch import Crew, Room, count_cores, give_memory_back, usual_room
 from dala.cli.captions import Caption
 from dala.cli.films import is_numbered, is_pipe, is_piped_or_numbered, plan_film
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
@@ -118,6 +118,7 @@ def _outcomes(
             bars.begin(job.source.name)
             yield attempt(job)
         return
+    give_memory_back()
     numbers = {job: number for number, job in enumerate(pictures)}
     with Crew(pictures, attempt, workers) as crew:
         for job in jobs:
@@ -182,7 +183,7 @@ def _filter_one(
     outcome.kind = _kind_of_job(job)
     if outcome.kind == "picture":
         with room.taking(count_pixels(job.source)):
-            _filter_picture(job, chain, settings, outcome)
+            _filter_picture(job, chain, settings, outcome, room)
     else:
         over = settings.caption.of(job.source.name).over if settings.caption else None
         told = filter_video(job.film or job.source, job.target, chain, settings.video, bars, over)
@@ -202,7 +203,9 @@ def _kind_of_job(job: Job) -> str:
     return "picture" if own == "picture" and wanted != "video" else "video"
 
 
-def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome) -> None:
+def _filter_picture(
+    job: Job, chain: Chain, settings: Settings, outcome: Outcome, room: Room
+) -> None:
     from dala.cli.photo import filter_photo
 
     with moved_into_place(job.target) as unfinished:
@@ -215,6 +218,7 @@ def _filter_picture(job: Job, chain: Chain, settings: Settings, outcome: Outcome
             settings.caption.of(job.source.name) if settings.caption else None,
             strict=settings.video.strict,
             tell=outcome.notes.append,
+            alone=room.alone,
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import numpy as np
 from dala.cli.captions import Caption
 from dala.cli.mistakes import Failed
 from dala.media import Chain
-from dala.media.apply import apply_to_photo
+from dala.media.apply import filter_frames
 from dala.media.files import Photo, format_of, open_photo, save_photo
 from dala.media.files.formats import ANIMATED
 
@@ -26,6 +27,7 @@ def filter_photo(
     *,
     strict: bool = False,
     tell: Callable[[str], None] | None = None,
+    alone: AbstractContextManager[object] | None = None,
 ) -> tuple[int, int]:
     """Read ``source``, filter it, and write it to ``write`` in the format of ``target``; the new size."""
     form = format_of(target)
@@ -34,7 +36,9 @@ def filter_photo(
         raise Failed(
             f"{source} has {len(photo.frames)} frames; {target.suffix} files have only one"
         )
-    made = apply_to_photo(photo, chain)
+    frames, photo = list(photo.frames), photo.with_frames(())
+    with alone or nullcontext():  # filters use all cores, and two copies of the picture
+        made = photo.with_frames(filter_frames(frames, chain))
     if caption is not None:
         made = _captioned(made, caption)
     save_photo(made, target, quality=quality, strict=strict, write_to=write, tell=tell)

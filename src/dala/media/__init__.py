@@ -19,7 +19,7 @@
 Pictures are paths, photos (``media.open``), NumPy arrays, PIL images, bytes with a width and a height,
 DLPack (torch), buffers or surfaces; grey, RGB or RGBA, with ``channels="bgr"`` BGR(A); of uint8, uint16
 (0..65535) or float32 (0..1; values beyond go through as they are, and are not clipped). What comes back is
-of the same kind; of a path, a photo. The picture itself is not changed.
+of the same kind, and of a path a photo. The picture itself is not changed.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from dala.media.chain import Chain, Filters, find_filter, make_step
 from dala.media.files.photo import Photo
 from dala.media.frames import FramePipeline
 from dala.media.measuring import measured
-from dala.media.packing import add_alpha
+from dala.media.packing import add_alpha, drop_alpha
 from dala.media.pictures import Array, Channels, Picture, take_picture, with_alpha
 from dala.media.program import (
     Program,
@@ -116,12 +116,40 @@ def apply_chain(
 
 def apply_to_photo(photo: Photo, chain: Chain, device: str | None = None) -> Photo:
     """A file's picture, or all of an animation: grey may become coloured, and opaque transparent."""
-    frames = [_in_colour(frame, alpha=chain.writes_alpha) for frame in photo.frames]
-    with FramePipeline(photo.width, photo.height, device=device) as pipeline:
-        made = [np.asarray(result) for result in pipeline.map(frames, chain)]
-    if photo.channels == "grey" and all(map(_is_grey, made)):
+    return photo.with_frames(filter_frames(list(photo.frames), chain, device))
+
+
+def filter_frames(frames: list[Array], chain: Chain, device: str | None = None) -> list[Array]:
+    """The same for frames alone. They are taken out of the list, so that whoever holds them nowhere else
+    has a large photo in memory twice at most."""
+    height, width = frames[0].shape[:2]
+    grey = frames[0].ndim == 2
+    for number, frame in enumerate(frames):
+        frames[number] = _in_colour(frame, alpha=chain.writes_alpha)
+    del frame
+    if len(frames) == 1:  # a frame pipeline keeps more than one picture needs
+        made = [_filter_alone(frames, chain, device)]
+    else:
+        with FramePipeline(width, height, device=device) as pipeline:
+            made = [np.asarray(result) for result in pipeline.map(frames, chain)]
+    if grey and all(map(_is_grey, made)):
         made = [np.ascontiguousarray(frame[..., 0]) for frame in made]
-    return photo.with_frames(made)
+    return made
+
+
+def _filter_alone(frames: list[Array], chain: Chain, device: str | None) -> Array:
+    """The only frame, taken out of the list; each form of it is let go before the next but one is made."""
+    picture, engine = take_picture(frames.pop(), who="filter"), engine_of(device)
+    if chain.is_open:
+        chain = measured(chain, picture, engine)
+    layout = picture.layout
+    source = upload_to(picture, engine)
+    del picture
+    output = new_buffer(engine, output_type(chain, layout))
+    Program(engine, chain, layout, source, output).pipeline.run()
+    source.close()
+    result = read_result(output)
+    return result if layout.has_alpha else drop_alpha(result)
 
 
 def _in_colour(frame: Array, *, alpha: bool) -> Array:

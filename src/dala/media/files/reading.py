@@ -21,6 +21,7 @@ from dala.media.files.photo import Photo, Pixels
 
 GREY = ("1", "L", "LA", "La", "I", "I;16", "I;16B", "I;16L", "I;16N", "F")
 DAMAGE = (ValueError, TypeError, SyntaxError, LookupError, ArithmeticError, EOFError, struct.error)
+STRIP = 1 << 20  # pixels that are taken out of Pillow at once
 SAVED_LATER = ("compression", "progressive")  # what Pillow's info says of how a file was written
 
 
@@ -138,7 +139,20 @@ def _pixels(opened: Any) -> Pixels:
         return _through_profiles(opened, "LAB")
     clear = "transparency" in opened.info or mode in ("LA", "La", "PA", "RGBA", "RGBa")
     working = "RGBA" if clear else "L" if mode in ("1", "L") else "RGB"
-    return np.asarray(opened if mode == working else opened.convert(working))
+    return _in_strips(opened if mode == working else opened.convert(working))
+
+
+def _in_strips(opened: Any) -> Pixels:
+    """The pixels, some rows at a time: all at once, Pillow holds them twice on their way."""
+    if opened.width * opened.height <= STRIP:
+        return np.asarray(opened)
+    shape = (opened.height, opened.width, *[len(opened.getbands())][: opened.mode != "L"])
+    pixels = np.empty(shape, np.uint8)
+    rows = max(1, STRIP // opened.width)
+    for top in range(0, opened.height, rows):
+        strip = opened.crop((0, top, opened.width, min(top + rows, opened.height)))
+        pixels[top : top + rows] = np.asarray(strip)
+    return pixels
 
 
 def _sampling(opened: Any) -> dict[str, Any]:
