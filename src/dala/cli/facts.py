@@ -16,6 +16,7 @@ EXTRAS = {  # what `pip install 'dala-gpu[…]'` brings
     "text": ("uharfbuzz", "pillow"),
     "ml": ("onnxruntime",),
     "cli": ("typer", "rich", "pillow"),
+    "fleet": ("av", "pillow", "ray"),
 }
 
 

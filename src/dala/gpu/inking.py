@@ -168,6 +168,7 @@ class Inking:
 
     def draw_text(
         self,
+        /,
         x: float,
         y: float,
         text: Any,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias, TypeVar
 
+import numpy as np
+
 from dala.compute.buffers import Buffer
 from dala.compute.engine import Engine
 from dala.errors import DeviceError
