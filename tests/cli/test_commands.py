@@ -79,6 +79,7 @@ Commands
   demo     A clip before and after: videos, a contact sheet, plan and speed.
   info     Version, devices and installed extras.
   doctor   What works here, what is missing, and the command that helps.
+  fleet    Long videos and many files, by all cores or a Ray cluster.
 
 Options
 """
