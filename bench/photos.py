@@ -7,7 +7,7 @@ python bench/photos.py --json FILE    the numbers too
 Each does the same work by its own command: decode a JPEG, an S-curve, a tint of dark and of light tones,
 less saturation, a vignette, encode a JPEG of quality 92; as many processes or threads as there are cores.
 Peers get curve and tint as what they do best: a table per channel (ImageMagick -clut, vips maplut), a
-colour matrix and a product with a ready vignette. Needs convert (imagemagick) and vips (libvips-tools); with
+colour matrix, a product with a ready vignette. Needs convert (imagemagick) and vips (libvips-tools); with
 pyvips, libvips runs as one streaming pipeline, as it is meant to, and without as four commands.
 """
 
