@@ -5,9 +5,9 @@ python bench/photos.py --photos 8     fewer
 python bench/photos.py --json FILE    the numbers too
 
 Each does the same work by its own command: decode a JPEG, an S-curve, a tint of dark and of light tones,
-less saturation, a vignette, encode a JPEG of quality 92; as many processes or threads as there are cores. Peers
-get curve and tint as what they do best: a table per channel (ImageMagick -clut, vips maplut), a colour
-matrix and a product with a ready vignette. Needs convert (imagemagick) and vips (libvips-tools); with
+less saturation, a vignette, encode a JPEG of quality 92; as many processes or threads as there are cores.
+Peers get curve and tint as what they do best: a table per channel (ImageMagick -clut, vips maplut), a
+colour matrix, a product with a ready vignette. Needs convert (imagemagick) and vips (libvips-tools); with
 pyvips, libvips runs as one streaming pipeline, as it is meant to, and without as four commands.
 """
 
@@ -153,15 +153,7 @@ def measure(name: str, photos: list[Path], work) -> dict[str, float]:  # type: i
     wall = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    peak = (
-        after.ru_maxrss * 1024 / 1e6 * at_once
-    )  # of the largest child so far: run the smallest first
-    found = {
-        "seconds": wall,
-        "cpu_seconds": cpu,
-        "photos_per_s": len(photos) / wall,
-        "peak_mb": peak,
-    }
+    found = {"seconds": wall, "cpu_seconds": cpu, "photos_per_s": len(photos) / wall}
     print(f"{name:<12} {wall:7.1f} s  {cpu:7.1f} s of CPU  {len(photos) / wall:5.2f} photos/s")
     return found
 
