@@ -293,9 +293,9 @@ def test_in_place_and_asynchronously() -> None:
         (Path("a.png"), "color must be an array, got PosixPath('a.png')"),
         (object, "color must be an array, got <class 'object'>"),
         (1j, "color must be an array, got 1j"),
-        ([[1, 2]], "color: expected floats, or bytes 0..255, got int64; convert it first"),
-        (np.zeros((1, 1), np.uint16),
-         "color: expected floats, or bytes 0..255, got uint16; convert it first"),
+        ([[1, 2]], "color: expected floats, uint8 or uint16, got int64; convert it first"),
+        (np.zeros((1, 1), np.int16),
+         "color: expected floats, uint8 or uint16, got int16; convert it first"),
         ([[1.0], [1.0, 2.0]], "color: its rows have different lengths"),
         ([], "color: expected (rows, columns, 4), (rows, columns, 3), (rows, columns) or (columns,), "
              "got (0,)"),
