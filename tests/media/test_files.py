@@ -19,7 +19,7 @@ from dala import media
 from dala.cli.photo import filter_photo
 from dala.errors import LossError, LossWarning, MediaError, UnsupportedError
 from dala.media import Chain
-from dala.media.files import formats, tiff
+from dala.media.files import formats, reading, tiff
 
 Array = np.ndarray[Any, Any]
 ROWS, COLUMNS = 24, 36
@@ -570,3 +570,15 @@ def test_raw_photos_are_developed_to_16_bits(
     monkeypatch.setitem(__import__("sys").modules, "rawpy", Rawpy)
     (tmp_path / "a.NEF").write_bytes(b"x")
     np.testing.assert_array_equal(media.open(tmp_path / "a.NEF").pixels, pixels)
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA"])
+def test_large_pictures_are_taken_in_strips(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that do not fill the last strip, too."""
+    monkeypatch.setattr(reading, "STRIP", 1000)
+    shape = (77, 53, *[len(mode)][: mode != "L"])
+    pixels = np.random.default_rng(5).integers(0, 256, shape, np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "large.png")
+    assert np.array_equal(media.open(tmp_path / "large.png").pixels, pixels)
