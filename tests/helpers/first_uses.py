@@ -71,8 +71,8 @@ FURTHER: dict[str, Callable[[int, int], tuple[Any, ...]]] = {
     "replace_background": lambda w, h: (mask(w, h), photo(w, h)[::-1]),
 }
 NOT_FILTERS = {
-    "annotate", "Chain", "Frame", "FramePipeline", "Photo", "Step", "looks", "open", "process_frame", "save",
-    "stop_pipeline",
+    "annotate", "Chain", "Frame", "FramePipeline", "Photo", "Step", "looks", "open", "process_frame",
+    "save", "stop_pipeline",
     "start_pipeline", "apply_filter", "apply_filters",
 }  # fmt: skip
 

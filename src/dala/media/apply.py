@@ -146,7 +146,7 @@ def _filter_alone(frames: list[Array], chain: Chain, device: str | None) -> Arra
     source = upload_to(picture, engine)
     del picture
     output = new_buffer(engine, output_type(chain, layout))
-    Program(engine, chain, layout, source, output).pipeline.run()
+    Program(engine, chain, layout, source, output).run()
     source.close()
     result = read_result(output)
     return result if layout.has_alpha else drop_alpha(result)

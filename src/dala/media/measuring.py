@@ -39,5 +39,5 @@ def _filtered(picture: Picture, chain: Chain, engine: Engine) -> npt.NDArray[Any
         source = new_buffer(engine, picture.layout.type)
         write_picture(source, picture)
     output = new_buffer(engine, output_type(chain, picture.layout))
-    Program(engine, chain, picture.layout, source, output).pipeline.run()
+    Program(engine, chain, picture.layout, source, output).run()
     return read_result(output)
