@@ -67,13 +67,13 @@ FURTHER: dict[str, Callable[[int, int], tuple[Any, ...]]] = {
     "background_blur": lambda w, h: (mask(w, h),),
     "background_replace": lambda w, h: (mask(w, h), photo(w, h)[::-1]),
     "blend": lambda w, h: (photo(w, h)[::-1],),
+    "overlay": lambda w, h: (photo(w, h)[::-1],),
     "segmentation": lambda w, h: (mask(w, h),),
     "replace_background": lambda w, h: (mask(w, h), photo(w, h)[::-1]),
 }
 NOT_FILTERS = {
-    "annotate", "Chain", "Frame", "FramePipeline", "Photo", "Step", "looks", "open", "process_frame",
-    "save", "stop_pipeline",
-    "start_pipeline", "apply_filter", "apply_filters",
+    "Chain", "Frame", "FramePipeline", "Photo", "Step", "annotate", "apply_filter", "apply_filters",
+    "looks", "open", "process_frame", "save", "start_pipeline", "stop_pipeline",
 }  # fmt: skip
 
 

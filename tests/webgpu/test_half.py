@@ -297,7 +297,10 @@ VALUES: dict[str, dict[str, Any]] = {
 
 
 def random_chain(rng: random.Random, channels: str) -> list[Any]:
-    looking = ("auto_levels", "auto_white_balance")  # at a picture first; what comes of it is a curve
+    looking = (
+        "auto_levels",
+        "auto_white_balance",
+    )  # at a picture first; what comes of it is a curve
     names = [n for n in filter_names() if n not in looking and (n != "lut" or channels != "grey")]
     chain = []
     for _ in range(rng.randint(1, 5)):
