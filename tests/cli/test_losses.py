@@ -40,7 +40,7 @@ def test_a_loss_is_one_line_and_none_if_quiet(capfd: pytest.CaptureFixture[str])
     assert run("in.tif", "out.jpg", "--invert", "--overwrite", "--quiet") == 0
     assert capfd.readouterr().err == ""
     assert run("in.tif", "out.jpg", "--invert", "--overwrite", "--json") == 0
-    assert json.loads(capfd.readouterr().out)["files"][0]["lost"] == LINE
+    assert json.loads(capfd.readouterr().out)["files"][0]["notes"] == [LINE]
 
 
 def test_strict_makes_it_an_error_that_leaves_nothing(capfd: pytest.CaptureFixture[str]) -> None:

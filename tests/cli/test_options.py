@@ -57,7 +57,7 @@ def test_a_small_gif(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run("filter", "wide.mkv", "small.gif", "--gif", "--to", "0.4") == 0
     said = capfd.readouterr()
     assert "small.gif  480×240, 6 frames" in said.out
-    assert said.err == "dala filter: small.gif does not hold audio 1 (flac)\n"
+    assert said.err == "note: small.gif does not hold audio 1 (flac)\n"
     with Image.open("small.gif") as gif:
         assert (gif.size, gif.n_frames) == ((480, 240), 6)
     assert run("filter", "wide.mkv", "small.mp4", "--gif") == 1
@@ -86,7 +86,7 @@ def test_what_cannot_be_kept_is_said_once(counted: Path, capfd: pytest.CaptureFi
     assert told["notes"] == ["flac sound (encoded anew with libopus)"]
     assert run("filter", "a.mp4", "b.webm") == 0
     lines = capfd.readouterr().err.splitlines()
-    assert lines == ["dala filter: b.webm does not hold flac sound (encoded anew with libopus)"]
+    assert lines == ["note: b.webm does not hold flac sound (encoded anew with libopus)"]
     assert run("filter", "a.mp4", "c.webm", "--strict") == 1
     assert "c.webm does not hold flac sound" in capfd.readouterr().err
     assert not Path("c.webm").exists()

@@ -110,8 +110,8 @@ def test_arguments_out_of_place() -> None:
         ArgumentError, match=r"brightness: the size is followed by value, got 2 val"
     ):
         media.brightness(data, width, height, 0.2, 0.3)
-    with pytest.raises(ArgumentError, match=r"the size is followed by seed, got 2 values"):
-        media.generate_noise(8, 8, 1, 2)
+    with pytest.raises(ArgumentError, match=r"the size is followed by seed, frame, got 3 values"):
+        media.generate_noise(8, 8, 1, 2, 3)
     for wrong in ((), (3,)):
         with pytest.raises(
             ArgumentError, match=r"bytes need a width and a height right after them"

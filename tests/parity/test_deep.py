@@ -18,7 +18,7 @@ NOT_FILTERS = {
     "nv12_to_rgba", "yuv420p_to_rgba", "rgba_to_nv12", "rgba_to_yuv420p",
 }  # fmt: skip
 FILTERS = sorted(set(media.functions.__all__) - NOT_FILTERS)
-MASKS = {"background_blur", "background_replace"}
+MASKS = {"background_blur", "background_replace", "segmentation"}
 COLORED = {"lut", "chroma_key"}  # make colour or alpha of greys
 JUMPS = {"threshold", "posterize", "hue", "chroma_key"}  # a last place may become many levels
 PARAMS = {**VALUES, "crop": {"x": 3, "y": 2, "width": 20, "height": 15}}
@@ -39,7 +39,7 @@ def filtered(device: str, name: str, image: Array) -> Array:
     further: list[Array] = []
     if name in MASKS:
         further.append(photo(*image.shape[:2], seed=5))
-    if name in ("background_replace", "blend"):
+    if name in ("background_replace", "blend", "overlay"):
         further.append(photo(*image.shape, seed=9))
     if image.dtype == np.float32:
         further = [(f / 65535).astype(np.float32) for f in further]

@@ -135,9 +135,11 @@ def _is_quick(job: Job) -> bool:
 
 def _finish(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
     """The lines that remain of a file: what it became, and what of it was lost."""
-    said: list[str] = []
-    report_losses(outcome.output, outcome.notes, tell=said.append)
-    lost = Text(f"dala filter: {said[0]}", style="yellow") if said and shown else None
+    said = outcome.notes[:1]
+    if outcome.kind == "video":  # of a picture it is a whole sentence already
+        said = []
+        report_losses(outcome.output, outcome.notes, tell=said.append)
+    lost = Text.assemble(("note: ", "yellow"), said[0]) if said and shown else None
     line = _line(outcome) if shown else None
     if is_pipe(Path(outcome.output)):
         bars.finish(None, line)  # what goes to stdout is the result itself

@@ -13,7 +13,7 @@ from typing import Any
 
 from dala.errors import DalaError, FleetError, UnsupportedError
 from dala.fleet.journal import Record
-from dala.fleet.placement import Placement
+from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
 
 AHEAD = 4  # tasks that Ray holds for each worker, so that none waits for the driver
@@ -66,7 +66,7 @@ class RayCluster:
         options: dict[str, Any] = {
             "num_cpus": self.placement.threads,
             "max_retries": ATTEMPTS,  # of lost workers; errors of a task itself are told once
-            "runtime_env": {"env_vars": {"DALA_THREADS": str(self.placement.threads)}},
+            "runtime_env": {"env_vars": task_environment(self.placement.threads)},
         }
         if self._needs_gpu:
             options["num_gpus"] = 1

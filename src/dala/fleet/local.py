@@ -20,7 +20,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from dala.fleet.journal import Record
-from dala.fleet.placement import Placement
+from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
 
 PATIENCE_S = 5.0  # for a worker that was told to end, before it is killed
@@ -156,7 +156,7 @@ class _Worker:
         try:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "dala.fleet.worker"],
-                env={**os.environ, "DALA_THREADS": str(threads), "PYTHONPATH": paths},
+                env={**os.environ, **task_environment(threads), "PYTHONPATH": paths},
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
                 encoding="utf-8", start_new_session=True,  # a Ctrl-C is for whoever started the job
             )  # fmt: skip
