@@ -414,18 +414,18 @@ def test_passes_of_a_run_are_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_waking_is_measured_with_all_helpers() -> None:
-    """However few threads are wanted when that is first asked for. Alone: others would use the cores."""
+    """However few threads are wanted when that is first asked for. Alone: others would use the cores.
+
+    A single call may miss one that is just about to sleep: whoever measures asks several times.
+    """
     text = """
-        import time
         import dala
         from dala.backends.cpu.run import cores, pool
         cores.machine_threads = lambda: 4
-        pool.LONGEST_WAKE_NS = 100_000_000_000
-        pool.pool().start(3)
-        while pool.pool().serving < 3:  # one that is born too late is not waited for
-            time.sleep(0.001)
+        pool.LONGEST_WAKE_NS = 1_000_000_000
         with dala.use("cpu", threads=1):
-            assert max(pool.pool().measure_arrivals(3)) < pool.LONGEST_WAKE_NS
+            while max(pool.pool().measure_arrivals(3)) == pool.LONGEST_WAKE_NS:
+                pass  # for ever if one is never called: then the test ends it
         print("fine")
         """
     code, out, errors = run_to_the_end(textwrap.dedent(text))
