@@ -4,6 +4,7 @@ one line where something is not. Pillow (and tifffile for TIFF) say what the fil
 
 from __future__ import annotations
 
+import gc
 import struct
 import zlib
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from dala import media
 from dala.cli.photo import filter_photo
 from dala.errors import LossError, LossWarning, MediaError, UnsupportedError
 from dala.media import Chain
-from dala.media.files import formats, reading, tiff
+from dala.media.files import formats, lending, open_photo, save_photo, tiff
 
 Array = np.ndarray[Any, Any]
 ROWS, COLUMNS = 24, 36
@@ -572,13 +573,44 @@ def test_raw_photos_are_developed_to_16_bits(
     np.testing.assert_array_equal(media.open(tmp_path / "a.NEF").pixels, pixels)
 
 
-@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA"])
-def test_large_pictures_are_taken_in_strips(
-    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+MODES = ["L", "RGB", "RGBA"]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("mode", MODES)
+def test_pixels_in_one_block_and_in_several(
+    mode: str, whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rows that do not fill the last strip, too."""
-    monkeypatch.setattr(reading, "STRIP", 1000)
+    monkeypatch.setattr(lending, "WHOLE", 1 << 30 if whole else 4096)
+    usual = Image.core.get_block_size()
     shape = (77, 53, *[len(mode)][: mode != "L"])
     pixels = np.random.default_rng(5).integers(0, 256, shape, np.uint8)
-    Image.fromarray(pixels).save(tmp_path / "large.png")
-    assert np.array_equal(media.open(tmp_path / "large.png").pixels, pixels)
+    Image.fromarray(pixels).save(tmp_path / "photo.png")
+    assert np.array_equal(media.open(tmp_path / "photo.png").pixels, pixels)
+    lent = open_photo(tmp_path / "photo.png", lent=True)
+    assert lent.opaque == (whole and mode == "RGB")
+    assert lent.channels == {"L": "grey"}.get(mode, mode.lower())
+    assert np.array_equal(lent.pixels[..., : len(mode)] if lent.opaque else lent.pixels, pixels)
+    assert Image.core.get_block_size() == usual
+
+
+@pytest.mark.parametrize("ending", ["jpg", "png", "webp"])
+def test_lent_pixels_are_written_as_others_are(ending: str, tmp_path: Path) -> None:
+    pixels = np.random.default_rng(6).integers(0, 256, (40, 64, 3), np.uint8)
+    exif = Image.Exif()
+    exif[274] = 6  # turned
+    Image.fromarray(pixels).save(tmp_path / "photo.jpg", exif=exif)
+    save_photo(open_photo(tmp_path / "photo.jpg", lent=True), tmp_path / f"lent.{ending}")
+    media.save(media.open(tmp_path / "photo.jpg"), tmp_path / f"own.{ending}")
+    assert (tmp_path / f"lent.{ending}").read_bytes() == (tmp_path / f"own.{ending}").read_bytes()
+
+
+def test_lent_pixels_outlive_their_file(tmp_path: Path) -> None:
+    Image.new("RGB", (64, 64), (10, 20, 30)).save(tmp_path / "photo.png")
+    pixels = open_photo(tmp_path / "photo.png", lent=True).pixels
+    for _ in range(20):  # whose memory would be taken if it were free
+        media.open(tmp_path / "photo.png")
+    gc.collect()
+    assert (pixels == (10, 20, 30, 255)).all()
+    with pytest.raises(ValueError, match="read-only"):
+        pixels[0, 0] = 0

@@ -2,8 +2,9 @@
 
     jobs → queue → threads: decode → filter → encode → outcomes, in the order of the jobs
 
-Decoding, filtering and encoding run outside of Python's lock, so threads keep all cores busy. What is
-decoded lies in memory as a few copies of its pixels; ``Room`` lets no more of them in than fit.
+Decoding, filtering and encoding run outside of Python's lock, so threads keep all cores busy. A photo lies
+in memory twice, decoded and filtered; ``Room`` lets no more of them in than fit, and their memory is used
+again: the system takes as long to clear a photo's pages as decoding it does.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from dala.backends.host import physical_memory
+from dala.backends.host import SparePool, physical_memory
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 PIXELS_PER_WORKER = 32_000_000  # so that two cores do photos of 24 megapixels in 600 MB
-BYTES_PER_PIXEL = 12  # decoded, on the device, and filtered
+RGBA = 4  # bytes of a pixel
+BYTES_PER_PIXEL = 2 * RGBA + 4  # decoded, filtered, and what formats need besides
 M_MMAP_THRESHOLD, LARGE_BLOCK = -3, 8 << 20  # glibc's number of that option; bytes
 SHARE_OF_MEMORY = 4  # at most a quarter of what the machine has
 
@@ -40,6 +42,7 @@ class Room:
     def __init__(self, pixels: int) -> None:
         self._most = self._free = pixels
         self.alone = threading.Lock()  # for what uses all cores by itself
+        self.spare = SparePool(pixels * RGBA)  # memory of results: that of one serves the next
         self._changed = threading.Condition()
 
     @contextlib.contextmanager
@@ -63,9 +66,13 @@ def usual_room(workers: int) -> Room:
     return Room(max(1, min(workers * PIXELS_PER_WORKER, most)))
 
 
-def give_memory_back() -> None:
-    """Let glibc return large blocks when they are freed. By itself it keeps those of Pillow, 16 MB each,
-    for the thread that had them: two threads then hold a photo's worth each that nobody uses."""
+def keep_memory(workers: int) -> None:
+    """Have Pillow use a photo's memory again for the next one, and glibc return what else is large when it
+    is freed: by itself it keeps that for the thread that had it, where nobody else can use it.
+    """
+    from dala.media.files.lending import keep_blocks
+
+    keep_blocks(workers)
     if sys.platform == "linux":
         set_option = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries have none
         if set_option is not None:

@@ -19,7 +19,7 @@ from rich.text import Text
 
 import dala
 from dala.cli.bars import Bars
-from dala.cli.batch import Crew, Room, count_cores, give_memory_back, usual_room
+from dala.cli.batch import Crew, Room, count_cores, keep_memory, usual_room
 from dala.cli.captions import Caption
 from dala.cli.films import is_numbered, is_pipe, is_piped_or_numbered, plan_film
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
@@ -118,7 +118,7 @@ def _outcomes(
             bars.begin(job.source.name)
             yield attempt(job)
         return
-    give_memory_back()
+    keep_memory(workers)
     numbers = {job: number for number, job in enumerate(pictures)}
     with Crew(pictures, attempt, workers) as crew:
         for job in jobs:
@@ -220,7 +220,7 @@ def _filter_picture(
             settings.caption.of(job.source.name) if settings.caption else None,
             strict=settings.video.strict,
             tell=outcome.notes.append,
-            alone=room.alone,
+            room=room,
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
+from dala.backends.host import HostArray
+from dala.cli.batch import Room, usual_room
 from dala.cli.captions import Caption
 from dala.cli.mistakes import Failed
+from dala.ir.arrays import ArrayType
 from dala.media import Chain
 from dala.media.apply import filter_frames
 from dala.media.files import Photo, format_of, open_photo, save_photo
@@ -27,22 +31,36 @@ def filter_photo(
     *,
     strict: bool = False,
     tell: Callable[[str], None] | None = None,
-    alone: AbstractContextManager[object] | None = None,
+    room: Room | None = None,
 ) -> tuple[int, int]:
     """Read ``source``, filter it, and write it to ``write`` in the format of ``target``; the new size."""
     form = format_of(target)
-    photo = open_photo(source)
+    photo = open_photo(source, lent=True)
     if len(photo.frames) > 1 and form not in ANIMATED:
         raise Failed(
             f"{source} has {len(photo.frames)} frames; {target.suffix} files have only one"
         )
-    frames, photo = list(photo.frames), photo.with_frames(())
-    with alone or nullcontext():  # filters use all cores, and two copies of the picture
-        made = photo.with_frames(filter_frames(frames, chain))
-    if caption is not None:
-        made = _captioned(made, caption)
-    save_photo(made, target, quality=quality, strict=strict, write_to=write, tell=tell)
-    return made.width, made.height
+    with ExitStack() as until_written:
+        made = _filtered(photo, chain, room or usual_room(1), until_written)
+        del photo  # of which nothing is needed any more: the next one is decoded there
+        if caption is not None:
+            made = _captioned(made, caption)
+        save_photo(made, target, quality=quality, strict=strict, write_to=write, tell=tell)
+        return made.width, made.height
+
+
+def _filtered(photo: Photo, chain: Chain, room: Room, until_written: ExitStack) -> Photo:
+    """The photo behind the chain; its memory is used again afterwards."""
+
+    def take(type_: ArrayType) -> HostArray:
+        array = room.spare.take(type_)
+        until_written.callback(room.spare.give, array)
+        return array
+
+    frames = list(photo.frames)
+    photo = replace(photo, frames=(), opaque=photo.opaque and not chain.writes_alpha)
+    with room.alone:  # filters use all cores
+        return photo.with_frames(filter_frames(frames, chain, room=take))
 
 
 def _captioned(photo: Photo, caption: Caption) -> Photo:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from dala.backends.host import HostArray, HostDevice
 from dala.compute.buffers import Buffer
 from dala.compute.engine import Engine
 from dala.errors import DeviceError
+from dala.ir.arrays import ArrayType
 from dala.language.kernel import Kernel
 from dala.media.chain import Chain, Filters, find_filter, make_step
 from dala.media.files.photo import Photo
@@ -119,16 +121,22 @@ def apply_to_photo(photo: Photo, chain: Chain, device: str | None = None) -> Pho
     return photo.with_frames(filter_frames(list(photo.frames), chain, device))
 
 
-def filter_frames(frames: list[Array], chain: Chain, device: str | None = None) -> list[Array]:
+def filter_frames(
+    frames: list[Array],
+    chain: Chain,
+    device: str | None = None,
+    room: Callable[[ArrayType], HostArray] | None = None,
+) -> list[Array]:
     """The same for frames alone. They are taken out of the list, so that whoever holds them nowhere else
-    has a large photo in memory twice at most."""
+    has a large photo in memory twice at most. ``room`` gives the memory for a result on a host device.
+    """
     height, width = frames[0].shape[:2]
     grey = frames[0].ndim == 2
     for number, frame in enumerate(frames):
         frames[number] = _in_colour(frame, alpha=chain.writes_alpha)
     del frame
     if len(frames) == 1:  # a frame pipeline keeps more than one picture needs
-        made = [_filter_alone(frames, chain, device)]
+        made = [_filter_alone(frames, chain, device, room)]
     else:
         with FramePipeline(width, height, device=device) as pipeline:
             made = [np.asarray(result) for result in pipeline.map(frames, chain)]
@@ -137,7 +145,12 @@ def filter_frames(frames: list[Array], chain: Chain, device: str | None = None) 
     return made
 
 
-def _filter_alone(frames: list[Array], chain: Chain, device: str | None) -> Array:
+def _filter_alone(
+    frames: list[Array],
+    chain: Chain,
+    device: str | None,
+    room: Callable[[ArrayType], HostArray] | None,
+) -> Array:
     """The only frame, taken out of the list; each form of it is let go before the next but one is made."""
     picture, engine = take_picture(frames.pop(), who="filter"), engine_of(device)
     if chain.is_open:
@@ -145,7 +158,9 @@ def _filter_alone(frames: list[Array], chain: Chain, device: str | None) -> Arra
     layout = picture.layout
     source = upload_to(picture, engine)
     del picture
-    output = new_buffer(engine, output_type(chain, layout))
+    type_ = output_type(chain, layout)
+    own = room is not None and isinstance(engine.device, HostDevice)
+    output = Buffer(engine, type_, room(type_)) if room and own else new_buffer(engine, type_)
     Program(engine, chain, layout, source, output).run()
     source.close()
     result = read_result(output)
@@ -166,6 +181,10 @@ def _is_grey(frame: Array) -> bool:
 def upload_to(picture: Picture, engine: Engine) -> Buffer:
     if isinstance(picture.pixels, Buffer):
         return picture.pixels
+    if isinstance(engine.device, HostDevice) and picture.layout.has_alpha:
+        lent = HostArray.lent(picture.pixels.reshape(picture.layout.type.shape))
+        if lent is not None:  # what is waited for can be read where it lies
+            return Buffer(engine, lent.type, lent)
     source = new_buffer(engine, picture.layout.type)
     write_picture(source, picture)
     return source

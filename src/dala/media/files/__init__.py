@@ -3,7 +3,7 @@
 photo.py      Photo: pixels and metadata       formats.py   which formats, plug-ins, hints
 reading.py    a file → a Photo                 writing.py   a Photo → a file, and its losses
 metadata.py   ICC, EXIF, XMP, orientation      deep_png.py  PNG of 16 bits in colour
-tiff.py       TIFF of 16 bits and floats
+tiff.py       TIFF of 16 bits and floats       lending.py   Pillow's memory, read where it lies
 
 open → upright, deep → (filters) → save: what the format cannot hold is said in one line
 """

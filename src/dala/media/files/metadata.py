@@ -99,6 +99,9 @@ def _dpi(dpi: Any) -> tuple[float, float] | None:
 
 def turn_upright(pixels: Pixels, orientation: int) -> Pixels:
     """Pixels as EXIF says that they should be seen."""
+    if orientation > 1 and pixels.ndim == 3 and pixels.shape[2] == 4 and pixels.itemsize < 4:
+        words = pixels.view(np.uint32 if pixels.itemsize == 1 else np.uint64)  # a pixel at a time
+        return turn_upright(words[..., 0], orientation)[..., None].view(pixels.dtype)
     turned = {
         2: lambda p: p[:, ::-1],
         3: lambda p: p[::-1, ::-1],

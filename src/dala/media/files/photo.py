@@ -55,6 +55,7 @@ class Photo:
     )  # of that format: subsampling, compression
     inks: bool = False  # it was CMYK, and its pixels are RGB now
     grey: bool = False  # it was grey in the file, whatever it is made of now
+    opaque: bool = False  # it is RGB in four channels, the last of them 255 everywhere
 
     @property
     def pixels(self) -> Pixels:
@@ -79,7 +80,7 @@ class Photo:
     @property
     def channels(self) -> str:
         """``grey``, ``rgb`` or ``rgba``."""
-        count = self.pixels.shape[2] if self.pixels.ndim == 3 else 1
+        count = 3 if self.opaque else self.pixels.shape[2] if self.pixels.ndim == 3 else 1
         return {1: "grey", 3: "rgb", 4: "rgba"}[count]
 
     def with_frames(self, frames: Sequence[Pixels]) -> Photo:

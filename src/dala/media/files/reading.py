@@ -16,23 +16,26 @@ import numpy as np
 from dala.errors import MediaError, UnsupportedError
 from dala.media.files import deep_png, tiff
 from dala.media.files.formats import ANIMATED, RAW, READ, hint_for, pillow
+from dala.media.files.lending import in_one_block, lend_pixels
 from dala.media.files.metadata import read_metadata, read_tiff_metadata, turn_upright
 from dala.media.files.photo import Photo, Pixels
+from dala.media.packing import drop_alpha
 
 GREY = ("1", "L", "LA", "La", "I", "I;16", "I;16B", "I;16L", "I;16N", "F")
 DAMAGE = (ValueError, TypeError, SyntaxError, LookupError, ArithmeticError, EOFError, struct.error)
-STRIP = 1 << 20  # pixels that are taken out of Pillow at once
 SAVED_LATER = ("compression", "progressive")  # what Pillow's info says of how a file was written
 
 
-def open_photo(path: str | os.PathLike[str]) -> Photo:
-    """What ``dala.media.open`` does."""
+def open_photo(path: str | os.PathLike[str], *, lent: bool = False) -> Photo:
+    """What ``dala.media.open`` does. With ``lent``, an RGB picture may be opaque RGBA in Pillow's own
+    memory (``Photo.opaque``), which saves a copy of it.
+    """
     path = Path(path)
     image = pillow("open")
     try:
         with path.open("rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Pillow mumbles about EXIF and sizes
-            return _read(path, file, image)
+            return _read(path, file, image, lent)
     except image.UnidentifiedImageError as error:
         raise MediaError(f"{path}: {_why_unknown(path)}") from error
     except image.DecompressionBombError as error:
@@ -53,7 +56,7 @@ def _why_unknown(path: Path) -> str:
     return hint_for(path) or "not a picture that can be read"
 
 
-def _read(path: Path, file: BinaryIO, image: Any) -> Photo:
+def _read(path: Path, file: BinaryIO, image: Any, lent: bool) -> Photo:
     if path.suffix.lower() in RAW:
         return _read_raw(path)
     tags = tiff.read_tags(file)
@@ -61,8 +64,11 @@ def _read(path: Path, file: BinaryIO, image: Any) -> Photo:
     if layout is not None:
         return _read_deep_tiff(tags, layout, file, image)
     file.seek(0)
-    with image.open(file, formats=[f for f in READ if f in image.OPEN]) as opened:
-        return _take(opened, path, lambda: image.open(path, formats=("PNG",)))
+    with (
+        image.open(file, formats=[f for f in READ if f in image.OPEN]) as opened,
+        in_one_block(image),
+    ):
+        return _take(opened, path, lambda: image.open(path, formats=("PNG",)), lent)
 
 
 def _read_deep_tiff(tags: Any, layout: tiff.Layout, file: BinaryIO, image: Any) -> Photo:
@@ -78,34 +84,40 @@ def _read_deep_tiff(tags: Any, layout: tiff.Layout, file: BinaryIO, image: Any) 
     return Photo((frame,), metadata, "TIFF", settings, grey=layout.samples < 3)
 
 
-def _take(opened: Any, path: Path, reopen: Callable[[], Any]) -> Photo:
+def _take(opened: Any, path: Path, reopen: Callable[[], Any], lent: bool) -> Photo:
     count = getattr(opened, "n_frames", 1)
     if opened.format == "TIFF" and count > 1:
         raise MediaError(f"{count} pages; split them into files first")
     if opened.format in ANIMATED and count > 1:
         return _read_frames(opened, count)
-    deep = deep_png.is_deep(opened)
     settings = {key: opened.info[key] for key in SAVED_LATER if key in opened.info}
     settings |= _sampling(opened)
-    if deep:
-        grey = deep_png.is_grey(opened)
+    if deep_png.is_deep(opened):
+        grey, opaque = deep_png.is_grey(opened), False
         frame = deep_png.read_deep(opened, reopen)
         metadata, orientation = read_metadata(opened)
     else:
         opened.load()
         metadata, orientation = read_metadata(opened)
         grey = opened.mode in GREY
-        if opened.format == "HEIF" and opened.info.get("bit_depth", 8) > 8:
-            frame = _deep_heif(path)
-        elif opened.mode == "CMYK":
-            frame = _light_of_inks(opened, metadata.icc_profile)
+        if opened.mode == "CMYK":
+            frame = turn_upright(_light_of_inks(opened, metadata.icc_profile), orientation)
             metadata = replace(metadata, icc_profile=None)  # its pixels are sRGB now
-            return Photo(
-                (turn_upright(frame, orientation),), metadata, opened.format, settings, inks=True
-            )
-        else:
-            frame = _pixels(opened)
-    return Photo((turn_upright(frame, orientation),), metadata, opened.format, settings, grey=grey)
+            return Photo((frame,), metadata, opened.format, settings, inks=True)
+        frame, opaque = _frame_of(opened, path, lent)
+    frame = turn_upright(frame, orientation)
+    return Photo((frame,), metadata, opened.format, settings, grey=grey, opaque=opaque)
+
+
+def _frame_of(opened: Any, path: Path, lent: bool) -> tuple[Pixels, bool]:
+    """The pixels, and whether they are RGB that lies as opaque RGBA."""
+    if opened.format == "HEIF" and opened.info.get("bit_depth", 8) > 8:
+        return _deep_heif(path), False
+    if lent and opened.mode == "RGB" and "transparency" not in opened.info:
+        shared = lend_pixels(opened)
+        if shared is not None:
+            return shared, True
+    return _pixels(opened), False
 
 
 def _read_frames(opened: Any, count: int) -> Photo:
@@ -139,20 +151,11 @@ def _pixels(opened: Any) -> Pixels:
         return _through_profiles(opened, "LAB")
     clear = "transparency" in opened.info or mode in ("LA", "La", "PA", "RGBA", "RGBa")
     working = "RGBA" if clear else "L" if mode in ("1", "L") else "RGB"
-    return _in_strips(opened if mode == working else opened.convert(working))
-
-
-def _in_strips(opened: Any) -> Pixels:
-    """The pixels, some rows at a time: all at once, Pillow holds them twice on their way."""
-    if opened.width * opened.height <= STRIP:
+    opened = opened if mode == working else opened.convert(working)
+    shared = lend_pixels(opened)
+    if shared is None:
         return np.asarray(opened)
-    shape = (opened.height, opened.width, *[len(opened.getbands())][: opened.mode != "L"])
-    pixels = np.empty(shape, np.uint8)
-    rows = max(1, STRIP // opened.width)
-    for top in range(0, opened.height, rows):
-        strip = opened.crop((0, top, opened.width, min(top + rows, opened.height)))
-        pixels[top : top + rows] = np.asarray(strip)
-    return pixels
+    return drop_alpha(shared) if working == "RGB" else shared
 
 
 def _sampling(opened: Any) -> dict[str, Any]:

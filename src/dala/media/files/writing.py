@@ -18,6 +18,7 @@ from dala.media.files.formats import ANIMATED, DEEP, HOLDS, LOSSY, OPAQUE, forma
 from dala.media.files.metadata import XMP_KEY, tiff_tags
 from dala.media.files.photo import Metadata, Photo, Pixels
 from dala.media.losses import report_losses
+from dala.media.packing import drop_alpha
 
 QUALITY = 92
 KEPT = {
@@ -48,7 +49,9 @@ def save_photo(
     report_losses(path, list(find_losses(photo, form)), strict=strict, tell=tell)
     if _has_grey_profile(photo):
         photo = replace(photo, metadata=replace(photo.metadata, icc_profile=None))
-    frames = [_fitting(frame, form) for frame in photo.frames]
+    if photo.opaque and form != "JPEG":  # which alone takes them as they lie
+        photo = replace(photo, frames=tuple(map(drop_alpha, photo.frames)), opaque=False)
+    frames = photo.frames if photo.opaque else [_fitting(frame, form) for frame in photo.frames]
     try:
         _write(replace(photo, frames=tuple(frames)), write_to or path, form, quality)
     except (OSError, ValueError) as error:
@@ -134,7 +137,7 @@ def _is_grey(pixels: Pixels) -> bool:
 
 def _write_with_pillow(photo: Photo, path: Path, form: str, quality: int) -> None:
     image = pillow("save")
-    images = [image.fromarray(np.ascontiguousarray(frame)) for frame in photo.frames]
+    images = [_as_pillow(image, frame, photo.opaque) for frame in photo.frames]
     if form == "PNG" and photo.grey and photo.channels == "rgba" and _is_grey(photo.pixels):
         images = [made.convert("LA") for made in images]
     if form == "WEBP":
@@ -147,6 +150,15 @@ def _write_with_pillow(photo: Photo, path: Path, form: str, quality: int) -> Non
     if len(images) > 1:
         options |= _animation_options(photo.metadata, form, images)
     images[0].save(path, form, **options)
+
+
+def _as_pillow(image: Any, frame: Pixels, opaque: bool) -> Any:
+    """A frame for Pillow; what it can read where it lies is not copied."""
+    frame = np.ascontiguousarray(frame)
+    if opaque:
+        size = frame.shape[1], frame.shape[0]
+        return image.frombuffer("RGBX", size, frame, "raw", "RGBX", 0, 1)
+    return image.fromarray(frame)
 
 
 def _metadata_options(metadata: Metadata, form: str) -> Iterator[tuple[str, Any]]:
