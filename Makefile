@@ -6,7 +6,7 @@ RUN ?= # a Python that has the package's needs and pytest already, instead of th
 WORKERS ?= 2 # processes that run tests; more need more memory, as each uses all cores
 MINUTES ?= 3 # of `make soak`
 
-.PHONY: demo test test-gpu fuzz soak lint bench clean
+.PHONY: demo test test-gpu fuzz soak lint bench package clean
 
 demo: $(VENV)/.installed
 	$(BIN)/dala demo examples/assets/astronaut.jpg
@@ -48,6 +48,11 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/video.py
 	$(BIN)/python bench/text.py
 	$(BIN)/python bench/readme.py
+
+# sdist and wheel, built, checked, installed in an empty environment and tested there
+package: $(VENV)/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6'
+	$(BIN)/python tools/package.py
 
 # Debian splits venv off Python; without it `python3 -m venv` leaves a folder without pip.
 $(VENV)/bin/pip:

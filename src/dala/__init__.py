@@ -8,7 +8,7 @@
     compute    what a user holds          gpu        surfaces: drawing, windows
     text       fonts, layout, glyphs      media      filters on pictures, frames
     video      files, cameras, streams    ml         models from ONNX files
-    fleet      jobs for many processes
+    scene      layers over time           fleet      jobs for many processes
     cli        the command ``dala`` (__main__.py: ``python -m dala``)
 
     for all of them:  errors.py, colors.py, once.py (made once), closing.py (held, and let go), threads.py,

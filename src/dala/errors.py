@@ -30,6 +30,7 @@
     ├── VideoError            (RuntimeError)  a video cannot be read or written
     │   ├── VideoFileError    (OSError)       the system refuses: no such file, no permission, disk full
     │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
+    ├── SubtitleError         (ValueError)    a text is no subtitles; says what was expected
     ├── FleetError            (RuntimeError)  a job for several workers cannot be done, or not here
     ├── ModelError            (ValueError)    a model cannot be read or run; says what and where
     │   ├── ModelNotFoundError (LookupError)  no model of that name, or its weights are not here
@@ -224,6 +225,19 @@ class DamagedVideoError(VideoError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return functools.partial(DamagedVideoError, frames=self.frames), self.args
+
+
+class SubtitleError(DalaError, ValueError):
+    """A text is no subtitles of the kind it was taken for, or there are too many.
+
+    >>> from dala.errors import SubtitleError
+    >>> from dala.scene.subtitles import parse_vtt
+    >>> try:
+    ...     parse_vtt("1")
+    ... except SubtitleError as error:
+    ...     print(error)
+    WebVTT begins with a line WEBVTT, got '1'; parse_srt reads SubRip
+    """
 
 
 class FleetError(DalaError, RuntimeError):

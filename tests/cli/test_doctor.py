@@ -10,7 +10,7 @@ import pytest
 
 from dala.backends.webgpu.doctor import Found
 from dala.cli.doctor import Patient, examine, prescription
-from dala.cli.facts import EXTRAS, find_extras
+from dala.cli.facts import ADDS, EXTRAS, find_extras
 
 HEALTHY = Patient(
     gpu=Found("linux", wgpu=True, adapters=(("Card", False),), display=True),
@@ -81,8 +81,9 @@ def test_extras_are_those_of_the_package() -> None:
     declared = tomllib.loads(text)["project"]["optional-dependencies"]
     for extra, packages in EXTRAS.items():
         assert tuple(re.split("[>=<]", p)[0] for p in declared[extra]) == packages
-    others = {"all", "bench", "dev"}
+    others = {"all", "bench", "dev", "docs", "package"}
     assert set(declared) == {*EXTRAS, *others}
+    assert set(ADDS) == {*EXTRAS, "all"}
 
 
 def test_extras_know_their_packages() -> None:

@@ -102,6 +102,17 @@ def test_without_the_extra_one_line_says_what_to_install(package: str, tmp_path:
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize("arguments", [(), ("--help",)])
+def test_without_the_extra_the_bare_command_says_what_extras_add(
+    arguments: tuple[str, ...],
+) -> None:
+    done = without("typer", *arguments)
+    assert done.returncode == 1
+    for extra in ("image", "webgpu", "video", "cli", "all"):
+        assert f"pip install 'dala-gpu[{extra}]'" in done.stderr
+    assert "the command dala" in done.stderr
+
+
 def test_the_doctor_needs_no_extra() -> None:
     done = without("typer", "doctor")
     assert done.returncode == 0, done.stderr

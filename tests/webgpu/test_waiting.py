@@ -128,17 +128,20 @@ def test_an_error_of_the_driver_ends_a_wait(gpu: WebGpuDevice) -> None:
     waiter = waiting.AskingWaiter(gpu.gpu)
     lib, ffi = waiter._lib, waiter._ffi
     text = ffi.new("char[]", b"device removed")
+    speaks = len(ffi.typeof("WGPUQueueWorkDoneCallback").args) == 4  # from wgpu-py 0.32 on
 
     def fail(queue: Any, info: Any) -> None:
         message = ffi.new("WGPUStringView *", {"data": text, "length": 14})
-        info.callback(lib.WGPUQueueWorkDoneStatus_Error, message[0], info.userdata1, ffi.NULL)
+        words = [message[0]] if speaks else []
+        info.callback(lib.WGPUQueueWorkDoneStatus_Error, *words, info.userdata1, ffi.NULL)
 
     mode = lib.WGPUCallbackMode_AllowProcessEvents
     waiter._lib = SimpleNamespace(
         wgpuQueueOnSubmittedWorkDone=fail, WGPUCallbackMode_AllowProcessEvents=mode
     )
-    with pytest.raises(RuntimeError, match=r"did not finish \(status 3\): device removed"):
+    with pytest.raises(RuntimeError, match=r"did not finish \(status \d\): ") as caught:
         waiter.until_done("a kernel")
+    assert str(caught.value).endswith("device removed" if speaks else ": ")
 
 
 def test_what_one_thread_is_told_ends_the_waits_of_others() -> None:

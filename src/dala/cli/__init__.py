@@ -64,4 +64,8 @@ def _without_extra(given: list[str], missing: str) -> int:
         show_doctor()
         return 0
     print(f"dala: the command line needs {missing}: {INSTALL}", file=sys.stderr)
+    if not given or given[0] in ("-h", "--help"):
+        from dala.cli.facts import extras_in_words
+
+        print(f"\n`import dala` works without. Extras:\n{extras_in_words()}", file=sys.stderr)
     return 1

@@ -18,6 +18,17 @@ EXTRAS = {  # what `pip install 'dala-gpu[…]'` brings
     "cli": ("typer", "rich", "pillow"),
     "fleet": ("av", "pillow", "ray"),
 }
+ADDS = {  # and what that adds
+    "image": "picture files: JPEG, PNG, TIFF, WebP, AVIF",
+    "webgpu": "any GPU: Vulkan, Metal, DX12",
+    "window": "surfaces in windows, with keys and mouse",
+    "video": "video files, cameras, streams",
+    "text": "text in every script",
+    "ml": "models from ONNX files on the CPU",
+    "cli": "the command dala",
+    "fleet": "jobs on a Ray cluster",
+    "all": "all of these but Ray",
+}
 
 
 @dataclass(frozen=True)
@@ -30,7 +41,18 @@ class Extra:
 
     @property
     def command(self) -> str:
-        return f"pip install 'dala-gpu[{self.name}]'"
+        return install_command(self.name)
+
+
+def install_command(extra: str) -> str:
+    """What a person types to get it."""
+    return f"pip install 'dala-gpu[{extra}]'"
+
+
+def extras_in_words() -> str:
+    """What every extra adds, one a line; for those who have none of them yet."""
+    width = max(len(install_command(name)) for name in ADDS)
+    return "\n".join(f"  {install_command(n):<{width}}  {adds}" for n, adds in ADDS.items())
 
 
 def find_extras() -> list[Extra]:
@@ -104,5 +126,6 @@ def show_info(*, as_json: bool) -> None:
     rows = []
     for extra in find_extras():
         have = ", ".join(f"{package} {version}" for package, version in extra.found.items())
-        rows.append((extra.name, extra.command if extra.missing else have))
+        lack = f"{extra.command} adds {ADDS[extra.name]}"
+        rows.append((extra.name, lack if extra.missing else have))
     say_columns(rows)

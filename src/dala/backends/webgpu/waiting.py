@@ -147,7 +147,7 @@ def _work_done() -> Any:
         wait = _waits.get(int(ffi.cast("intptr_t", number)))
         if wait is None:  # nobody waits any more
             return
-        if message.data:
+        if message is not None and message.data:
             wait.message = ffi.unpack(message.data, message.length).decode(errors="replace")
         wait.status = status  # last: the waiting thread looks at it
 
@@ -155,16 +155,19 @@ def _work_done() -> Any:
         """A signal handler's exception (Ctrl-C) fell into the callback: it is raised behind the poll, and
         the work that was reported is done all the same."""
         given = trace.tb_frame.f_locals
-        note(given["status"], given["message"], given["number"])
+        note(given["status"], given.get("message"), given["number"])
         _interruptions[get_ident()] = error
 
-    @ffi.callback(
-        "void(WGPUQueueWorkDoneStatus, WGPUStringView, void *, void *)", onerror=interrupted
-    )  # type: ignore[untyped-decorator]
     def done(status: int, message: Any, number: Any, _nothing: Any) -> None:
         note(status, message, number)
 
-    return done
+    def done_without_words(status: int, number: Any, _nothing: Any) -> None:
+        note(status, None, number)
+
+    kind = ffi.typeof("WGPUQueueWorkDoneCallback")
+    # wgpu-py 0.31, the last one for Python 3.10, passes no message
+    called = done if len(kind.args) == 4 else done_without_words
+    return ffi.callback(kind, called, onerror=interrupted)
 
 
 def _make_it_ask(poller: Any) -> None:

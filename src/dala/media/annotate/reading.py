@@ -81,7 +81,10 @@ def name_of(names: Any, number: Any) -> str:
 
 def check_numbers(values: Any, count: int, who: str) -> list[float]:
     """So many finite numbers."""
-    numbers = [float(v) for v in values]
+    try:
+        numbers = [float(v) for v in values]
+    except (TypeError, ValueError):
+        raise ParameterError(f"{who}: expected {count} numbers, got {values!r:.80}") from None
     if len(numbers) != count:
         raise ShapeError(f"{who}: expected {count} numbers, got {len(numbers)}")
     if not np.isfinite(numbers).all():

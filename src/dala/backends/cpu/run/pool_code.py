@@ -385,22 +385,27 @@ end:
 """
 
 
+def text_of_pool(**others: int) -> str:
+    """The text, without what sleeps and wakes; other numbers than its own are for who examines it."""
+    numbers = {
+        "WAKE": _WAKE, "PARKED": _PARKED, "ACTIVE": ACTIVE, "LIMIT": LIMIT, "STOP": _STOP,
+        "SERVING": SERVING, "SLOTS_AT": _SLOTS_AT, "SLOTS": SLOTS, "SLOT_BYTES": _SLOT_BYTES,
+        "TICKET": _TICKET, "TICKETS": 0xFFFF * _TICKET, "TICKET_LESS_ONE": _TICKET - 1,
+        "NO_TICKETS": ~(0xFFFF * _TICKET), "WORKERS": _ASLEEP - 1, "ASLEEP": _ASLEEP,
+        "LAST_AWAITED": _ASLEEP + 1, "TAKEN": _TAKEN, "RUN": _RUN,
+        "RELEASED": ~(_TAKEN + _ASLEEP), "WOKEN": WOKEN, "SPIN_NS": SPIN_NS,
+        "STOLEN_NS": STOLEN_NS, "SLEEPY": SLEEPY, "PARKING": PARKING, "BYTES": _BYTES,
+    }  # fmt: skip
+    return _TEXT.format(**{**numbers, **others})
+
+
 class PoolCode:
     """The machine code, once per process tree."""
 
     def __init__(self) -> None:
-        numbers = {
-            "WAKE": _WAKE, "PARKED": _PARKED, "ACTIVE": ACTIVE, "LIMIT": LIMIT, "STOP": _STOP,
-            "SERVING": SERVING, "SLOTS_AT": _SLOTS_AT, "SLOTS": SLOTS, "SLOT_BYTES": _SLOT_BYTES,
-            "TICKET": _TICKET, "TICKETS": 0xFFFF * _TICKET, "TICKET_LESS_ONE": _TICKET - 1,
-            "NO_TICKETS": ~(0xFFFF * _TICKET), "WORKERS": _ASLEEP - 1, "ASLEEP": _ASLEEP,
-            "LAST_AWAITED": _ASLEEP + 1, "TAKEN": _TAKEN, "RUN": _RUN,
-            "RELEASED": ~(_TAKEN + _ASLEEP), "WOKEN": WOKEN, "SPIN_NS": SPIN_NS,
-            "STOLEN_NS": STOLEN_NS, "SLEEPY": SLEEPY, "PARKING": PARKING, "BYTES": _BYTES,
-        }  # fmt: skip
         system = parking.find_system()
         self.prepare = system.prepare
-        self._module = module = Module(_TEXT.format(**numbers) + system.text)
+        self._module = module = Module(text_of_pool() + system.text)
         address, word = ctypes.c_void_p, ctypes.c_int64
         self.new = module.function("new", address)
         self.serve = module.address("serve")

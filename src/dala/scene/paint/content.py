@@ -1,0 +1,60 @@
+"""Contents that are pictures after all: a group is painted, a transition mixed, effects are applied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TypeAlias
+
+import numpy as np
+
+from dala.scene.effects import filtered
+from dala.scene.layers import (
+    Bytes,
+    Composition,
+    Content,
+    Group,
+    Layer,
+    Mixed,
+    Planes,
+    Rgba,
+    Solid,
+    key_of_effects,
+)  # fmt: skip
+from dala.scene.transitions import mixed
+
+Paint: TypeAlias = Callable[[Composition], Bytes]
+Plain: TypeAlias = Rgba | Planes | Solid
+
+
+def resolve(layer: Layer, paint: Paint) -> Plain:
+    """What of the layer can be sampled; ``paint`` paints what has to be painted for that."""
+    content = _plain(layer.content, paint)
+    if not layer.effects:
+        return content
+    key = layer.content.key, key_of_effects(layer.effects)
+    return as_version(filtered(as_picture(content, paint), layer.effects), key)
+
+
+def as_picture(content: Content, paint: Paint) -> Bytes:
+    """The content's own pixels, (H, W, 4)."""
+    if isinstance(content, Rgba):
+        return content.pixels
+    if isinstance(content, Solid):
+        return np.full((content.height, content.width, 4), content.color, np.uint8)
+    if isinstance(content, Group):
+        return paint(Composition(content.width, content.height, (0, 0, 0, 0), content.layers))
+    if isinstance(content, Mixed):
+        a, b = as_picture(content.a, paint), as_picture(content.b, paint)
+        return mixed(a, b, content.transition, content.progress, content.params)
+    return paint(Composition(content.width, content.height, (0, 0, 0, 255), (Layer(content),)))
+
+
+def _plain(content: Content, paint: Paint) -> Plain:
+    if isinstance(content, Rgba | Planes | Solid):
+        return content
+    return as_version(as_picture(content, paint), content.key)
+
+
+def as_version(pixels: Bytes, made_of: Hashable) -> Rgba:
+    """A picture that was made; what it was made of stands for it."""
+    return Rgba(pixels, bool((pixels[..., 3] == 255).all()), ("made", made_of))

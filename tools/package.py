@@ -1,0 +1,119 @@
+"""What is published, made and tried: sdist and wheel, as a stranger gets them.
+
+python tools/package.py [FOLDER]     build, check, install, run tests of the sdist
+python tools/package.py --resolve    only: do the extras resolve on every Python that is supported?
+
+    sources → sdist, wheel → twine check → wheel in an empty environment → smoke
+                                         → sdist unpacked, its own tests on the installed wheel
+
+Needs the extra ``package`` and pip's index. `make package` runs it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+EXTRAS = ("image", "webgpu", "window", "video", "text", "ml", "cli", "fleet", "all")
+TESTS = (  # of the core: these need nothing but pytest
+    "tests/unit", "tests/meta/test_import.py", "tests/compute/test_buffers.py",
+    "tests/compute/test_commands.py", "tests/compute/test_pipelines.py",
+    "tests/compute/test_errors.py", "tests/compute/test_kernel_errors.py",
+)  # fmt: skip
+SMOKE = """
+import sys
+import numpy as np
+import dala
+from dala import compute, gpu, media
+
+photo = np.full((48, 64, 3), 100, np.uint8)
+assert media.blur(photo, 3).shape == photo.shape
+assert media.apply_filters(photo, "film").dtype == np.uint8
+with gpu.create_surface(64, 48) as surface:
+    surface.fill_circle(20, 20, 9, "gold")
+    surface.present().wait()
+    surface.save("surface.png")
+missing = {
+    "image": lambda: media.open("surface.png"),
+    "webgpu": lambda: dala.device("webgpu"),
+    "video": lambda: __import__("dala.video").video.probe("clip.mp4"),
+    "text": lambda: __import__("dala.text").text.layout("hello"),
+}
+for extra, call in missing.items():
+    try:
+        call()
+    except dala.DalaError as error:
+        assert f"dala-gpu[{extra}]" in str(error), (extra, error)
+    else:
+        raise SystemExit(f"{extra}: expected an error that names the extra")
+print("works without extras, and names each that is asked for; Python", sys.version.split()[0])
+"""
+
+
+def main() -> None:
+    if "--resolve" in sys.argv:
+        resolve(ROOT)
+        return
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").resolve()
+    run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
+    wheel, sdist = newest(folder, "*.whl"), newest(folder, "*.tar.gz")
+    run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist)
+    with tempfile.TemporaryDirectory() as scratch:
+        place = Path(scratch)
+        python = make_environment(place / "empty")
+        run(python, "-m", "pip", "install", "--quiet", wheel)
+        run(python, "-c", SMOKE, cwd=place)
+        run(python, "-m", "pip", "install", "--quiet", f"{wheel}[cli]", "pytest", "hypothesis",
+            "pytest-randomly", "pytest-rerunfailures")  # fmt: skip
+        run(python, "-m", "dala", "--version", cwd=place)
+        test_sdist(sdist, place, python)
+    print(f"{wheel.name} and {sdist.name} are ready in {folder}")
+
+
+def test_sdist(sdist: Path, place: Path, python: Path) -> None:
+    """The core's tests, from the unpacked sdist, on the installed wheel: its sources are taken away."""
+    with tarfile.open(sdist) as archive:
+        archive.extractall(place, filter="data")
+    sources = place / sdist.name.removesuffix(".tar.gz")
+    (sources / "src").rename(sources / "not_this_src")
+    run(python, "-m", "pytest", "-q", "-x", *TESTS, cwd=sources)
+
+
+def resolve(what: Path) -> None:
+    """Ask pip for every extra on every Python, without installing; wheels alone, as users get them."""
+    with tempfile.TemporaryDirectory() as scratch:
+        run(sys.executable, "-m", "build", "--wheel", "--outdir", scratch, what)
+        wheel = newest(Path(scratch), "*.whl")
+        for version in PYTHONS:
+            run(sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed",
+                "--only-binary", ":all:", "--python-version", version, "--target", f"{scratch}/none",
+                f"{wheel}[{','.join(EXTRAS)}]")  # fmt: skip
+            print(f"Python {version}: {', '.join(EXTRAS)} resolve")
+
+
+def make_environment(folder: Path) -> Path:
+    """An environment with nothing in it; its Python."""
+    venv.create(folder, with_pip=True)
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def newest(folder: Path, pattern: str) -> Path:
+    return max(folder.glob(pattern), key=lambda path: path.stat().st_mtime)
+
+
+def run(*command: object, cwd: Path | None = None) -> None:
+    words = [str(word) for word in command]
+    print("$", *(word if len(word) < 200 else "…" for word in words), flush=True)
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    subprocess.run(words, check=True, cwd=cwd, env=env)
+
+
+if __name__ == "__main__":
+    main()
