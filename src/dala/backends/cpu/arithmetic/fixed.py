@@ -7,7 +7,7 @@ lie in memory: every element is treated alike.
 
 Bytes are read as 16-bit words, each 256 · odd byte + even byte. The even bytes are moved up by 8; the odd
 ones are freed of the even ones by a mask, so that a level is weighed alike wherever it lies: pixels
-interleaved or in planes give the same result. Of a wide window (see planes.NARROW), the words are
+interleaved or in planes give the same result. Of a wide window (more than NARROW taps), the words are
 summed up as they are, because sums are linear: what the even bytes added is known at the end and taken off.
 
 A single channel goes by pairs of columns: its words are an even and an odd column, and the two are held
@@ -26,23 +26,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
+from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.taps import share_table, tap_places
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.llvm.text import Code, Type
-from dala.backends.cpu.schedule.planes import average_of, is_narrow
-from dala.backends.cpu.schedule.sweep import RowBody
+from dala.backends.cpu.schedule.sweep import Form, RowBody
+from dala.backends.patterns import is_plain_average, on_levels
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Access, Node
 from dala.ir.ops import split_average
+from dala.plan.fuse import Body
 
 MAX_TAPS = 101
 MAX_PRODUCTS = 51  # taps of one weight go in pairs
 MAX_PASSES = 2
 PLACES = 8  # binary places of a held level
+NARROW = 16  # taps of an average that takes the bytes of a pixel apart for each of them
 SPELLED_OUT = (
     20  # products of one kind, times parts; more of them are a loop, which compiles faster
 )
@@ -62,10 +66,75 @@ class Product(NamedTuple):
         return len(self.taps), self.taps[0].source
 
 
-def vectors_at_once(body: RowBody, channels: int) -> int:
+@dataclass(frozen=True)
+class FixedArithmetic(CpuArithmetic):
+    """Stages that only average levels, on the way to a u8 image."""
+
+    def match(self, subject: Subject) -> dict[int, Values]:
+        program = subject.program
+        if not program.has_one_grid:
+            return {}
+        averages = {
+            number
+            for number, stage in enumerate(program.stages)
+            if is_plain_average(stage.body) and _fits_16_bits(stage.body[0])
+        }
+        found = on_levels(program, subject.inputs, averages, MAX_PASSES)
+        return {number: program.stages[number].body for number in found}
+
+    def form(self, body: Body, bytes_wanted: bool) -> Form:
+        return "u8" if body.levels else "u16"
+
+    def suits_planes(self, body: Body) -> bool:
+        return is_narrow(body.held)
+
+    def find_pairs(self, bodies: Sequence[Body], planar: frozenset[int]) -> set[int]:
+        """The averages of single channels that are computed by pairs of columns: all of them, or none."""
+        single = {
+            n
+            for n, b in enumerate(bodies)
+            if b.arithmetic == self and (n in planar or b.channels == 1)
+        }
+        return single if all(is_narrow(bodies[n].roots) for n in single) else set()
+
+    def lanes(self, body: BodyContext) -> int:
+        if body.body.pairs:
+            return body.owner.vector_bytes
+        body.vectors = _vectors_at_once(body.body, body.channels)
+        # of grey pixels, twice as many fit into 16-bit lanes
+        return body.owner.lanes * body.vectors * (2 if body.channels == 1 else 1)
+
+    def write(self, body: BodyContext) -> None:
+        products = _find_products(average_of(body.body.roots[0]))  # the channels are all alike
+        _keep(body, _totals(body, products))
+
+
+FIXED = FixedArithmetic("fixed", alone=True, share=0.5, alike=True)
+
+
+def average_of(node: Node) -> Node:
+    """The average under what storing or viewing a u8 image puts around it."""
+    while node.op != "average":
+        node = node.args[0]
+    return node
+
+
+def is_narrow(roots: Sequence[Node]) -> bool:
+    """Whether an average has few taps."""
+    return len(average_of(roots[0]).args) <= 2 * NARROW
+
+
+def _fits_16_bits(average: Node) -> bool:
+    """Whether the error is within what is proved above."""
+    values, weights = split_average(average.args)
+    taps = [v.attr for v in values if isinstance(v.attr, Access)]
+    alike = Counter((id(w), t.source) for w, t in zip(weights, taps, strict=True))
+    products = sum(-(-count // 2) for count in alike.values())
+    return len(values) <= MAX_TAPS and products <= MAX_PRODUCTS
+
+
+def _vectors_at_once(body: RowBody, channels: int) -> int:
     """How many vectors of pixels the body computes in one round."""
-    if body.pairs:
-        return 1
     kinds = Counter(p.kind for p in _find_products(average_of(body.roots[0])))
     return VECTORS if _is_loop(max(kinds.values()), channels) else 1
 
@@ -74,10 +143,8 @@ def _is_loop(products: int, channels: int) -> bool:
     return products * (2 if channels == 4 else 1) > SPELLED_OUT
 
 
-def write_fixed(body: BodyContext) -> None:
-    """Compute the body's average for every channel, then hold and store it."""
-    node = average_of(body.body.roots[0])  # the channels are all alike
-    products = _find_products(node)
+def _totals(body: BodyContext, products: Sequence[Product]) -> list[str]:
+    """The sums of products, with their binary places, for every part."""
     factors = _factor_table(body, products)
     sums: dict[bool, list[str]] = {}  # of what is read as bytes, and of what is held in 16 bits
     first = 0
@@ -105,7 +172,7 @@ def write_fixed(body: BodyContext) -> None:
         totals = joined or parts
     if rounding:
         totals = [_saturating(body, "uadd", total, _splat(rounding)) for total in totals]
-    _keep(body, totals)
+    return totals
 
 
 def _find_products(average: Node) -> list[Product]:

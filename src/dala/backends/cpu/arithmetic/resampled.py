@@ -16,37 +16,110 @@ are rounded. Together less than 0.17 for bicubic (n = 4, s = 1.375), and 0.36 fo
 
 from __future__ import annotations
 
-from dala.backends.cpu.analysis.bilinear import CHANNELS
-from dala.backends.cpu.analysis.separable import Separable, find_separable
+from dataclasses import dataclass
+
+from dala.backends.cpu.analysis.separable import Axis, Separable, find_separable, weights_fit
+from dala.backends.cpu.arithmetic.base import (
+    PIXEL,
+    CpuArithmetic,
+    Subject,
+    Values,
+    store_pixels,
+    written_down,
+)
 from dala.backends.cpu.arithmetic.halves import ZippedHalves, splat, take_halves
 from dala.backends.cpu.arithmetic.stops import WEIGHT_PLACES, Stops
 from dala.backends.cpu.arithmetic.sums import X86_MULTIPLY_PAIRS
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.pixels import join
 from dala.backends.cpu.llvm.text import Code, Type
-from dala.ir.dtypes import S32
+from dala.backends.cpu.schedule.sweep import RowBody
+from dala.backends.cpu.schedule.weight import Match
+from dala.ir.dtypes import F32, S32
+from dala.ir.graph import Access, Gather, Node, Stage
+from dala.plan.fuse import FusedPass
 
 PLACES = 6  # binary places of a line
-PIXEL = 2 * CHANNELS  # bytes of a pixel in a line
+PIXEL_BYTES = 2 * PIXEL  # of a pixel in a line
+TAP, TAP_OF_LINE = 5, 19  # operations for a tap of a row, and of each line that is mixed for it
 QUAD = 4  # pixels that are loaded together
 NONE = -1 << 40  # the end of the lines held, as long as there are none
 X86_NARROW = {16: "avx512.packssdw.512", 8: "avx2.packssdw"}
 
 
-def write_resampled(body: BodyContext) -> None:
-    """Mix all channels, then hold and store them."""
-    row = body.body
-    assert not row.margin
-    values = row.held if row.ring is not None else row.stores[0].values
-    assert all(root.op == "level" for root in values), "a u8 image stores levels"
-    found = find_separable(tuple(root.args[0] for root in values))
-    assert found is not None
-    pixels = _Mixer(body, _Lines(body, found)).pixels()
-    if row.ring is not None:
-        body.lane.line(f"store {pixels}, ptr {body.own_place(0)}, align 1")
-    for store in row.stores:
-        place = body.store_place(store.write, CHANNELS)
-        body.lane.line(f"store {pixels}, ptr {place}, align 1")
+@dataclass(frozen=True, slots=True)
+class ResampledMatch(Match):
+    """A channel that is a mix of a block of pixels: how many columns, and where columns and rows begin.
+
+    Its node's arguments are a gather at the base of both, or the loads of the block; then the weights.
+    """
+
+    pixels: int  # arguments before the weights
+    columns: int
+    across: int
+    down: int
+
+
+@dataclass(frozen=True)
+class ResampledArithmetic(CpuArithmetic):
+    """A stage that mixes blocks of an RGBA image of bytes by their columns and rows."""
+
+    def match_stage(self, subject: Subject, stage: Stage) -> Values | None:
+        program, found = subject.program, find_separable(stage.body)
+        if found is None or stage.margin or not subject.is_picture(found.source):
+            return None
+        # gathered from an image of any size, or read from one of twice the size
+        whole = program.has_one_grid and found.rows.base
+        twice = not found.rows.base and program.grid_of(found.source) == stage.grid - 1
+        return _write_down(found) if (whole or twice) and weights_fit(found) else None
+
+    def weigh(self, work: FusedPass, body: RowBody) -> float:
+        """A row of the source is mixed once, if several rows need it."""
+        found = _read(tuple(root.args[0] for root in body.held or body.stores[0].values))
+        taps, lines = len(found.rows.weights), 2.0  # of an image of twice the size
+        if found.rows.base:
+            needed = work.reads[found.source].type.shape[0] / work.shape[0] * (1 << body.grid)
+            lines = min(taps, needed)
+        return taps * (TAP + TAP_OF_LINE * lines) / (1 << 2 * body.grid)
+
+    def write(self, body: BodyContext) -> None:
+        assert not body.body.margin
+        lines = _Lines(body, _read(written_down(body)))
+        store_pixels(body, _Mixer(body, lines).pixels(), PIXEL)
+
+
+RESAMPLED = ResampledArithmetic("resampled", alone=True, stays_inside=True)
+
+
+def _write_down(found: Separable) -> Values:
+    columns, rows = found.columns, found.rows
+    channels = []
+    for channel in range(PIXEL):
+        pixels: tuple[Node, ...]
+        if rows.base is not None and columns.base is not None:
+            at = Gather(found.source, channel)
+            pixels = (Node("gather", F32, (rows.base, columns.base), at),)
+        else:
+            pixels = tuple(
+                Node("load", F32, (), Access(found.source, channel, dx, dy))
+                for dy in range(rows.offset, rows.offset + len(rows.weights))
+                for dx in range(columns.offset, columns.offset + len(columns.weights))
+            )
+        match = ResampledMatch(0.0, len(pixels), len(columns.weights), columns.offset, rows.offset)
+        args = (*pixels, *columns.weights, *rows.weights)
+        channels.append(Node("resample", F32, args, match))
+    return tuple(channels)
+
+
+def _read(values: Values) -> Separable:
+    match, args = values[0].attr, values[0].args
+    assert isinstance(match, ResampledMatch)
+    pixel, weights = args[0], args[match.pixels :]
+    assert isinstance(pixel.attr, Gather | Access)
+    row, column = pixel.args or (None, None)
+    columns = Axis(column, match.across, weights[: match.columns])
+    rows = Axis(row, match.down, weights[match.columns :])
+    return Separable(pixel.attr.source, columns, rows)
 
 
 class _Lines:
@@ -55,10 +128,10 @@ class _Lines:
     def __init__(self, body: BodyContext, found: Separable) -> None:
         self.body, self.source = body, found.source
         self.rows = Stops(body, 0, found.rows)
-        self.columns = Stops(body, 1, found.columns, body.size_of(found.source, 1), CHANNELS)
+        self.columns = Stops(body, 1, found.columns, body.size_of(found.source, 1), PIXEL)
         self.depth = self.rows.count
-        self.start = body.owner.room_along(1, PIXEL * self.depth)
-        self.stride = body.owner.bytes_along(1, PIXEL)
+        self.start = body.owner.room_along(1, PIXEL_BYTES * self.depth)
+        self.stride = body.owner.bytes_along(1, PIXEL_BYTES)
         self.lanes, self.i32 = body.lanes, Type(S32, body.lanes)
         self.bytes, self.halves = f"<{4 * body.lanes} x i8>", f"<{2 * body.lanes} x i16>"
 
@@ -97,7 +170,7 @@ class _Lines:
 
         def mix(inner: Code, column: str, done: list[str]) -> list[str]:
             groups = self._mix_groups(inner, pixels, column)
-            offset = inner.op(f"mul i64 {column}, {PIXEL}")
+            offset = inner.op(f"mul i64 {column}, {PIXEL_BYTES}")
             target = inner.op(f"getelementptr i8, ptr {line}, i64 {offset}")
             for half in range(2):
                 narrow = self._narrow(inner, *groups[2 * half : 2 * half + 2])
@@ -138,7 +211,7 @@ class _Lines:
 
     def _add(self, code: Code, pixels: str, column: str, quad: str, number: int, total: str) -> str:
         """What the taps of one quad add to a group."""
-        skipped = code.op(f"mul i64 {quad}, {CHANNELS * QUAD}")
+        skipped = code.op(f"mul i64 {quad}, {PIXEL * QUAD}")
         start = code.op(f"getelementptr i8, ptr {pixels}, i64 {skipped}")
         parts = []
         for lane in range(number, self.lanes, QUAD):
@@ -162,9 +235,9 @@ class _Lines:
         size = 4 * self.lanes
         levels = code.op(f"bitcast {self.i32} {block} to {self.bytes}")
         order = []
-        for start in range(0, size, CHANNELS * QUAD):
-            for left in range(start + CHANNELS * tap, start + CHANNELS * (tap + 1)):
-                order += [left, size, left + CHANNELS, size]  # the bytes of the other one are zero
+        for start in range(0, size, PIXEL * QUAD):
+            for left in range(start + PIXEL * tap, start + PIXEL * (tap + 1)):
+                order += [left, size, left + PIXEL, size]  # the bytes of the other one are zero
         listed = ", ".join(f"i32 {n}" for n in order)
         mask = f"<{size} x i32> <{listed}>"
         return code.op(f"shufflevector {self.bytes} {levels}, {self.bytes} zeroinitializer, {mask}")
@@ -198,7 +271,7 @@ class _Lines:
             return code.call(self.halves, f"llvm.x86.{X86_NARROW[self.lanes]}", self.i32, [a, b])
         narrow = f"<{self.lanes} x i16>"
         small = [code.op(f"trunc {self.i32} {group} to {narrow}") for group in (a, b)]
-        return _in_turns(code, small, narrow, self.lanes, CHANNELS)
+        return _in_turns(code, small, narrow, self.lanes, PIXEL)
 
 
 class _Mixer:
@@ -219,13 +292,13 @@ class _Mixer:
         levels = [halves.call("llvm.smin", part, splat(255)) for part in low]
         narrow = f"<{halves.lanes} x i8>"
         small = [self.code.op(f"trunc {halves.vector} {part} to {narrow}") for part in levels]
-        packed = _in_turns(self.code, small, narrow, halves.lanes, 2 * CHANNELS)
+        packed = _in_turns(self.code, small, narrow, halves.lanes, 2 * PIXEL)
         return f"{halves.bytes} {packed}"
 
     def _mix(self, half: int) -> str:
         """Each second pair of pixels; products have one place less than lines have."""
         code, halves = self.code, self.halves
-        column = code.op(f"mul i64 %b{self.body.number}.x, {PIXEL}")
+        column = code.op(f"mul i64 %b{self.body.number}.x, {PIXEL_BYTES}")
         total = splat(1 << (PLACES - 2))
         for line, weight in zip(self.lines, self.weights, strict=True):
             place = code.op(f"getelementptr i8, ptr {line}, i64 {column}")

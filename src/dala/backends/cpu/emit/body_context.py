@@ -6,11 +6,12 @@ up or down (``dy``), the nearest one there is; a vector in it may begin a few co
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dala.backends.cpu.emit.gathers import Gatherer
-from dala.backends.cpu.emit.lanes import Sources
+from dala.backends.cpu.emit.lanes import LaneWriter, Sources
 from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.llvm.text import Code
 from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody
@@ -39,6 +40,11 @@ class BodyContext(Sources):
     vectors: int  # that are computed at once
     channels: int  # of a pixel that it computes
     gatherer: Gatherer
+    unchanged = "false"  # whether the row that is held is this one already
+
+    @abstractmethod
+    def write_values(self) -> LaneWriter:
+        """Compute every channel as a vector of f32, hold and store it; whoever wrote it knows its names."""
 
     def __init__(self, owner: PassContext, number: int, body: RowBody) -> None:
         self.owner, self.number, self.body = owner, number, body
