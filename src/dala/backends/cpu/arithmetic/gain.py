@@ -74,7 +74,7 @@ def _room(weights: Weights) -> int:
 
 @dataclass(frozen=True, slots=True)
 class GainMatch(Match):
-    """A channel that is a Gain. Its node's arguments are the gain and loads; these are numbers of loads, and
+    """A channel that is a Gain. Its node's arguments are the gain and loads; here are numbers of loads and
     their weights."""
 
     plain: tuple[tuple[int, int], ...]
