@@ -6,6 +6,7 @@ layers.py      what is to be painted at one moment: contents, where each goes, h
 paint/         layers → pixels: the NumPy meaning, compiled code for CPUs
 effects/       filters on a layer, a group, everything below
 transitions/   one picture becomes another
+sources/       videos, pictures, cameras …: the picture at a time
 subtitles/     SRT, WebVTT and ASS as cues
 """
 
