@@ -30,12 +30,11 @@ from dala.backends.cpu.analysis.linear import (
 )
 from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.dot_planes import PlaneDots, WeighedSum, works_on_planes
-from dala.backends.cpu.arithmetic.halves import splat
 from dala.backends.cpu.arithmetic.sums import ALPHA, SPARE, SPARE_WEIGHT, Sums
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.packing import can_pack, pack_upper_halves
 from dala.backends.cpu.emit.pixels import interleave_pair
-from dala.backends.cpu.llvm.text import Type
+from dala.backends.cpu.llvm.text import Type, splat
 from dala.backends.cpu.schedule.weight import Match, weigh_channels
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Access, Node, RuntimeParam, Stage, const, walk

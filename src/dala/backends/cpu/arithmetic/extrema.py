@@ -158,6 +158,5 @@ class _ByteWriter:
         return self.body.lane.constant(self.vector, node.attr)
 
     def _choose(self, mask: Sequence[bool], yes: str, no: str) -> str:
-        lanes = self.vector.lanes
-        chosen = ", ".join(f"i1 {str(mask[i % self.channels]).lower()}" for i in range(lanes))
-        return self.body.lane.select(self.vector, f"<{chosen}>", yes, no)
+        chosen = [mask[i % self.channels] for i in range(self.vector.lanes)]
+        return self.body.lane.blend(self.vector, chosen, yes, no)

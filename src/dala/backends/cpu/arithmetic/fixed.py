@@ -34,10 +34,11 @@ from typing import NamedTuple
 from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.taps import share_table, tap_places
 from dala.backends.cpu.emit.body_context import BodyContext
-from dala.backends.cpu.llvm.text import Code, Type
+from dala.backends.cpu.llvm import isa
+from dala.backends.cpu.llvm.text import Code, Type, splat
 from dala.backends.cpu.schedule.sweep import Form, RowBody
 from dala.backends.patterns import is_plain_average, on_levels
-from dala.ir.dtypes import F32, S32
+from dala.ir.dtypes import F32, S32, U16
 from dala.ir.graph import Access, Node
 from dala.ir.ops import split_average
 from dala.plan.fuse import Body
@@ -163,15 +164,15 @@ def _totals(body: BodyContext, products: Sequence[Product]) -> list[str]:
         in_words = from_bytes and _parts(body) == 2 and not _is_exact(body)
         if not in_words:
             bias, rounding = bias + rounding, 0
-        parts = [_saturating(body, "uadd", part, _splat(bias)) for part in parts]
+        parts = [_saturating(body, "uadd", part, splat(bias)) for part in parts]
         if in_words:  # take the even bytes off
             for odd in range(1, len(parts), 2):
-                even = body.lane.op(f"lshr {_vector(body)} {parts[odd - 1]}, {_splat(8)}")
+                even = body.lane.op(f"lshr {_vector(body)} {parts[odd - 1]}, {splat(8)}")
                 parts[odd] = _saturating(body, "usub", parts[odd], even)
         joined = [_saturating(body, "uadd", a, b) for a, b in zip(totals, parts, strict=False)]
         totals = joined or parts
     if rounding:
-        totals = [_saturating(body, "uadd", total, _splat(rounding)) for total in totals]
+        totals = [_saturating(body, "uadd", total, splat(rounding)) for total in totals]
     return totals
 
 
@@ -237,10 +238,10 @@ def _add_product(
     for total, *values in zip(sums, *taps, strict=True):
         if grey_bytes:  # whole levels so far
             both = code.op(f"add {vector} {values[0]}, {values[-1]}")  # one tap twice, or two
-            mean = code.op(f"shl {vector} {both}, {_splat(PLACES - 1)}")
+            mean = code.op(f"shl {vector} {both}, {splat(PLACES - 1)}")
         else:
             mean = values[0] if len(values) == 1 else _mean(body, code, *values)
-        term = _multiply_high(body, code, mean, factor)
+        term = isa.multiply_high(code, 2 * _lanes(body), mean, factor)
         fresh = total == "zeroinitializer"
         results.append(term if fresh else _saturating(body, "uadd", total, term, code))
     return results
@@ -268,9 +269,7 @@ def _load_tap(body: BodyContext, tap: Access) -> list[str]:
             continue
         here = code.op(f"load {vector}, ptr {place}, align 2")
         after = code.op(f"load {vector}, ptr {code.moved(place, 2 * lanes)}, align 2")
-        order = ", ".join(f"i32 {first + i}" for i in range(lanes))
-        mask = f"<{lanes} x i32> <{order}>"
-        parts.append(code.op(f"shufflevector {vector} {here}, {vector} {after}, {mask}"))
+        parts.append(code.shuffle(vector, here, range(first, first + lanes), after))
     return parts
 
 
@@ -290,8 +289,8 @@ def _load_parts(
             parts.append(code.op(f"zext <{lanes} x i8> {small} to {vector}"))
         else:
             words = code.op(f"load {vector}, ptr {here[0]}, align 1")
-            odd = code.op(f"and {vector} {words}, {_splat(-256)}") if _is_exact(body) else words
-            parts += [code.op(f"shl {vector} {words}, {_splat(8)}"), odd]
+            odd = code.op(f"and {vector} {words}, {splat(-256)}") if _is_exact(body) else words
+            parts += [code.op(f"shl {vector} {words}, {splat(8)}"), odd]
     return parts
 
 
@@ -326,10 +325,10 @@ def _store(code: Code, place: str, values: Sequence[str], size: int) -> None:
 def _levels(body: BodyContext, totals: list[str]) -> str:
     """The totals without their binary places, as they lie in memory."""
     code, vector, lanes = body.lane, _vector(body), _lanes(body)
-    even = code.op(f"lshr {vector} {totals[0]}, {_splat(8)}")
+    even = code.op(f"lshr {vector} {totals[0]}, {splat(8)}")
     if len(totals) == 1:
         return f"<{lanes} x i8> " + code.op(f"trunc {vector} {even} to <{lanes} x i8>")
-    odd = code.op(f"and {vector} {totals[1]}, {_splat(-256)}")
+    odd = code.op(f"and {vector} {totals[1]}, {splat(-256)}")
     return f"{vector} " + code.op(f"or {vector} {even}, {odd}")
 
 
@@ -384,9 +383,7 @@ def _fill_factors(shares: str, pairs: int, count: int, lanes: int, code: Code, s
             over = inner.op(f"icmp ugt i32 {whole}, 65535")
             fitting = inner.op(f"select i1 {over}, i32 65535, i32 {whole}")
             small = inner.op(f"trunc i32 {fitting} to i16")
-            single = inner.op(f"insertelement {vector} poison, i16 {small}, i64 0")
-            zeros = f"<{lanes} x i32> zeroinitializer"
-            spread = inner.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
+            spread = inner.splat(Type(U16, lanes), small)
             target = inner.op(f"getelementptr {vector}, ptr {start}, i64 {number}")
             inner.line(f"store {vector} {spread}, ptr {target}, align 2")
             return []
@@ -398,40 +395,15 @@ def _fill_factors(shares: str, pairs: int, count: int, lanes: int, code: Code, s
             code.repeat(size, 1, [], scale(first, factor))
 
 
-_X86_MULTIPLY_HIGH = {32: "avx512.pmulhu.w.512", 16: "avx2.pmulhu.w", 8: "sse2.pmulhu.w"}
-
-
-def _multiply_high(body: BodyContext, code: Code, a: str, b: str) -> str:
-    """The upper 16 bits of a 16 × 16 bit product.
-
-    LLVM finds the instruction in the plain form too, but on vectors twice as wide as a register that
-    search takes much of the compile time of a blur.
-    """
-    lanes = _lanes(body)
-    wide, narrow = f"<{lanes} x i32>", f"<{lanes} x i16>"
-    if body.owner.x86 and lanes in _X86_MULTIPLY_HIGH:
-        name = f"llvm.x86.{_X86_MULTIPLY_HIGH[lanes]}"
-        return code.call(narrow, name, narrow, [a, b])
-    x = code.op(f"zext {narrow} {a} to {wide}")
-    y = code.op(f"zext {narrow} {b} to {wide}")
-    product = code.op(f"mul nuw {wide} {x}, {y}")
-    high = code.op(f"lshr {wide} {product}, {_splat(16, 'i32')}")
-    return code.op(f"trunc {wide} {high} to {narrow}")
-
-
 def _mean(body: BodyContext, code: Code, a: str, b: str) -> str:
     """(a + b + 1) / 2 without the carry; LLVM knows that machines have an instruction for it."""
     vector = _vector(body)
     either = code.op(f"or {vector} {a}, {b}")
     differing = code.op(f"xor {vector} {a}, {b}")
-    half = code.op(f"lshr {vector} {differing}, {_splat(1)}")
+    half = code.op(f"lshr {vector} {differing}, {splat(1)}")
     return code.op(f"sub {vector} {either}, {half}")
 
 
 def _saturating(body: BodyContext, op: str, a: str, b: str, code: Code | None = None) -> str:
     vector, name = _vector(body), f"llvm.{op}.sat.v{_lanes(body)}i16"
     return (code or body.lane).call(vector, name, vector, [a, b])
-
-
-def _splat(value: int, element: str = "i16") -> str:
-    return f"splat ({element} {value})"

@@ -178,10 +178,8 @@ def _pixels(body: BodyContext, values: Sequence[Node]) -> str:
     for passed in dict.fromkeys(n for n in functions if n.op == "load"):
         assert isinstance(passed.attr, Access)
         size = body.lanes * len(values)
-        chosen = (str(functions[i % len(values)] is passed).lower() for i in range(size))
-        mask = f"<{size} x i1> <{', '.join(f'i1 {c}' for c in chosen)}>"
-        kept = halves.load(passed.attr)
-        result = body.lane.op(f"select {mask}, {halves.bytes} {kept}, {halves.bytes} {result}")
+        chosen = [functions[i % len(values)] is passed for i in range(size)]
+        result = body.lane.blend(halves.bytes, chosen, halves.load(passed.attr), result)
     return f"{halves.bytes} {result}"
 
 

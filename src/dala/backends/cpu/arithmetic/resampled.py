@@ -27,15 +27,15 @@ from dala.backends.cpu.arithmetic.base import (
     store_pixels,
     written_down,
 )
-from dala.backends.cpu.arithmetic.halves import ZippedHalves, splat, take_halves
+from dala.backends.cpu.arithmetic.halves import take_halves
 from dala.backends.cpu.arithmetic.stops import WEIGHT_PLACES, Stops
-from dala.backends.cpu.arithmetic.sums import X86_MULTIPLY_PAIRS
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.pixels import join
-from dala.backends.cpu.llvm.text import Code, Type
+from dala.backends.cpu.llvm import isa
+from dala.backends.cpu.llvm.text import Code, Type, splat
 from dala.backends.cpu.schedule.sweep import RowBody
 from dala.backends.cpu.schedule.weight import Match
-from dala.ir.dtypes import F32, S32
+from dala.ir.dtypes import F32, S32, U16
 from dala.ir.graph import Access, Gather, Node, Stage
 from dala.plan.fuse import FusedPass
 
@@ -44,7 +44,6 @@ PIXEL_BYTES = 2 * PIXEL  # of a pixel in a line
 TAP, TAP_OF_LINE = 5, 19  # operations for a tap of a row, and of each line that is mixed for it
 QUAD = 4  # pixels that are loaded together
 NONE = -1 << 40  # the end of the lines held, as long as there are none
-X86_NARROW = {16: "avx512.packssdw.512", 8: "avx2.packssdw"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +172,8 @@ class _Lines:
             offset = inner.op(f"mul i64 {column}, {PIXEL_BYTES}")
             target = inner.op(f"getelementptr i8, ptr {line}, i64 {offset}")
             for half in range(2):
-                narrow = self._narrow(inner, *groups[2 * half : 2 * half + 2])
+                pair = groups[2 * half : 2 * half + 2]
+                narrow = isa.narrow_to_words(inner, 4 * self.lanes, pair)
                 place = inner.moved(target, 4 * self.lanes * half)
                 inner.line(f"store {self.halves} {narrow}, ptr {place}, align 4")
             return done
@@ -226,7 +226,10 @@ class _Lines:
             weights = self._weights(
                 code, code.op(f"getelementptr {self.i32}, ptr {given}, i64 {twice}"), number
             )
-            product = self._multiply(code, self._neighbours(code, block, 2 * pair), weights)
+            levels = self._neighbours(code, block, 2 * pair)
+            product = isa.weigh_words(
+                code, 4 * self.lanes, (self.bytes, levels), (str(self.i32), weights)
+            )
             total = code.op(f"add {self.i32} {total}, {product}")
         return total
 
@@ -238,40 +241,13 @@ class _Lines:
         for start in range(0, size, PIXEL * QUAD):
             for left in range(start + PIXEL * tap, start + PIXEL * (tap + 1)):
                 order += [left, size, left + PIXEL, size]  # the bytes of the other one are zero
-        listed = ", ".join(f"i32 {n}" for n in order)
-        mask = f"<{size} x i32> <{listed}>"
-        return code.op(f"shufflevector {self.bytes} {levels}, {self.bytes} zeroinitializer, {mask}")
+        return code.shuffle(self.bytes, levels, order, "zeroinitializer")
 
     def _weights(self, code: Code, place: str, number: int) -> str:
         """Those of two taps of every fourth pixel, for all channels."""
         all_ = code.op(f"load {self.i32}, ptr {place}, align 4")
-        chosen = (lane // QUAD * QUAD + number for lane in range(self.lanes))
-        mask = f"<{self.lanes} x i32> <{', '.join(f'i32 {n}' for n in chosen)}>"
-        return code.op(f"shufflevector {self.i32} {all_}, {self.i32} poison, {mask}")
-
-    def _multiply(self, code: Code, levels: str, weights: str) -> str:
-        """The sums of two levels by their weights."""
-        i32, sixteen = self.i32, splat(16, "i32")
-        if self.body.owner.x86 and self.lanes in X86_MULTIPLY_PAIRS:
-            name = f"llvm.x86.{X86_MULTIPLY_PAIRS[self.lanes]}"
-            a = code.op(f"bitcast {self.bytes} {levels} to {self.halves}")
-            b = code.op(f"bitcast {i32} {weights} to {self.halves}")
-            return code.call(i32, name, self.halves, [a, b])
-        both = code.op(f"bitcast {self.bytes} {levels} to {i32}")
-        first = code.op(f"and {i32} {both}, {splat(0xFFFF, 'i32')}")
-        low = code.op(f"ashr {i32} {code.op(f'shl {i32} {weights}, {sixteen}')}, {sixteen}")
-        second = code.op(f"lshr {i32} {both}, {sixteen}")
-        high = code.op(f"ashr {i32} {weights}, {sixteen}")
-        products = [code.op(f"mul {i32} {a}, {b}") for a, b in ((first, low), (second, high))]
-        return code.op(f"add {i32} {products[0]}, {products[1]}")
-
-    def _narrow(self, code: Code, a: str, b: str) -> str:
-        """Two groups in 16 bits: a pixel of one, a pixel of the other."""
-        if self.body.owner.x86 and self.lanes in X86_NARROW:
-            return code.call(self.halves, f"llvm.x86.{X86_NARROW[self.lanes]}", self.i32, [a, b])
-        narrow = f"<{self.lanes} x i16>"
-        small = [code.op(f"trunc {self.i32} {group} to {narrow}") for group in (a, b)]
-        return _in_turns(code, small, narrow, self.lanes, PIXEL)
+        chosen = [lane // QUAD * QUAD + number for lane in range(self.lanes)]
+        return code.shuffle(self.i32, all_, chosen)
 
 
 class _Mixer:
@@ -286,14 +262,7 @@ class _Mixer:
     def pixels(self) -> str:
         """The packed pixels, with their type."""
         halves, parts = self.halves, [self._mix(half) for half in range(2)]
-        if isinstance(halves, ZippedHalves):
-            return f"{halves.bytes} {halves.join(parts)}"
-        low = [halves.call("llvm.smax", part, splat(0)) for part in parts]
-        levels = [halves.call("llvm.smin", part, splat(255)) for part in low]
-        narrow = f"<{halves.lanes} x i8>"
-        small = [self.code.op(f"trunc {halves.vector} {part} to {narrow}") for part in levels]
-        packed = _in_turns(self.code, small, narrow, halves.lanes, 2 * PIXEL)
-        return f"{halves.bytes} {packed}"
+        return f"{halves.bytes} {isa.narrow_to_bytes(self.code, halves.size, parts)}"
 
     def _mix(self, half: int) -> str:
         """Each second pair of pixels; products have one place less than lines have."""
@@ -308,17 +277,7 @@ class _Mixer:
         return halves.op("ashr", total, splat(PLACES - 1))
 
     def _weight(self, rows: Stops, k: int) -> str:
-        code, vector = self.body.row, self.halves.vector
+        code = self.body.row
         pair = rows.weights(code, f"%b{self.body.number}.r", k // 2)
         weight = code.op(f"load i16, ptr {code.moved(pair, 2 * (k % 2))}, align 2")
-        single = code.op(f"insertelement {vector} poison, i16 {weight}, i64 0")
-        zeros = f"<{self.halves.lanes} x i32> zeroinitializer"
-        return code.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
-
-
-def _in_turns(code: Code, parts: list[str], t: str, lanes: int, count: int) -> str:
-    """So many of one vector, so many of the other, and so on."""
-    starts = [n for first in range(0, lanes, count) for n in (first, first + lanes)]
-    listed = ", ".join(f"i32 {n + k}" for n in starts for k in range(count))
-    mask = f"<{2 * lanes} x i32> <{listed}>"
-    return code.op(f"shufflevector {t} {parts[0]}, {t} {parts[1]}, {mask}")
+        return code.splat(Type(U16, self.halves.lanes), weight)

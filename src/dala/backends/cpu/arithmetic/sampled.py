@@ -28,11 +28,11 @@ from dala.backends.cpu.arithmetic.base import (
     store_pixels,
     written_down,
 )
-from dala.backends.cpu.arithmetic.halves import ZippedHalves, splat, take_halves
+from dala.backends.cpu.arithmetic.halves import ZippedHalves, take_halves
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter, Sources
 from dala.backends.cpu.emit.pixels import join
-from dala.backends.cpu.llvm.text import Code, Type
+from dala.backends.cpu.llvm.text import Code, Type, splat
 from dala.backends.cpu.schedule.weight import Match, weigh_channels
 from dala.ir.dtypes import BOOL, F32, F64, S32, U8, DType
 from dala.ir.graph import Access, Extent, Gather, Node, Stage, const
@@ -157,11 +157,9 @@ class _Places:
     def _note(self, code: Code, numbers: str, place: str) -> None:
         """In memory, which is cheaper than taking a vector apart; in parts that a processor hands on."""
         for first in range(0, self.body.lanes, PART):
-            order = ", ".join(f"i32 {first + i}" for i in range(PART))
-            t = f"<{PART} x i32>"
-            part = code.op(f"shufflevector {self.i32} {numbers}, {self.i32} poison, {t} <{order}>")
+            part = code.shuffle(self.i32, numbers, range(first, first + PART))
             at = code.op(f"getelementptr i32, ptr {place}, i64 {first}")
-            code.line(f"store {t} {part}, ptr {at}, align 16")
+            code.line(f"store <{PART} x i32> {part}, ptr {at}, align 16")
 
     def _compute(self, code: Code, column: str) -> tuple[str, ...]:
         found, body = self.found, self.body
@@ -329,17 +327,11 @@ class _Mixer:
         """Bytes of every eight in another order."""
         size, t = 2 * self.halves.lanes, self.halves.bytes
         places = [size if n == ZERO else start + n for start in range(0, size, 8) for n in order]
-        listed = ", ".join(f"i32 {place}" for place in places)
-        return self.code.op(
-            f"shufflevector {t} {block}, {t} zeroinitializer, <{size} x i32> <{listed}>"
-        )
+        return self.code.shuffle(t, block, places, "zeroinitializer")
 
     def _spread(self, values: str, group: list[int], upper: int = PIXEL) -> str:
         """One number per pixel → one per channel; from channel ``upper`` on, that in the upper half."""
         words = f"<{2 * self.lanes} x i16>"
         numbers = self.code.op(f"bitcast {self.i32} {values} to {words}")
         chosen = [2 * lane + (c >= upper) for lane in group for c in range(PIXEL)]
-        order = ", ".join(f"i32 {i}" for i in chosen)
-        return self.code.op(
-            f"shufflevector {words} {numbers}, {words} poison, <{len(chosen)} x i32> <{order}>"
-        )
+        return self.code.shuffle(words, numbers, chosen)

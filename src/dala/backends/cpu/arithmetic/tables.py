@@ -19,6 +19,7 @@ from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.gathers import Gatherer
 from dala.backends.cpu.emit.lanes import LaneWriter, Sources
 from dala.backends.cpu.emit.pass_context import PassContext
+from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Code, Type
 from dala.backends.cpu.schedule.sweep import Form, RowBody
 from dala.backends.cpu.schedule.weight import weigh_curve
@@ -104,12 +105,8 @@ def _map(body: BodyContext, pixels: str, values: Sequence[Node]) -> str:
         if not result:
             result = looked_up
             continue
-        chosen = ", ".join(
-            f"i1 {str(keys[i % body.channels] == key).lower()}" for i in range(count)
-        )
-        result = code.op(
-            f"select <{count} x i1> <{chosen}>, {vector} {looked_up}, {vector} {result}"
-        )
+        chosen = [keys[i % body.channels] == key for i in range(count)]
+        result = code.blend(vector, chosen, looked_up, result)
     return result
 
 
@@ -127,8 +124,7 @@ def _permute(body: BodyContext, start: str, pixels: str) -> str:
     for quarter in range(4):
         address = body.uniform.op(f"getelementptr i8, ptr {start}, i64 {64 * quarter}")
         parts.append(body.row.op(f"load {vector}, ptr {address}, align 64"))
-    name = "llvm.x86.avx512.vpermi2var.qi.512"
-    halves = [code.call(vector, name, vector, [a, pixels, b]) for a, b in (parts[:2], parts[2:])]
+    halves = [isa.permute_bytes(code, a, pixels, b) for a, b in (parts[:2], parts[2:])]
     upper = code.op(f"icmp slt {vector} {pixels}, zeroinitializer")
     return code.op(f"select <64 x i1> {upper}, {vector} {halves[1]}, {vector} {halves[0]}")
 
@@ -141,27 +137,17 @@ def _shuffle(body: BodyContext, start: str, pixels: str) -> str:
     """
     code, count = body.lane, body.owner.vector_bytes
     vector = f"<{count} x i8>"
-    repeated = ", ".join(f"i32 {i % 16}" for i in range(count))
     found = ""
     for row in range(16):
         address = body.uniform.op(f"getelementptr i8, ptr {start}, i64 {16 * row}")
         entries = body.row.op(f"load <16 x i8>, ptr {address}, align 16")
-        table = body.row.op(
-            f"shufflevector <16 x i8> {entries}, <16 x i8> poison, <{count} x i32> <{repeated}>"
-        )
+        table = body.row.shuffle("<16 x i8>", entries, [i % 16 for i in range(count)])
         mine = code.op(f"xor {vector} {pixels}, splat (i8 {16 * row})") if row else pixels
         name = f"llvm.uadd.sat.v{count}i8"
         index = code.call(vector, name, vector, [mine, "splat (i8 112)"])
-        part = code.call(vector, _SHUFFLES[count], vector, [table, index])
+        part = isa.shuffle_bytes(code, count, table, index)
         found = code.op(f"or {vector} {found}, {part}") if found else part
     return found
-
-
-_SHUFFLES = {
-    16: "llvm.x86.ssse3.pshuf.b.128",
-    32: "llvm.x86.avx2.pshuf.b",
-    64: "llvm.x86.avx512.pshuf.b.512",
-}
 
 
 def _function_key(node: Node) -> str:
