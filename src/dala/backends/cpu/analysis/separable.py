@@ -2,6 +2,7 @@
 
     Σⱼ down[j] · Σₖ across[k] · src.at(column + k, row + j)
 
+or as ``src.sample(u, v)`` does, where u follows from the column and v from the row: two of each.
 What belongs to columns is the same for all rows, and what belongs to rows for all columns. Weights must be
 constants, or functions of how far a position lies behind the pixel before it, and of nothing else: that is
 a number from 0 to 1, so all that they can be is known. resampled.py computes such a stage in 16 bits.
@@ -14,12 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dala.backends.cpu.analysis.bilinear import CHANNELS
+from dala.backends.cpu.analysis.bilinear import CHANNELS, find_sample
 from dala.backends.cpu.emit.gathers import base_and_offset
-from dala.ir.graph import Access, Gather, Node, in_order, walk
+from dala.ir.dtypes import S32
+from dala.ir.graph import Access, Gather, Node, cast, const, in_order, make, walk
 from dala.ir.ops import OPS
 
-TAPS = (4, 8)
+TAPS = (2, 4, 8)
 # The most that the sizes of weights along an axis may add up to: less than 2, so that levels with 6
 # binary places fit into 16 bits once they are mixed; bicubic has 1.38, lanczos 1.67.
 MOST_WEIGHT = 1.9
@@ -65,6 +67,29 @@ class _Line(NamedTuple):
 
 def find_separable(values: tuple[Node, ...]) -> Separable | None:
     """What the channels are, if they are the mix of one block of pixels."""
+    found = _find_mix(values) or _find_sampled(values)
+    if found is None or not _moves_along(found.rows, 0) or not _moves_along(found.columns, 1):
+        return None
+    return found
+
+
+def _find_sampled(values: tuple[Node, ...]) -> Separable | None:
+    """A bilinear sample of an image, and nothing else, as a block of 2 x 2."""
+    found = find_sample(values)
+    if found is None or (found.color, found.alpha, found.condition) != (None, None, None):
+        return None
+    return Separable(found.source, _two_taps(found.u), _two_taps(found.v))
+
+
+def _two_taps(position: Node) -> Axis:
+    whole = make("floor", position)
+    share = make("sub", position, whole)
+    weights = (make("sub", const(1.0, share.dtype), share), share)
+    return Axis(cast(whole, S32), 0, weights)
+
+
+def _find_mix(values: tuple[Node, ...]) -> Separable | None:
+    """A sum of sums, each of pixels times weights."""
     reading: set[int] = set()  # what is made of pixels
     for node in in_order(values):
         if node.op in ("load", "gather") or any(id(a) in reading for a in node.args):
@@ -72,10 +97,7 @@ def find_separable(values: tuple[Node, ...]) -> Separable | None:
     if len(values) != CHANNELS:
         return None
     blocks = {_find_block(value, channel, reading) for channel, value in enumerate(values)}
-    found = blocks.pop() if len(blocks) == 1 else None
-    if found is None or not _moves_along(found.rows, 0) or not _moves_along(found.columns, 1):
-        return None
-    return found
+    return blocks.pop() if len(blocks) == 1 else None
 
 
 def weights_fit(found: Separable) -> bool:

@@ -18,7 +18,6 @@ from dataclasses import replace
 from dala.backends.contract import contract_body
 from dala.backends.cpu.arithmetic.base import IN_F32, CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.catalogue import choose_before_fusion
-from dala.backends.cpu.arithmetic.resampled import RESAMPLED
 from dala.backends.cpu.schedule.counted import count_in_levels
 from dala.backends.patterns import drop_halves, is_plain_average
 from dala.ir.arrays import ArrayType
@@ -72,21 +71,16 @@ def _rewrite(body: tuple[Node, ...], fma: bool) -> tuple[Node, ...]:
 def _choose(
     program: Program, inputs: Sequence[ArrayType], least_table: float
 ) -> tuple[Program, Chosen, set[int]]:
-    """The program, or the same for images of any size where only that is mixed by columns and rows; with
+    """The program, or the same for images of any size where only that needs no f32 in the end; with
     the arithmetics of its stages, and its sources that may be counted in levels."""
     subject = Subject(drop_halves(program), inputs, least_table)
     chosen = choose_before_fusion(subject)
-    if program.general is not None and not _ends_in(chosen, RESAMPLED, subject.program):
+    if program.general is not None and len(program.stages) - 1 not in chosen:
         general = Subject(drop_halves(program.general), inputs, least_table)
         found = choose_before_fusion(general)
-        if _ends_in(found, RESAMPLED, general.program):
+        if len(general.program.stages) - 1 in found:
             subject, chosen = general, found
     return subject.program, chosen, _point_wise_bytes(subject)
-
-
-def _ends_in(chosen: Chosen, arithmetic: CpuArithmetic, program: Program) -> bool:
-    last = len(program.stages) - 1
-    return last in chosen and chosen[last][0] == arithmetic
 
 
 def _point_wise_bytes(subject: Subject) -> set[int]:
