@@ -2,6 +2,7 @@
 
 ways.py         their names, by which prepare marks a stage
 tables.py       any function of one byte, as a look-up table
+deep_tables.py  any function of one 16-bit level, as a look-up table
 extrema.py      minima and maxima of bytes
 fixed.py        averages in 16-bit fixed point        taps.py        their taps in memory
 gain.py         levels plus a gain times differences  halves.py      weighted sums of bytes in 16 bits

@@ -21,10 +21,10 @@ from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.llvm.text import Code, Type
 from dala.backends.cpu.schedule.sweep import RowBody
 from dala.backends.cpu.schedule.weight import weigh_curve
-from dala.ir.dtypes import F32, S32
+from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Access, Node, accesses, map_nodes, walk
 from dala.ir.printer import print_body
-from dala.ir.rewrite import INVERSE_255
+from dala.ir.rewrite import LEVELS
 
 IDENTITY = ""  # the key of a channel that is passed through
 
@@ -51,23 +51,32 @@ def find_byte_map(body: RowBody, channels_of_bytes: dict[int, int]) -> ByteMap |
     if body.way.alone or (body.ring is not None and body.ring.form != "u8"):
         return None
     results = [s.values for s in body.stores] + ([body.held] if body.ring is not None else [])
+    access = only_access(body, results, "level", channels_of_bytes)
+    return ByteMap(access, channels_of_bytes[access.source]) if access else None
+
+
+def only_access(
+    body: RowBody, results: Sequence[Sequence[Node]], level: str, channels_of: dict[int, int]
+) -> Access | None:
+    """The pixel that a body reads, if each channel of its results is a function of the same channel of that
+    one alone, as a ``level`` of its type; ``channels_of`` has the sources that it may come from.
+    """
     if any(n.op == "coord" for n in walk(body.roots)):
         return None
-    if any(n.op not in ("level", "const") for values in results for n in values):
+    if any(n.op not in (level, "const") for values in results for n in values):
         return None
     found = {(a.source, a.dx, a.dy) for a in accesses(body.roots)}
     if len(found) != 1:
         return None
     source, dx, dy = found.pop()
-    channels = channels_of_bytes.get(source)  # of images of the body's own size
+    channels = channels_of.get(source)  # of images of the body's own size
     for values in results:
         if len(values) != channels:
             return None
         for channel, node in enumerate(values):
             if any(a.channel != channel for a in accesses([node])):
                 return None
-    assert channels is not None
-    return ByteMap(Access(source, 0, dx, dy), channels)
+    return Access(source, 0, dx, dy)
 
 
 def write_byte_map(body: BodyContext, byte_map: ByteMap) -> None:
@@ -88,7 +97,7 @@ def write_byte_map(body: BodyContext, byte_map: ByteMap) -> None:
 def _map(body: BodyContext, byte_map: ByteMap, pixels: str, values: Sequence[Node]) -> str:
     code, count = body.lane, body.lanes * byte_map.channels
     vector = f"<{count} x i8>"
-    keys = [_function_key(node) for node in values]
+    keys = [function_key(node) for node in values]
     result = ""
     for key in dict.fromkeys(keys):
         node = values[keys.index(key)]
@@ -106,7 +115,7 @@ def _map(body: BodyContext, byte_map: ByteMap, pixels: str, values: Sequence[Nod
 
 
 def _look_up(body: BodyContext, key: str, node: Node, pixels: str) -> str:
-    start = body.owner.table(key, 256, partial(_fill_table, body.owner, node))
+    start = body.owner.table(key, 256, partial(fill_table, body.owner, node, U8))
     if body.owner.host.permutes_bytes:
         return _permute(body, start, pixels)
     return _shuffle(body, start, pixels)
@@ -156,9 +165,9 @@ _SHUFFLES = {
 }
 
 
-def _function_key(node: Node) -> str:
+def function_key(node: Node) -> str:
     """Equal keys: the same function of a level, whichever channel it is for."""
-    if node.op == "level" and node.args[0].op == "load":
+    if node.op in ("level", "level16") and node.args[0].op == "load":
         return IDENTITY
 
     def same_channel(n: Node) -> Node:
@@ -168,11 +177,12 @@ def _function_key(node: Node) -> str:
 
 
 class _Level(Sources):
-    """The input of a table: the levels 0..255, a vector at a time."""
+    """The input of a table: the levels of a type, from 0 on, a vector at a time."""
 
-    def __init__(self, owner: PassContext, index: str, node: Node) -> None:
+    def __init__(self, owner: PassContext, index: str, node: Node, dtype: DType) -> None:
         self.owner = owner
         self.index = index
+        self.inverse = LEVELS[dtype][1]
         self.gatherer = Gatherer(owner, owner.lanes, [node])
 
     def load(self, code: Code, access: Access) -> str:
@@ -180,23 +190,24 @@ class _Level(Sources):
         start = code.splat(i32, code.op(f"trunc i64 {self.index} to i32"))
         steps = ", ".join(f"i32 {i}" for i in range(self.owner.lanes))
         level = code.op(f"sitofp {i32} {code.op(f'add {i32} {start}, <{steps}>')} to {f32}")
-        return code.op(f"fmul {f32} {level}, {code.constant(f32, INVERSE_255)}")
+        return code.op(f"fmul {f32} {level}, {code.constant(f32, self.inverse)}")
 
     def gather(self, writer: LaneWriter, node: Node) -> str:
         return self.gatherer.value(writer, node)
 
 
-def _fill_table(owner: PassContext, node: Node, code: Code, start: str) -> None:
-    """The loop that computes the 256 bytes of one table."""
-    f32, i32 = Type(F32, owner.lanes), Type(S32, owner.lanes)
+def fill_table(owner: PassContext, node: Node, dtype: DType, code: Code, start: str) -> None:
+    """The loop that computes the entries of one table: what ``node`` is for each level of a type."""
+    f32, i32, small = (Type(d, owner.lanes) for d in (F32, S32, dtype))
 
     def entries(inner: Code, index: str, _: list[str]) -> list[str]:
-        writer = LaneWriter(_Level(owner, index, node), owner.lanes, owner.uniform, inner, inner)
+        levels = _Level(owner, index, node, dtype)
+        writer = LaneWriter(levels, owner.lanes, owner.uniform, inner, inner)
         writer.write([node])
         whole = inner.op(f"fptosi {f32} {writer.vector(node)} to {i32}")
-        small = inner.op(f"trunc {i32} {whole} to <{owner.lanes} x i8>")
-        place = inner.op(f"getelementptr i8, ptr {start}, i64 {index}")
-        inner.line(f"store <{owner.lanes} x i8> {small}, ptr {place}, align 1")
+        narrow = inner.op(f"trunc {i32} {whole} to {small}")
+        place = inner.op(f"getelementptr {small.element}, ptr {start}, i64 {index}")
+        inner.line(f"store {small} {narrow}, ptr {place}, align {dtype.bytes}")
         return []
 
-    code.repeat(256, owner.lanes, [], entries)
+    code.repeat(1 << 8 * dtype.bytes, owner.lanes, [], entries)

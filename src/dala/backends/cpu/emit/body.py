@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from dala.backends.cpu.arithmetic.choice import write_choice
+from dala.backends.cpu.arithmetic.deep_tables import level_map_of, write_level_map
 from dala.backends.cpu.arithmetic.dot import on_planes, write_dot
 from dala.backends.cpu.arithmetic.extrema import extrema_of, write_extrema
 from dala.backends.cpu.arithmetic.fixed import vectors_at_once, write_fixed
@@ -55,6 +56,7 @@ class BodyEmitter(BodyContext):
         self.channels = len(body.held or body.stores[0].values)
         self.extrema = extrema_of(owner, body)
         self.byte_map = None if self.extrema else byte_map_of(owner, body)
+        self.level_map = level_map_of(owner, body)
         self.lanes = owner.lanes  # pixels per vector
         if self.extrema:
             self.lanes = owner.vector_bytes // self.extrema
@@ -83,6 +85,8 @@ class BodyEmitter(BodyContext):
             write_extrema(self, self.extrema)
         elif self.byte_map is not None:
             write_byte_map(self, self.byte_map)
+        elif self.level_map is not None:
+            write_level_map(self, self.level_map)
         else:
             self._write_values()
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
+from dala.backends.cpu.arithmetic.deep_tables import level_map_of
 from dala.backends.cpu.arithmetic.tables import byte_map_of
 from dala.backends.cpu.emit.body import BodyEmitter
 from dala.backends.cpu.emit.pass_context import (
@@ -65,7 +66,8 @@ class PassEmitter(PassContext):
         for number, following in pairwise((*self.sweep.order, -1)):
             self._emit_body(rows, bounds, number, following)
         text = self._frame(bounds, rows)
-        computed = [b for b in self.bodies if byte_map_of(self, b.one_turn) is None]
+        maps = (byte_map_of, level_map_of)
+        computed = [b for b in self.bodies if not any(m(self, b.one_turn) for m in maps)]
         weight = weigh_pass(self.work, computed, self.lanes)
         return NativePass(
             text,
