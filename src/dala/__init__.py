@@ -29,7 +29,7 @@ from dala._version import __version__
 from dala.errors import DalaError
 
 if TYPE_CHECKING:
-    from dala import compute, fleet, gpu, media, ml, text, video
+    from dala import compute, fleet, gpu, media, ml, scene, text, video
     from dala.compute.debug import debug_kernel
     from dala.compute.default import device, devices, use
     from dala.language.decorator import kernel
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DalaError", "Param", "__version__", "array_param", "compute", "debug_kernel", "device", "devices",
-    "errors", "fleet", "gpu", "kernel", "media", "ml", "param", "static", "text", "use", "video",
+    "errors", "fleet", "gpu", "kernel", "media", "ml", "param", "scene", "static", "text", "use", "video",
 ]  # fmt: skip
 
 _HOMES = {
@@ -54,7 +54,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name in ("compute", "fleet", "gpu", "media", "ml", "text", "video"):
+    if name in ("compute", "fleet", "gpu", "media", "ml", "scene", "text", "video"):
         return importlib.import_module(f"dala.{name}")
     if name in _HOMES:
         if name == "kernel":  # the catalogue's names must be known before a user's are entered

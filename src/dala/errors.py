@@ -32,6 +32,10 @@
     │   └── DamagedVideoError                 what comes is no valid video; says after how many frames
     ├── SubtitleError         (ValueError)    a text is no subtitles; says what was expected
     ├── FleetError            (RuntimeError)  a job for several workers cannot be done, or not here
+    ├── SceneError            (RuntimeError)  a scene cannot do what is asked, or not any more
+    │   ├── NodeNotFoundError (LookupError)   no node has that number or name; suggests the nearest
+    │   ├── SceneFileError    (ValueError)    a scene's file is wrong; names the place in the document
+    │   └── PoolExhaustedError (TimeoutError) all textures were in use for the given time
     ├── ModelError            (ValueError)    a model cannot be read or run; says what and where
     │   ├── ModelNotFoundError (LookupError)  no model of that name, or its weights are not here
     │   └── UnknownOperatorError              it has operators that dala has not; names all of them
@@ -242,6 +246,35 @@ class SubtitleError(DalaError, ValueError):
 
 class FleetError(DalaError, RuntimeError):
     """A job for several workers cannot be done. What is finished of it stays, and is not done again."""
+
+
+class SceneError(DalaError, RuntimeError):
+    """A scene cannot do what is asked, or not any more."""
+
+
+class NodeNotFoundError(SceneError, LookupError):
+    """No node of the scene has that number or name."""
+
+
+class SceneFileError(SceneError, ValueError):
+    """A scene's file is wrong. ``where`` is the place in the document, as JSON's pointers write it.
+
+    >>> from dala.errors import SceneFileError
+    >>> str(SceneFileError("expected a number, got 'a'", where="/nodes/3/opacity"))
+    "/nodes/3/opacity: expected a number, got 'a'"
+    """
+
+    def __init__(self, reason: str, *, where: str = "") -> None:
+        super().__init__(f"{where or 'the document'}: {reason}")
+        self.reason = reason
+        self.where = where
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return functools.partial(SceneFileError, where=self.where), (self.reason,)
+
+
+class PoolExhaustedError(SceneError, TimeoutError):
+    """All textures of a pool were in use for as long as one was ready to wait."""
 
 
 class ModelError(DalaError, ValueError):

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import dala
-from dala import compute, gpu, media, ml, text, video
+from dala import compute, gpu, media, ml, scene, text, video
 
 RECORD = Path(__file__).with_name("api.txt")
 MODULES = {
@@ -30,6 +30,7 @@ MODULES = {
     "dala.media": media,
     "dala.media.looks": media.looks,
     "dala.ml": ml,
+    "dala.scene": scene,
     "dala.text": text,
     "dala.video": video,
 }
@@ -251,7 +252,15 @@ def test_every_public_method_has_a_docstring() -> None:
         for kind in (getattr(module, n) for n in module.__all__)
         if inspect.isclass(kind)
         and kind.__module__.startswith(
-            ("dala.compute.", "dala.gpu.", "dala.media.", "dala.ml.", "dala.text.", "dala.video.")
+            (
+                "dala.compute.",
+                "dala.gpu.",
+                "dala.media.",
+                "dala.ml.",
+                "dala.scene.",
+                "dala.text.",
+                "dala.video.",
+            )
         )
         for name, member in vars(kind).items()
         if not name.startswith("_")

@@ -14,7 +14,7 @@ from net_cases import CASES, Case
 from onnx_files import Net, small_net
 
 import dala
-from dala import compute
+from dala import compute, ml
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.errors import DeviceError, DTypeError, ModelError, ParameterError, ShapeError
@@ -271,3 +271,27 @@ def test_real_models_agree_with_onnx_runtime(file: Path, device: str) -> None:
                 assert np.abs(a.astype(int) - b.astype(int)).max() <= 1
             else:
                 assert np.abs(a - b).max() <= 1e-4 * np.abs(a).max()
+
+
+@pytest.mark.webgpu
+def test_a_picture_on_the_gpu_is_not_brought_to_main_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "small.onnx"
+    file.write_bytes(small_net())
+    photo = np.random.default_rng(3).integers(0, 256, (40, 60, 3), np.uint8)
+    with dala.use("webgpu") as gpu, ml.load_model(file, "webgpu", decode="classes") as model:
+        assert isinstance(gpu, WebGpuDevice)
+        wanted = model.predict_frame(photo, top=7)
+        picture = compute.from_array(photo)
+        model.predict_frame(picture)  # compiled
+        moved: list[str] = []
+        upload, begin_read = gpu.upload, gpu.staging.begin_read
+        monkeypatch.setattr(gpu, "upload", lambda *a: (moved.append("up"), upload(*a)))
+        monkeypatch.setattr(
+            gpu.staging, "begin_read", lambda *a: (moved.append("down"), begin_read(*a))[1]
+        )
+        found = model.predict_frame(picture, top=7)
+        assert moved == ["down"]  # the seven scores
+        assert [c.index for c in found] == [c.index for c in wanted]
+        assert [c.score for c in found] == pytest.approx([c.score for c in wanted], abs=1e-5)

@@ -10,14 +10,15 @@ from machines import machine_with
 
 import dala
 from dala import compute
-from dala.backends.cpu.arithmetic.ways import CHOICE, DOT
+from dala.backends.cpu.arithmetic.choice import CHOICE
+from dala.backends.cpu.arithmetic.dot import DOT
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.schedule.prepare import prepare_program
 from dala.compute import default
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
-from dala.ir.graph import PLAIN, Program, Way
+from dala.ir.graph import PLAIN, Arithmetic, Program
 from dala.language.kernel import Kernel, make_kernel
 
 pytestmark = pytest.mark.usefixtures("on_cpu")
@@ -85,18 +86,22 @@ def on_host(vector_bytes: int, x86: bool, work: Callable[[], list[np.ndarray]]) 
         return work()
 
 
-def way_of(kernel: Kernel) -> Way:
+def arithmetic_of(kernel: Kernel) -> Arithmetic:
     type_ = ArrayType((8, 8, 4), U8)
     special = kernel.specialize([type_] * kernel.inputs, type_, kernel.bind({}))
     assert isinstance(special.work, Program)
-    return prepare_program(special.work, [type_] * kernel.inputs, type_, fma=True).stages[-1].way
+    return (
+        prepare_program(special.work, [type_] * kernel.inputs, type_, fma=True)
+        .stages[-1]
+        .arithmetic
+    )
 
 
 @pytest.mark.parametrize("gain", [-2, -1, -0.37, 0, 1e-6, 0.5, 1.999, 2])
 @pytest.mark.parametrize("name", MIXES)
 def test_mixes_are_within_one_level(name: str, gain: float) -> None:
     kernel = mix(MIXES[name])
-    assert way_of(kernel) in DOT
+    assert arithmetic_of(kernel) == DOT
     for image in pictures():
         cpu, reference = (run_on(d, kernel, image, gain=gain) for d in ("cpu", "reference"))
         assert np.abs(cpu.astype(int) - reference).max() <= 1
@@ -136,7 +141,7 @@ def test_greys_stay_grey() -> None:
 @pytest.mark.parametrize("name", CHOICES)
 def test_choices_are_those_of_the_reference(name: str, value: float) -> None:
     kernel = choice(CHOICES[name])
-    assert way_of(kernel) == CHOICE
+    assert arithmetic_of(kernel) == CHOICE
     for image in pictures():
         # a sum that is the bound, but for its rounding in f32, may fall to either side
         got, wanted = (run_on(d, kernel, image, value=value) for d in ("cpu", "reference"))
@@ -164,13 +169,13 @@ def test_a_threshold_is_exact_at_every_luma() -> None:
     ],
 )
 def test_what_is_no_mix_is_left_alone(text: str) -> None:
-    assert way_of(mix(text)) == PLAIN
+    assert arithmetic_of(mix(text)) == PLAIN
 
 
 def test_a_bound_without_bounds_is_left_alone() -> None:
     text = "rgba(where(p.r + p.g >= value, 1.0, 0.0), p.g, p.b, p.a)"
     source = f"def probe(src, value: float = 0.5):\n    p = src[0, 0]\n    return {text}"
-    assert way_of(make_kernel(source)) == PLAIN
+    assert arithmetic_of(make_kernel(source)) == PLAIN
 
 
 def test_fused_chains_are_those_of_single_stages() -> None:

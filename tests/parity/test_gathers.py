@@ -9,10 +9,10 @@ import pytest
 
 import dala
 from dala import compute
-from dala.backends.cpu.arithmetic.ways import REPEATED
 from dala.backends.cpu.emit.function import NativePass, emit_pass
 from dala.backends.cpu.llvm.jit import Host
 from dala.backends.cpu.schedule.prepare import prepare_program
+from dala.backends.cpu.schedule.repeats import REPEATED
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Program
@@ -103,9 +103,9 @@ THREE = "src.at(x, row) * 0.5 + src.at(x * 2, row) * 0.25 + src.at(x * 3, row + 
 )
 def test_rows_that_repeat_are_held(result: str, held: bool) -> None:
     kernel = make_kernel(REPEATS.format(result))
-    ways = [b.way for b in native(kernel, COLOURS, COLOURS).sweep.bodies]
-    assert (REPEATED in ways) == held
-    assert all(b.way != REPEATED for b in native(kernel, COLOURS, FLOATS).sweep.bodies)
+    chosen = [b.arithmetic for b in native(kernel, COLOURS, COLOURS).sweep.bodies]
+    assert (REPEATED in chosen) == held
+    assert all(b.arithmetic != REPEATED for b in native(kernel, COLOURS, FLOATS).sweep.bodies)
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 15, 16, 17, 31, 33, 64, 70])

@@ -15,7 +15,7 @@ from searching import examples
 from several_threads import use_threads
 
 from dala import compute
-from dala.backends.cpu.arithmetic.ways import RESAMPLED
+from dala.backends.cpu.arithmetic.resampled import RESAMPLED
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.run import launch
 from dala.backends.cpu.schedule.prepare import prepare_program
@@ -23,7 +23,7 @@ from dala.compute import default
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
-from dala.ir.graph import Program, Way
+from dala.ir.graph import Arithmetic, Program
 from dala.kernels.halves import cubic_weights, lanczos_weights
 from dala.kernels.resize import mix_taps
 from dala.language.kernel import Kernel, make_kernel
@@ -117,16 +117,16 @@ OTHERS = [
 ]
 
 
-def way_of(
+def arithmetic_of(
     kernel: str | Kernel,
     source: ArrayType = COLOURS,
     target: ArrayType = OTHER_SIZE,
     **params: object,
-) -> Way:
+) -> Arithmetic:
     found = find_kernel(kernel) if isinstance(kernel, str) else kernel
     special = found.specialize([source], target, found.bind(params))
     assert isinstance(special.work, Program)
-    return prepare_program(special.work, [source], target, fma=True).stages[-1].way
+    return prepare_program(special.work, [source], target, fma=True).stages[-1].arithmetic
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -276,14 +276,20 @@ def test_from_several_threads() -> None:
 
 def test_what_is_resampled() -> None:
     for way in WAYS:
-        assert way_of("resize", interpolation=way) == RESAMPLED
-        assert way_of("resize", target=ArrayType((32, 24, 4), U8), interpolation=way) == RESAMPLED
-        assert way_of("resize", target=ArrayType((128, 96, 4), U8), interpolation=way) == RESAMPLED
+        assert arithmetic_of("resize", interpolation=way) == RESAMPLED
+        assert (
+            arithmetic_of("resize", target=ArrayType((32, 24, 4), U8), interpolation=way)
+            == RESAMPLED
+        )
+        assert (
+            arithmetic_of("resize", target=ArrayType((128, 96, 4), U8), interpolation=way)
+            == RESAMPLED
+        )
     for kernel in OURS.values():
-        assert way_of(kernel) == RESAMPLED
+        assert arithmetic_of(kernel) == RESAMPLED
     floats, greys = ArrayType((64, 48, 4), F32), ArrayType((64, 48), U8)
     for source, target in ((floats, OTHER_SIZE), (COLOURS, floats), (greys, OTHER_SIZE)):
-        assert way_of(OURS["turned"], source, target) != RESAMPLED
+        assert arithmetic_of(OURS["turned"], source, target) != RESAMPLED
 
 
 def test_half_and_double_of_floats_have_their_own_programs() -> None:
@@ -299,7 +305,7 @@ def test_half_and_double_of_floats_have_their_own_programs() -> None:
 
 @pytest.mark.parametrize("kernel", OTHERS, ids=lambda k: k.name)
 def test_what_only_looks_like_it(kernel: Kernel) -> None:
-    assert way_of(kernel) != RESAMPLED
+    assert arithmetic_of(kernel) != RESAMPLED
     image = pixels((20, 20))
     got, wanted = (run(d, kernel, image, (20, 20)) for d in ("cpu", "reference"))
     assert np.abs(got - wanted).max() <= 1

@@ -9,7 +9,7 @@ from sampling import pixels, run, run_here
 from several_threads import use_threads
 
 from dala import compute
-from dala.backends.cpu.arithmetic.ways import SAMPLED
+from dala.backends.cpu.arithmetic.sampled import SAMPLED
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.run import launch
 from dala.backends.cpu.schedule.prepare import prepare_program
@@ -17,7 +17,7 @@ from dala.compute import default
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
-from dala.ir.graph import Program, Way
+from dala.ir.graph import Arithmetic, Program
 from dala.language.kernel import Kernel, make_kernel
 from dala.language.registry import find_kernel
 from dala.language.values import Image, Scalar, Vec
@@ -69,11 +69,13 @@ OURS = {f.__name__: make_kernel(f) for f in (at, wild, one_place, faded, where_i
 OTHERS = [make_kernel(f) for f in (turned_colours, doubled)]
 
 
-def way_of(kernel: str | Kernel, source: ArrayType, target: ArrayType, **params: object) -> Way:
+def arithmetic_of(
+    kernel: str | Kernel, source: ArrayType, target: ArrayType, **params: object
+) -> Arithmetic:
     found = find_kernel(kernel) if isinstance(kernel, str) else kernel
     special = found.specialize([source], target, found.bind(params))
     assert isinstance(special.work, Program)
-    return prepare_program(special.work, [source], target, fma=True).stages[-1].way
+    return prepare_program(special.work, [source], target, fma=True).stages[-1].arithmetic
 
 
 def cases(
@@ -109,7 +111,9 @@ def test_within_a_level(source: tuple[int, int], target: tuple[int, int]) -> Non
     image = pixels(source)
     for kernel, params in cases(source, target):
         assert (
-            way_of(kernel, ArrayType((*source, 4), U8), ArrayType((*target, 4), U8), **params)
+            arithmetic_of(
+                kernel, ArrayType((*source, 4), U8), ArrayType((*target, 4), U8), **params
+            )
             == SAMPLED
         )
         got, wanted = (run(d, kernel, image, target, **params) for d in ("cpu", "reference"))
@@ -166,9 +170,9 @@ def test_fused_is_unfused(after: str) -> None:
 def test_what_is_no_sample_of_bytes() -> None:
     floats, greys = ArrayType((64, 48, 4), F32), ArrayType((64, 48), U8)
     for source, target in ((floats, COLOURS), (COLOURS, floats), (greys, COLOURS)):
-        assert way_of(OURS["at"], source, target) != SAMPLED
+        assert arithmetic_of(OURS["at"], source, target) != SAMPLED
     for kernel in OTHERS:
-        assert way_of(kernel, COLOURS, COLOURS) != SAMPLED
+        assert arithmetic_of(kernel, COLOURS, COLOURS) != SAMPLED
 
 
 def test_a_factor_that_is_not_clamped() -> None:
@@ -178,7 +182,7 @@ def test_a_factor_that_is_not_clamped() -> None:
         return (p.rgb * factor).with_alpha(p.a)
 
     kernel = make_kernel(brighter)
-    assert way_of(kernel, COLOURS, COLOURS) != SAMPLED
+    assert arithmetic_of(kernel, COLOURS, COLOURS) != SAMPLED
     image = pixels((20, 20))
     got, wanted = (run(d, kernel, image, (20, 20), by=1.7) for d in ("cpu", "reference"))
     assert np.abs(got - wanted).max() <= 1

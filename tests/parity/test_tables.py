@@ -12,7 +12,7 @@ from machines import machine_with
 from dala import compute
 from dala.backends.cpu.arithmetic import deep_tables
 from dala.backends.cpu.device import CpuDevice
-from dala.backends.cpu.emit import body
+from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.llvm import jit
 from dala.backends.cpu.llvm.jit import Host
 from dala.compute import default
@@ -87,13 +87,13 @@ def test_a_deep_table_is_the_curve(
     image = every_deep_level(channels)
     host = machine_with(vector_bytes)
     looked_up = []
-    real = deep_tables.write_level_map
+    real = deep_tables.DeepTableArithmetic.write
 
-    def noted(*given: object) -> None:
+    def noted(self: deep_tables.DeepTableArithmetic, body: BodyContext) -> None:
         looked_up.append(1)
-        real(*given)  # type: ignore[arg-type]
+        real(self, body)
 
-    monkeypatch.setattr(body, "write_level_map", noted)
+    monkeypatch.setattr(deep_tables.DeepTableArithmetic, "write", noted)
     wanted = run_on(host, image)
     assert not looked_up, "such an image is too small for it"
     monkeypatch.setattr(deep_tables, "LEAST_PIXELS", 1)

@@ -13,7 +13,7 @@ from dala import compute
 from dala.compute import Buffer, Pipeline, Scratch
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
-from dala.ir.graph import PLAIN, Access, Node, Program, Stage, Way, make, walk
+from dala.ir.graph import PLAIN, Access, Arithmetic, Node, Program, Stage, make, walk
 from dala.language.vocabulary import average, intermediate, luma, sqrt
 from dala.plan.fuse import FusedPass, Place
 from dala.plan.group import MAX_HALO_ROWS, MAX_LENGTH
@@ -553,7 +553,7 @@ def separable(reach: int, *, apart: bool) -> Program:
         ]
         return tuple(make("average", *pair, weight, weight) for pair in taps)
 
-    way = Way("own", alone=True) if apart else PLAIN
+    way = Arithmetic("own", alone=True) if apart else PLAIN
     stages = (Stage(average(0, 0, reach), way), Stage(average(1, reach, 0), way))
     return Program("wide", "image", 1, (), stages)
 
@@ -570,7 +570,7 @@ def labels(plan: Plan) -> list[str]:
 def test_stages_apart_have_bodies_of_their_own() -> None:
     (work,) = planned(Call(separable(2, apart=True), (0,), 1)).passes
     assert isinstance(work, FusedPass)
-    assert [(b.label, b.way.name, bool(b.held)) for b in work.bodies] == [
+    assert [(b.label, b.arithmetic.name, bool(b.held)) for b in work.bodies] == [
         ("wide.1", "own", True),
         ("wide.2", "own", False),
     ]
@@ -599,17 +599,17 @@ def test_stages_of_one_way_are_fused_only_with_each_other() -> None:
     load = tuple(Node("load", F32, (), Access(0, c)) for c in range(4))
     mapped = tuple(make("sub", Node("const", F32, (), 1.0), n) for n in load)
     mixed = (load[1], load[0], load[2], load[3])
-    kin = Program("map", "image", 1, (), (Stage(mapped, Way("table")),))
+    kin = Program("map", "image", 1, (), (Stage(mapped, Arithmetic("table")),))
     free = Program("mix", "image", 1, (), (Stage(mixed),))
     calls = [Call(free, (0,), 1), Call(kin, (1,), 2), Call(kin, (2,), 3), Call(free, (3,), 4)]
     slots = [Slot(ArrayType(SIZE, U8), scratch=0 < i < 4) for i in range(5)]
     (work,) = plan_calls(calls, slots).passes
     assert isinstance(work, FusedPass)
-    assert [(b.label, b.way.name) for b in work.bodies] == [
+    assert [(b.label, b.arithmetic.name) for b in work.bodies] == [
         ("mix", "plain"),
         ("map", "table"),
         ("mix", "plain"),
     ]
     in_place = plan_calls([Call(free, (0,), 1), Call(kin, (1,), 0)], slots[:2])
     (body,) = in_place.passes[0].bodies  # type: ignore[union-attr]
-    assert body.way == PLAIN
+    assert body.arithmetic == PLAIN

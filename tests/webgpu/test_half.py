@@ -168,7 +168,7 @@ def test_functions_of_one_channel_are_computed_for_whole_pixels(name: str) -> No
 def test_a_kernel_may_ask_for_it() -> None:
     program = prepared("denoise")
     assert halves_of(program) == [None] * 3
-    assert program.stages[-1].way == PAIRS
+    assert program.stages[-1].arithmetic == PAIRS
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_a_kernel_may_ask_for_it() -> None:
 def test_elsewhere_it_is_f32(name: str, channels: int, dtype: Any) -> None:
     program = prepared(name, channels, dtype)
     assert halves_of(program) == []
-    assert all(s.way != PAIRS for s in program.stages)
+    assert all(s.arithmetic != PAIRS for s in program.stages)
 
 
 ASKS_FOR_TOO_MUCH = {

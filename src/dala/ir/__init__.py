@@ -10,4 +10,5 @@ arrays.py    shape and element type of a buffer
 library.py   whole-array operations: the second table of meaning
 planes.py    the planes of a video frame
 merge.py     graphs of one form, laid over each other
+channels.py  functions that are alike but for the channel they read
 """

@@ -101,11 +101,11 @@ def cast(value: Node, dtype: DType) -> Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How a device computes a stage, if it has several arithmetics.
+class Arithmetic:
+    """How a device computes a stage, if it has several ways to: what a planner knows of it.
 
-    Stages of one way may share a loop (they are fused), unless they stand ``alone``. Even then those that
-    are only written to memory may stand ``beside`` each other in one loop.
+    Stages of one arithmetic may share a loop (they are fused), unless they stand ``alone``. Even then those
+    that are only written to memory may stand ``beside`` each other in one loop.
     """
 
     name: str
@@ -113,7 +113,7 @@ class Way:
     beside: bool = False
 
 
-PLAIN = Way("plain")
+PLAIN = Arithmetic("plain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Stage:
     """
 
     body: tuple[Node, ...]
-    way: Way = PLAIN
+    arithmetic: Arithmetic = PLAIN
     grid: int = 0
     margin: int = 0
 

@@ -115,6 +115,8 @@ def fold_constants(body: tuple[Node, ...]) -> tuple[Node, ...]:
             return node
         if node.op == "cast":
             value = cast_array(np.asarray(node.args[0].attr, node.args[0].dtype.numpy), node.dtype)
+        elif node.op not in OPS:  # what a device put in
+            return node
         else:
             meaning = OPS[node.op].numpy
             assert meaning is not None

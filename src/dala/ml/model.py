@@ -21,7 +21,7 @@ from dala.ml.images import take_image
 from dala.ml.network import Network, open_network
 from dala.ml.store import find_weights
 from dala.ml.tasks import Result, Task, known_task, own_task
-from dala.ml.tensors import Triple, tensor_of
+from dala.ml.tensors import Triple, sample_tensor
 from dala.ml.view import Window
 
 Array = npt.NDArray[Any]
@@ -83,8 +83,8 @@ class Model(Closing):
         closer = chosen.pop("closer", False)
 
         def look(window: Window | None = None) -> Result:
-            tensor, view = tensor_of(picture, task.form, window)
-            return task.read(self.network.run(tensor), view, **chosen)
+            tensor, view = sample_tensor(picture, task.form, window)
+            return task.read(self.network.run_on(tensor, task.form.shape), view, **chosen)
 
         first = look()
         return task.closer(first, look, picture.size) if closer and task.closer else first

@@ -14,7 +14,9 @@ import numpy.typing as npt
 
 from dala.backends.auto import open_device
 from dala.backends.base import Device
+from dala.backends.host import HostArray
 from dala.closing import Closing
+from dala.compute.buffers import Buffer
 from dala.compute.default import default_engine
 from dala.compute.engine import engine_for
 from dala.errors import (
@@ -90,6 +92,17 @@ class Network(Closing):
         ]
         self._shapes = [a.shape for a in checked]
         return runner.run(checked)
+
+    def run_on(self, tensor: Buffer, shape: tuple[int, ...]) -> tuple[Array, ...]:
+        """The outputs for one input, dense and seen as ``shape``; on its own GPU it stays there."""
+        storage = tensor.storage()
+        if tensor.engine.device is self.device and not isinstance(storage, HostArray):
+            self._shapes = [shape]
+            return self._alive().run_stored([storage], self._shapes)
+        found = (
+            storage.array if isinstance(storage, HostArray) else tensor.engine.device.fetch(storage)
+        )
+        return self.run(found.reshape(shape))
 
     def explain(self) -> str:
         """What runs: layers, what was fused, and why, for inputs like the last ones.

@@ -16,13 +16,13 @@ import numpy.typing as npt
 from dala.backends.auto import open_device
 from dala.backends.host import HostArray
 from dala.compute.buffers import Buffer, array_type
-from dala.compute.calls import run_kernel
-from dala.compute.engine import engine_for
+from dala.compute.engine import Engine, engine_for
+from dala.compute.repeated import prepare_call
 from dala.kernels.geometry import any_size
 from dala.language.kernel import make_kernel
 from dala.language.parameter import param, static
 from dala.language.values import Scalar, Tensor, Value
-from dala.language.vocabulary import f32, floor, index, mix, s32, where
+from dala.language.vocabulary import f32, floor, index, mix, s32, u8, where
 from dala.ml.images import Image
 from dala.ml.view import Fit, View, Window, view_of
 
@@ -98,24 +98,44 @@ def _pick(three: tuple[float, ...], channel: Scalar) -> Value:
     return where(channel == 0, three[0], where(channel == 1, three[1], three[2]))
 
 
+def round_to_levels(tensor: Tensor) -> Value:
+    """Whole numbers of 0..255; a kernel's parameters have its output's type, hence a kernel apart."""
+    return u8(tensor + 0.5)
+
+
 SAMPLE = make_kernel(sample_picture, domain="tensor", shape_rule=any_size)
+LEVELS = make_kernel(round_to_levels, domain="tensor")
 
 
 def tensor_of(image: Image, form: InputForm, window: Window | None = None) -> tuple[Array, View]:
-    """The tensor, and how the picture (or a window of it) lies in it. A picture on a device is sampled
-    there."""
+    """The tensor as an array, and how the picture (or a window of it) lies in it."""
+    buffer, view = sample_tensor(image, form, window)
+    storage = buffer.storage()
+    found = storage.array if isinstance(storage, HostArray) else buffer.engine.device.fetch(storage)
+    return found.reshape(form.shape), view
+
+
+def sample_tensor(
+    image: Image, form: InputForm, window: Window | None = None
+) -> tuple[Buffer, View]:
+    """The same, where the picture is: one on a GPU is sampled there, before whatever comes to it next."""
     view = view_of(image.size, (form.width, form.height), form.fit, window)
     source = image.pixels if isinstance(image.pixels, Buffer) else _buffer_of(image.pixels)
     engine = source.engine
     first = form.layout == "nchw"
     shape = (3 * form.height, form.width) if first else (form.height, 3 * form.width)
-    type_ = array_type(shape, "f32")
-    output = Buffer(engine, type_, engine.device.allocate(type_))
-    run_kernel(SAMPLE, [source], output, _params(image, view, form))
-    storage = output.storage()
-    flat = storage.array if isinstance(storage, HostArray) else engine.device.fetch(storage)
-    tensor = flat.reshape(form.shape)
-    return tensor.astype(np.uint8) if form.dtype == "u8" else tensor, view
+    output = _new_buffer(engine, shape, "f32")
+    engine.enqueue(prepare_call(SAMPLE, [source], output, _params(image, view, form)))
+    if form.dtype == "f32":
+        return output, view
+    levels = _new_buffer(engine, shape, form.dtype)
+    engine.enqueue(prepare_call(LEVELS, [output], levels, None))
+    return levels, view
+
+
+def _new_buffer(engine: Engine, shape: tuple[int, ...], dtype: str) -> Buffer:
+    type_ = array_type(shape, dtype)
+    return Buffer(engine, type_, engine.device.allocate(type_))
 
 
 def _params(image: Image, view: View, form: InputForm) -> dict[str, object]:
@@ -125,7 +145,7 @@ def _params(image: Image, view: View, form: InputForm) -> dict[str, object]:
     return {
         "place": (across, left, down, top),
         "gain": form.gain,
-        "bias": tuple(b + 0.5 for b in form.bias) if form.dtype == "u8" else form.bias,  # rounds
+        "bias": form.bias,
         "fill": form.fill,
         "channels": image.pixels.shape[2],
         "swapped": image.swapped,

@@ -17,11 +17,11 @@ from dala.ir.graph import (
     OUTPUT,
     PLAIN,
     Access,
+    Arithmetic,
     Domain,
     Extent,
     Gather,
     Node,
-    Way,
     accesses,
     const,
     make,
@@ -70,7 +70,7 @@ class Body:
     held: tuple[Node, ...]
     stores: tuple[Store, ...]
     levels: tuple[Node, ...] = ()  # of a u8 image: what ``held`` is, as whole levels 0..255
-    way: Way = PLAIN
+    arithmetic: Arithmetic = PLAIN
     grid: int = 0
     images: int = 1  # how many images of the same size ``held`` is
     margin: int = 0  # see Stage
@@ -78,6 +78,11 @@ class Body:
     @property
     def roots(self) -> tuple[Node, ...]:
         return (*self.held, *(node for store in self.stores for node in store.values))
+
+    @property
+    def channels(self) -> int:
+        """Of one pixel that it computes."""
+        return len(self.stores[0].values) if self.stores else len(self.held) // self.images
 
     def map(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> Body:
         """The body with all of its expressions rewritten together."""
@@ -145,7 +150,7 @@ def drop_unread(bodies: Sequence[Body], first: int) -> tuple[Body, ...]:
 
 def _without_unread(body: Body, read: Sequence[bool]) -> Body:
     """Channels that nobody reads are black; other arithmetics than the plain one want whole pixels."""
-    if all(read) or (any(read) and body.way != PLAIN):
+    if all(read) or (any(read) and body.arithmetic != PLAIN):
         return body
     if not any(read):
         return replace(body, held=(), levels=())
@@ -177,22 +182,23 @@ class _Fusing:
             self._view(step.output)
         stored = [s.output for s in group.steps if values[s.output].stored]
         bodies: list[Body] = []
-        last: dict[tuple[Way, int], list[int]] = {}  # what is stored but not held, by way and grid
+        # what is stored but not held, by arithmetic and grid
+        last: dict[tuple[Arithmetic, int], list[int]] = {}
         for step in group.steps:
             value = step.output
-            if value not in self.held and (step.way.beside or not step.way.alone):
-                rest = last.setdefault((self._way(step), self._grid(value)), [])
+            if value not in self.held and (step.arithmetic.beside or not step.arithmetic.alone):
+                rest = last.setdefault((self._arithmetic(step), self._grid(value)), [])
                 rest += [value] if value in stored else []
                 continue
             stores = [Store(stored.index(value), self._levels(value))] if value in stored else []
             held = self._view(value) if value in self.held else ()
             levels = self._levels(value) if held and self._has_bytes(value) else ()
-            body = Body("", held, tuple(stores), levels, step.way, margin=step.margin)
+            body = Body("", held, tuple(stores), levels, step.arithmetic, margin=step.margin)
             bodies.append(self._body([value], body))
-        for (way, _), rest in last.items():
+        for (arithmetic, _), rest in last.items():
             if rest:
                 stores = [Store(stored.index(v), self._levels(v)) for v in rest]
-                bodies.append(self._body(rest, Body("", (), tuple(stores), (), way)))
+                bodies.append(self._body(rest, Body("", (), tuple(stores), (), arithmetic)))
         first = group.steps[0]
         return FusedPass(
             domain="image" if first.domain == "image" else "tensor",
@@ -226,27 +232,29 @@ class _Fusing:
             if a.dx or a.dy or self._grid(a.source) != self._grid(value)
         }
         read = {v for s in self.group.steps for v in s.inputs}
-        ways = {s.output: self._way(s) for s in self.group.steps}
+        chosen = {s.output: self._arithmetic(s) for s in self.group.steps}
         held = {s.output for s in self.group.steps if s.output in moved}
         for step in self.group.steps:
-            if step.way.alone or step.margin:
+            if step.arithmetic.alone or step.margin:
                 held |= {step.output} & read
             # what a margin reads beyond the border is the edge, not what would be computed there
             held |= {
                 v
                 for v in step.inputs
-                if v in ways and (step.margin or not self._may_inline(ways[v], ways[step.output]))
+                if v in chosen
+                and (step.margin or not self._may_inline(chosen[v], chosen[step.output]))
             }
-        # value → bodies it would be inlined into: those of held values, and the last ones, by way and grid
-        roots: dict[int, set[int | tuple[Way, int]]] = {}
+        # value → bodies it would be inlined into: those of held values, and the last ones,
+        # by arithmetic and grid
+        roots: dict[int, set[int | tuple[Arithmetic, int]]] = {}
         for step in reversed(self.group.steps):
             value = step.output
-            if value in held or step.way.alone:
+            if value in held or step.arithmetic.alone:
                 roots[value] = {value}
                 continue
             owners = {r for s in self.group.steps if value in s.inputs for r in roots[s.output]}
             if self.values[value].stored:
-                owners.add((ways[value], self._grid(value)))
+                owners.add((chosen[value], self._grid(value)))
             expensive = sum(1 for _ in walk(self.bodies[value])) > CHEAP
             if len(owners) > 1 and expensive and not self.in_place:
                 held.add(value)
@@ -255,17 +263,17 @@ class _Fusing:
         alone = [
             s.output
             for s in self.group.steps
-            if s.output in held or (s.way.alone and not s.way.beside)
+            if s.output in held or (s.arithmetic.alone and not s.arithmetic.beside)
         ]
         return {value: index for index, value in enumerate(alone) if value in held}
 
-    def _way(self, step: Step) -> Way:
+    def _arithmetic(self, step: Step) -> Arithmetic:
         """How a step is computed here. In place everything is one body, so that all of it is read before
         any of it is written."""
-        return step.way if step.way.alone or not self.in_place else PLAIN
+        return step.arithmetic if step.arithmetic.alone or not self.in_place else PLAIN
 
     @staticmethod
-    def _may_inline(value: Way, reader: Way) -> bool:
+    def _may_inline(value: Arithmetic, reader: Arithmetic) -> bool:
         return value == reader and not value.alone
 
     def _body(self, computed: list[int], body: Body) -> Body:

@@ -109,7 +109,7 @@ def _runs_in_order(steps: Sequence[Step]) -> bool:
     """Whether what is computed first is surely written first: all in one body, or lone stages that each
     read the one before. Others are gathered into bodies that come last, whatever their order was.
     """
-    alone = [s.way.alone for s in steps]
+    alone = [s.arithmetic.alone for s in steps]
     chained = all(a.output in b.inputs for a, b in itertools.pairwise(steps))
     return not any(alone) or (all(alone) and chained)
 

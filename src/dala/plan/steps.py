@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32
-from dala.ir.graph import PLAIN, Access, Extent, Gather, Node, Program, Way, map_nodes
+from dala.ir.graph import PLAIN, Access, Arithmetic, Extent, Gather, Node, Program, map_nodes
 from dala.ir.library import LibraryCall
 from dala.ir.planes import Plane, picture_size, shrink
 
@@ -68,7 +68,7 @@ class Step:
     inputs: tuple[int, ...]  # values
     output: int  # value
     call: int  # which stage of the pipeline it belongs to
-    way: Way = PLAIN
+    arithmetic: Arithmetic = PLAIN
     grid: int = 0  # of its output, relative to the picture of its call …
     grids: dict[int, int] = field(default_factory=dict)  # … and of the values it reads
     picture: tuple[int, ...] = ()  # the size of the images of grid 0
@@ -134,8 +134,8 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
                 grids = {v: program.grid_of(s) for s, v in enumerate(sources)}
                 steps.append(
                     Step(
-                        label, body, program.domain, tuple(sources), output, number, stage.way,
-                        stage.grid, grids, picture, joined or stage.way.alone, stage.margin,
+                        label, body, program.domain, tuple(sources), output, number, stage.arithmetic,
+                        stage.grid, grids, picture, joined or stage.arithmetic.alone, stage.margin,
                     )
                 )  # fmt: skip
                 sources.append(output)

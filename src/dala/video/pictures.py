@@ -130,10 +130,10 @@ def planar_format(bits: int) -> str:
 
 def _rgba(picture: Any, color: Color, dtype: Any) -> Array:
     rgba = converted(picture, "rgba" if dtype == np.uint8 else "rgba64le", color)
-    return _view(rgba.planes[0], rgba.width, 4, dtype)
+    return view(rgba.planes[0], rgba.width, 4, dtype)
 
 
-def _view(plane: Any, columns: int, channels: int = 1, dtype: Any = np.uint8) -> Array:
+def view(plane: Any, columns: int, channels: int = 1, dtype: Any = np.uint8) -> Array:
     """The used part of a plane. Bottom-up pictures have negative line sizes."""
     line = abs(plane.line_size) // np.dtype(dtype).itemsize
     rows: Array = np.frombuffer(plane, dtype)[: line * plane.height].reshape(plane.height, line)
@@ -155,7 +155,7 @@ def _fill_planar(picture: Any, turn: Turn, out: Array) -> None:
     planes = picture.planes
     half = -(-picture.width // 2)
     dtype = out.dtype
-    stored = turn.apply(_view(planes[0], picture.width, dtype=dtype))
+    stored = turn.apply(view(planes[0], picture.width, dtype=dtype))
     height, width = stored.shape
     np.copyto(luma[:height, :width], stored)
     if width < luma.shape[1]:
@@ -163,12 +163,12 @@ def _fill_planar(picture: Any, turn: Turn, out: Array) -> None:
     if height < luma.shape[0]:
         luma[height] = luma[height - 1]
     if len(planes) == 2:  # nv12: U and V in turn
-        both = _view(planes[1], half, 2)
+        both = view(planes[1], half, 2)
         np.copyto(blue, turn.apply(both[..., 0]))
         np.copyto(red, turn.apply(both[..., 1]))
     else:
-        np.copyto(blue, turn.apply(_view(planes[1], half, dtype=dtype)))
-        np.copyto(red, turn.apply(_view(planes[2], half, dtype=dtype)))
+        np.copyto(blue, turn.apply(view(planes[1], half, dtype=dtype)))
+        np.copyto(red, turn.apply(view(planes[2], half, dtype=dtype)))
 
 
 def picture_of(frame: Array, color: Color, bits: int = 8) -> Any:
@@ -185,7 +185,7 @@ def picture_of(frame: Array, color: Color, bits: int = 8) -> Any:
     else:  # PyAV 17 shares no three planes
         picture = av.VideoFrame(frame.shape[1], planes[0].shape[0], planar_format(bits))
         for plane, stored in zip(planes, picture.planes, strict=True):
-            np.copyto(_view(stored, plane.shape[1], dtype=frame.dtype), plane)
+            np.copyto(view(stored, plane.shape[1], dtype=frame.dtype), plane)
     color.tag(picture)
     return picture
 
@@ -193,7 +193,7 @@ def picture_of(frame: Array, color: Color, bits: int = 8) -> Any:
 def _rgba_picture(frame: Array) -> Any:
     name = "rgba" if frame.dtype == np.uint8 else "rgba64le"
     picture = load_av().VideoFrame(frame.shape[1], frame.shape[0], name)
-    np.copyto(_view(picture.planes[0], frame.shape[1], 4, frame.dtype), frame)
+    np.copyto(view(picture.planes[0], frame.shape[1], 4, frame.dtype), frame)
     return picture
 
 

@@ -232,6 +232,8 @@ class Source:
         self._weaver = None
         with ffmpeg_errors(self.place.name, "seeking"):
             self.container.seek(int(seconds / self.time_base), stream=self.stream)
+            if self._decoder is not self.context and self._decoder.is_open:
+                self._decoder.flush_buffers()  # the container only knows its own decoder
 
 
 def _is_timed(packet: Any) -> bool:

@@ -3,7 +3,7 @@
     program ─ schedule/prepare ─ plan ─ FusedPass ─ schedule/rows ─ emit/ ─ llvm/jit ─ run/launch ─ threads
 
 analysis/    what an expression is: bounds, linear sums, samples, separable weights
-arithmetic/  the ways to compute a body on bytes, each with what it matches and what it writes
+arithmetic/  computing bodies on bytes: a class for each arithmetic, with its match, layout, cost and text
 schedule/    which arithmetic, which rows when, what is held in which form
 emit/        a pass as text: loops, addresses, reads, pixels
 llvm/        text, ops and functions in LLVM's language, and text → machine code

@@ -27,10 +27,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from dala.backends.webgpu.blocks import Block, Source
-from dala.ir.graph import Access, Node, Way, walk
+from dala.ir.graph import Access, Arithmetic, Node, walk
 from dala.ir.rewrite import INVERSE_255
 
-PAIRS = Way("pairs", alone=True)  # of a stage with pairs: a pass of its own, see below
+PAIRS = Arithmetic("pairs", alone=True)  # of a stage with pairs: a pass of its own, see below
 PIXEL = "pixel"  # the attribute of a ``half`` node computed for all channels at once
 LARGEST = 65504.0  # of f16
 CHANNEL = "xzyw"  # where a channel is in a vec4<f16>: red and blue lie in one word, green and alpha in one

@@ -60,7 +60,7 @@ def _in_halves(program: Program, inputs: Sequence[ArrayType]) -> Program:
         elif number in stencils:
             body = map_nodes(stage.body, lambda node: _checked(node, program.inputs))
             if any(node.op == "half" for node in walk(body)):
-                stage = replace(stage, way=PAIRS)
+                stage = replace(stage, arithmetic=PAIRS)
         else:
             body = plain.stages[number].body
         stages.append(replace(stage, body=body))

@@ -73,12 +73,12 @@ def cut_pass(work: FusedPass, new_temp: NewTemp) -> tuple[FusedPass, FusedPass] 
 
 def _has_one_alone(work: FusedPass) -> bool:
     """Whether a body that must be a pass of its own is not one yet."""
-    return len(work.bodies) > 1 and any(b.way.alone for b in work.bodies)
+    return len(work.bodies) > 1 and any(b.arithmetic.alone for b in work.bodies)
 
 
 def _before_or_behind_alone(bodies: Sequence[Body]) -> int:
     """Where to cut so that a body is alone; 0 if none wants to be."""
-    number = next((i for i, b in enumerate(bodies) if b.way.alone), None)
+    number = next((i for i, b in enumerate(bodies) if b.arithmetic.alone), None)
     return 0 if number is None else number or 1
 
 

@@ -85,7 +85,7 @@ def merge_bodies(work: FusedPass) -> FusedPass:
     """
     bodies = list(work.bodies)
     first = len(work.reads)
-    plain = [i for i, b in enumerate(bodies) if not b.held and not b.way.alone]
+    plain = [i for i, b in enumerate(bodies) if not b.held and not b.arithmetic.alone]
     if len(plain) > 1:
         joined = replace(
             bodies[plain[-1]],
@@ -106,7 +106,7 @@ def _mergeable(bodies: Sequence[Body], first: int) -> int | None:
         offsets = {
             (a.dx, a.dy) for b in readers for a in accesses(b.roots) if a.source == first + number
         }
-        alone = any(b.way.alone for b in (body, *readers))
+        alone = any(b.arithmetic.alone for b in (body, *readers))
         if body.held and len(readers) == 1 and offsets == {(0, 0)} and not alone:
             return number
     return None

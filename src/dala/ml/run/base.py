@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from dala.backends.base import Storage
 from dala.ir.arrays import ArrayType
 from dala.ir.library import OwnBody
 from dala.ml.run.stage import Request
@@ -21,6 +22,12 @@ class Runner(ABC):
     @abstractmethod
     def run(self, inputs: Sequence[Array]) -> tuple[Array, ...]:
         """All outputs for checked, C-contiguous inputs. Several threads may call it at once."""
+
+    def run_stored(
+        self, inputs: Sequence[Storage], shapes: Sequence[tuple[int, ...]]
+    ) -> tuple[Array, ...]:
+        """All outputs for dense inputs that lie on a GPU already; only a runner on a GPU is asked."""
+        raise AssertionError(f"{type(self).__name__} computes in main memory")
 
     @abstractmethod
     def explain(self, shapes: Sequence[tuple[int, ...]]) -> str:

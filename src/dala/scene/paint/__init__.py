@@ -4,6 +4,7 @@
     reducing.py    pictures made smaller by means of blocks, so that small layers do not alias
     content.py     contents that are pictures after all: groups, transitions, effects
     reference.py   what painting means, in NumPy; sampled.py what a layer shows, meeting.py how it blends
+    cpu/           the same bytes from compiled code, in bands on the thread pool
 
 design/scenes.md states every rule. All of it is whole-number arithmetic (f32 where it divides), so that
 compiled code gives the same bytes.
@@ -12,7 +13,9 @@ compiled code gives the same bytes.
 from __future__ import annotations
 
 from dala.errors import DeviceError, ShapeError
+from dala.once import once
 from dala.scene.layers import Bytes, Composition
+from dala.scene.paint.cpu import CpuPainter
 from dala.scene.paint.reference import paint_reference
 
 __all__ = ["paint"]
@@ -33,8 +36,15 @@ def paint(
     shape = composition.height, composition.width, 4
     if out is not None and (out.shape != shape or out.dtype != "uint8"):
         raise ShapeError(f"paint: expected an output of {shape} u8, got {out.shape} {out.dtype}")
+    if device != "reference":
+        return _painter().paint(composition, out)
     pixels = paint_reference(composition)
     if out is None:
         return pixels
     out[:] = pixels
     return out
+
+
+@once
+def _painter() -> CpuPainter:
+    return CpuPainter()

@@ -9,7 +9,6 @@ a number from 0 to 1, so all that they can be is known. resampled.py computes su
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -64,7 +63,6 @@ class _Line(NamedTuple):
     columns: Axis
 
 
-@functools.lru_cache(8)  # several steps ask for the same body; a node is its own key
 def find_separable(values: tuple[Node, ...]) -> Separable | None:
     """What the channels are, if they are the mix of one block of pixels."""
     reading: set[int] = set()  # what is made of pixels

@@ -1,15 +1,18 @@
-"""Ways to compute a body on bytes. One that has none of these is computed in f32 (emit/lanes.py).
+"""Arithmetics on bytes: each is a class with its match, layout, cost and text, and a line in the catalogue.
+What none of them takes is computed in f32 (emit/lanes.py).
 
-ways.py         their names, by which prepare marks a stage
-tables.py       any function of one byte, as a look-up table
-deep_tables.py  any function of one 16-bit level, as a look-up table
+base.py         what an arithmetic is
+catalogue.py    all of them, in the order in which they are tried
+
 extrema.py      minima and maxima of bytes
 fixed.py        averages in 16-bit fixed point        taps.py        their taps in memory
+tables.py       any function of one byte, as a look-up table
+deep_tables.py  any function of one 16-bit level, as a look-up table
 gain.py         levels plus a gain times differences  halves.py      weighted sums of bytes in 16 bits
+resampled.py    columns, then rows, as resize does    stops.py       where its taps begin, what they weigh
 dot.py          integer dot products                  dot_planes.py  those of planes
 choice.py       one of two constants by a comparison  sums.py        weighted sums of bytes in 32 bits
 sampled.py      bilinear samples
-resampled.py    columns, then rows, as resize does    stops.py       where its taps begin, what they weigh
 
 In f32, where a sum is long:
 

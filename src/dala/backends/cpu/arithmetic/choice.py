@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -23,15 +24,16 @@ from dala.backends.cpu.analysis.linear import (
     level_of,
     linear_forms,
 )
+from dala.backends.cpu.arithmetic.base import PIXEL, CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.dot import under_level
 from dala.backends.cpu.arithmetic.sums import Sums
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import UNIFORM_LEAVES, LaneWriter
 from dala.backends.cpu.llvm.text import Type, signed
+from dala.backends.cpu.schedule.weight import Match, weigh_channels
 from dala.ir.dtypes import F32, S32
-from dala.ir.graph import Access, Node, RuntimeParam, walk
+from dala.ir.graph import Access, Node, RuntimeParam, Stage, accesses, walk
 
-CHANNELS = 4
 # what the sum must be to the bound for the first constant, once that is rounded so
 ROUNDED = {
     "ge": ("sge", "ceil"),
@@ -50,36 +52,80 @@ class Comparison(NamedTuple):
     denominator: int  # of all weights
 
 
-class Choice(NamedTuple):
-    """The channels of a pixel: chosen where ``comparison`` holds or not, or kept from the pixel read."""
+@dataclass(frozen=True, slots=True)
+class ChoiceMatch(Match):
+    """A channel that is ``yes`` where the comparison holds, else ``no``. Its node's arguments are the bound
+    and the loads that have these weights."""
 
-    comparison: Comparison
-    yes: dict[int, float]
-    no: dict[int, float]
-    kept: list[Access]
+    op: str
+    denominator: int
+    weights: tuple[float, ...]
+    yes: float
+    no: float
 
 
-def find_choice(values: Sequence[Node]) -> Choice | None:
-    """What the channels of a pixel are, if one comparison chooses all that do not pass through."""
-    yes: dict[int, float] = {}
-    no: dict[int, float] = {}
-    kept: list[Access] = []
+@dataclass(frozen=True)
+class ChoiceArithmetic(CpuArithmetic):
+    """A stage whose channels are chosen by one comparison, are constants, or pass through."""
+
+    def match_stage(self, subject: Subject, stage: Stage) -> Values | None:
+        values = stage.body
+        if not subject.program.has_one_grid or not subject.reads_bytes(values):
+            return None
+        found = list(accesses(values))
+        if len(values) != PIXEL or any(subject.inputs[a.source].channels != PIXEL for a in found):
+            return None
+        if len({(a.source, a.dx, a.dy) for a in found}) != 1 or found[0][2:] != (0, 0):
+            return None
+        return _write_down(values, subject.program.params)
+
+    def write(self, body: BodyContext) -> None:
+        row, code = body.body, body.lane
+        held = _pixels(body, row.held) if row.ring is not None else ""
+        stored = [_pixels(body, store.values) for store in row.stores]
+        if row.ring is not None:
+            code.line(f"store {held}, ptr {body.own_place(0)}, align 1")
+        for store, pixels in zip(row.stores, stored, strict=True):
+            code.line(f"store {pixels}, ptr {body.store_place(store.write, PIXEL)}, align 1")
+
+
+CHOICE = ChoiceArithmetic("choice", alone=True, share=0.5, light=True)
+
+
+def _write_down(values: Sequence[Node], params: Sequence[RuntimeParam]) -> Values | None:
+    """The channels of a pixel, if one comparison chooses all that do not pass through."""
     conditions: dict[Node, None] = {}
     for channel, node in enumerate(values):
         match node.op, node.attr, [a.attr for a in node.args[1:]]:
-            case "load", Access() as access, _ if access.channel == channel:
-                kept.append(access)
-            case "const", float(level), _:
-                yes[channel] = no[channel] = level
-            case "select", _, [float(first), float(second)]:
-                yes[channel], no[channel] = first, second
+            case "load", Access(_, own), _ if own == channel:
+                pass
+            case "const", float(), _:
+                pass
+            case "select", _, [float(), float()]:
                 conditions[node.args[0]] = None
             case _:
                 return None
-    if len(values) != CHANNELS or len(conditions) != 1:
+    comparison = _find_comparison(next(iter(conditions))) if len(conditions) == 1 else None
+    if comparison is None or not _fits(comparison, params):
         return None
-    comparison = _find_comparison(next(iter(conditions)))
-    return Choice(comparison, yes, no, kept) if comparison else None
+    chosen: dict[int, Node] = {}  # by what they were: most are the same
+    for node, operations in zip(values, weigh_channels(values), strict=True):
+        if id(node) not in chosen:
+            found = _chosen(comparison, node, operations) if node.op == "select" else node
+            chosen[id(node)] = found
+    return tuple(chosen[id(node)] for node in values)
+
+
+def _chosen(comparison: Comparison, node: Node, operations: float) -> Node:
+    """A channel that is chosen."""
+    form, bound, op, denominator = comparison
+    loads = (Node("load", F32, (), access) for access in form.weights)
+    weights = tuple(constant_of(w) for w in form.weights.values())
+    yes, no = (a.attr for a in node.args[1:])
+    assert isinstance(yes, float)
+    assert isinstance(no, float)
+    match = ChoiceMatch(operations, op, denominator, weights, yes, no)
+    return Node("choice", F32, (bound, *loads), match)
 
 
 def _find_comparison(condition: Node) -> Comparison | None:
@@ -104,50 +150,47 @@ def _as_written(number: float) -> Fraction:
     return Fraction(str(np.float32(number)))
 
 
-def suits_choice(values: Sequence[Node], params: Sequence[RuntimeParam]) -> bool:
-    """Whether a stage may be computed so: weights that fit into 16 bits, and a bound that has bounds."""
-    found = find_choice(values)
-    if found is None or found.comparison.denominator > 32767:
+def _fits(comparison: Comparison, params: Sequence[RuntimeParam]) -> bool:
+    """Whether weights fit into 16 bits, and the bound has bounds."""
+    form, bound, _, denominator = comparison
+    if denominator > 32767:
         return False
-    form, bound, _, denominator = found.comparison
     sizes = [abs(constant_of(w)) * denominator for w in form.weights.values()]
     limit = find_bounds(bound, params).largest * 255 * denominator
-    pixels = {(a.source, a.dx, a.dy) for a in (*form.weights, *found.kept)}
-    fits = max(sizes) <= 32767 and sum(sizes) * 255 < 2**30 and limit < 2**30
-    return fits and len(pixels) == 1 and next(iter(pixels))[1:] == (0, 0)
-
-
-def write_choice(body: BodyContext) -> None:
-    """Choose, then hold and store."""
-    row, code = body.body, body.lane
-    held = _pixels(body, row.held) if row.ring is not None else ""
-    stored = [_pixels(body, store.values) for store in row.stores]
-    if row.ring is not None:
-        code.line(f"store {held}, ptr {body.own_place(0)}, align 1")
-    for store, pixels in zip(row.stores, stored, strict=True):
-        code.line(f"store {pixels}, ptr {body.store_place(store.write, CHANNELS)}, align 1")
+    return max(sizes) <= 32767 and sum(sizes) * 255 < 2**30 and limit < 2**30
 
 
 def _pixels(body: BodyContext, roots: Sequence[Node]) -> str:
     """Pixels as words, with their type."""
     code, i32 = body.lane, Type(S32, body.lanes)
-    found = find_choice([under_level(root) for root in roots])
-    assert found is not None
-    form, bound, op, denominator = found.comparison
-    order, rounded = ROUNDED[op]
-    total, *terms = Sums(body, [form], denominator).terms(form)
+    yes: dict[int, float] = {}
+    no: dict[int, float] = {}
+    kept: list[Access] = []
+    chosen: list[tuple[ChoiceMatch, Node]] = []
+    for channel, node in enumerate(map(under_level, roots)):
+        match node.attr:
+            case Access() as access:
+                kept.append(access)
+            case float(level):
+                yes[channel] = no[channel] = level
+            case ChoiceMatch() as found:
+                yes[channel], no[channel] = found.yes, found.no
+                chosen.append((found, node))
+    match, (bound, *loads) = chosen[0][0], chosen[0][1].args
+    taps = [load.attr for load in loads if isinstance(load.attr, Access)]
+    form = LinearForm({a: {None: w} for a, w in zip(taps, match.weights, strict=True)}, {})
+    order, rounded = ROUNDED[match.op]
+    total, *terms = Sums(body, [form], match.denominator).terms(form)
     for term in terms:
         total = code.op(f"add {i32} {total}, {term}")
-    limit = body.uniform.splat(i32, _limit(body, bound, 255 * denominator, rounded))
+    limit = body.uniform.splat(i32, _limit(body, bound, 255 * match.denominator, rounded))
     holds = code.op(f"icmp {order} {i32} {total}, {limit}")
-    yes, no = (code.constant(i32, signed(_word(levels))) for levels in (found.yes, found.no))
-    pixels = code.select(i32, holds, yes, no)
-    for access in found.kept:
-        words = code.op(f"load {i32}, ptr {body.place_of(access)}, align 1")
-        byte = code.op(
-            f"and {i32} {words}, {code.constant(i32, signed(0xFF << 8 * access.channel))}"
-        )
-        pixels = code.op(f"or {i32} {pixels}, {byte}")
+    words = [code.constant(i32, signed(_word(levels))) for levels in (yes, no)]
+    pixels = code.select(i32, holds, *words)
+    for access in kept:
+        source = code.op(f"load {i32}, ptr {body.place_of(access)}, align 1")
+        mask = code.constant(i32, signed(0xFF << 8 * access.channel))
+        pixels = code.op(f"or {i32} {pixels}, {code.op(f'and {i32} {source}, {mask}')}")
     return f"{i32} {pixels}"
 
 

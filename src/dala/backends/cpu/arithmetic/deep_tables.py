@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from dala.backends.cpu.arithmetic.base import CpuArithmetic
 from dala.backends.cpu.arithmetic.tables import (
     IDENTITY,
     fill_table,
     function_key,
-    only_access,
+    maps_levels,
 )
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import UNIFORM, image_rates
@@ -26,43 +27,61 @@ from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.llvm.text import Code
 from dala.backends.cpu.schedule.sweep import RowBody
 from dala.ir.dtypes import U16
-from dala.ir.graph import Access, Node
+from dala.ir.graph import Node, accesses
+from dala.plan.fuse import FusedPass
 
 ENTRIES = 65536
 LEAST_PIXELS = 4 * ENTRIES
 # Cycles of a vector's operation: of a function (pow, log), of any other; and of looking one level up.
 FUNCTION, OPERATION, LOOK_UP = 46.0, 0.7, 1.5
 FUNCTIONS = ("exp", "log", "sin", "cos", "tanh", "atan2", "pow")
+LANES = 16  # of the vectors that those are for
 AT_ONCE = 4  # pixels in one turn of the loop
 
 
-@dataclass(frozen=True, slots=True)
-class LevelMap:
-    """A body that maps 16-bit levels to such: where they come from."""
+@dataclass(frozen=True)
+class DeepTableArithmetic(CpuArithmetic):
+    """A body that maps each level of a pixel to one, in images of u16, where looking up is less work."""
 
-    access: Access
-    channels: int
+    def suits(self, context: PassContext, body: RowBody) -> bool:
+        work = context.work
+        if not context.image or body.ring is not None or body.arithmetic.alone:
+            return False
+        if any(work.writes[s.write].type.dtype != U16 for s in body.stores):
+            return False
+        if math.prod(work.shape[:2]) < LEAST_PIXELS:
+            return False
+        channels = {
+            k: a.type.channels
+            for k, a in enumerate(work.reads)
+            if a.type.dtype == U16 and context.sweep.grids[k] == body.grid
+        }
+        known = body.channels in (1, 4) and maps_levels(body, "level16", channels)
+        return known and _pays(body, context.lanes)
+
+    def weigh(self, work: FusedPass, body: RowBody) -> float:
+        return LOOK_UP / OPERATION * body.channels * LANES
+
+    def write(self, body: BodyContext) -> None:
+        pixel = f"i{16 * body.channels}"
+        source = body.place_of(next(accesses(body.body.roots))._replace(channel=0))
+        targets = [body.store_place(s.write, 2 * body.channels) for s in body.body.stores]
+        tables = [_tables(body.owner, store.values) for store in body.body.stores]
+
+        def look_up(code: Code, index: str, _: list[str]) -> list[str]:
+            for number in range(AT_ONCE):
+                at = code.op(f"add i64 {index}, {number}") if number else index
+                place = code.op(f"getelementptr {pixel}, ptr {source}, i64 {at}")
+                made = [_mapped(code, pixel, place, own) for own in tables]
+                for target, value in zip(targets, made, strict=True):
+                    written = code.op(f"getelementptr {pixel}, ptr {target}, i64 {at}")
+                    code.line(f"store {pixel} {value}, ptr {written}, align 1")
+            return []
+
+        body.lane.repeat(body.lanes, AT_ONCE, [], look_up)
 
 
-def level_map_of(context: PassContext, body: RowBody) -> LevelMap | None:
-    """The map that a body is, if looking levels up is less work."""
-    work = context.work
-    if not context.image or body.ring is not None or body.way.alone or not body.stores:
-        return None
-    if any(work.writes[s.write].type.dtype != U16 for s in body.stores):
-        return None
-    if math.prod(work.shape[:2]) < LEAST_PIXELS:
-        return None
-    reads = enumerate(work.reads)
-    channels = {
-        k: a.type.channels
-        for k, a in reads
-        if a.type.dtype == U16 and a.type.channels in (1, 4) and context.sweep.grids[k] == body.grid
-    }
-    access = only_access(body, [s.values for s in body.stores], "level16", channels)
-    if access is None or not _pays(body, context.lanes):
-        return None
-    return LevelMap(access, channels[access.source])
+DEEP_TABLE = DeepTableArithmetic("deep table", borrows=True)
 
 
 def _pays(body: RowBody, lanes: int) -> bool:
@@ -72,26 +91,6 @@ def _pays(body: RowBody, lanes: int) -> bool:
     computed = sum(FUNCTION if n.op in FUNCTIONS else OPERATION for n in varying)
     looked_up = sum(function_key(n) != IDENTITY for s in body.stores for n in s.values)
     return computed > LOOK_UP * looked_up * lanes
-
-
-def write_level_map(body: BodyContext, found: LevelMap) -> None:
-    """Look every level up and store it."""
-    pixel = f"i{16 * found.channels}"
-    source = body.place_of(found.access)
-    targets = [body.store_place(s.write, 2 * found.channels) for s in body.body.stores]
-    tables = [_tables(body.owner, store.values) for store in body.body.stores]
-
-    def look_up(code: Code, index: str, _: list[str]) -> list[str]:
-        for number in range(AT_ONCE):
-            at = code.op(f"add i64 {index}, {number}") if number else index
-            place = code.op(f"getelementptr {pixel}, ptr {source}, i64 {at}")
-            made = [_mapped(code, pixel, place, own) for own in tables]
-            for target, value in zip(targets, made, strict=True):
-                written = code.op(f"getelementptr {pixel}, ptr {target}, i64 {at}")
-                code.line(f"store {pixel} {value}, ptr {written}, align 1")
-        return []
-
-    body.lane.repeat(body.lanes, AT_ONCE, [], look_up)
 
 
 def _tables(owner: PassContext, values: Sequence[Node]) -> list[str]:

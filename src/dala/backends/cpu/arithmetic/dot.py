@@ -17,6 +17,7 @@ half of a sum is then the level, and no sum is shifted. It changes no bit of the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dala.backends.cpu.analysis.linear import (
     LinearForm,
@@ -27,18 +28,18 @@ from dala.backends.cpu.analysis.linear import (
     linear_forms,
     weight_bounds,
 )
+from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.dot_planes import PlaneDots, WeighedSum, works_on_planes
-from dala.backends.cpu.arithmetic.halves import splat
 from dala.backends.cpu.arithmetic.sums import ALPHA, SPARE, SPARE_WEIGHT, Sums
-from dala.backends.cpu.arithmetic.ways import DOT
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.packing import can_pack, pack_upper_halves
 from dala.backends.cpu.emit.pixels import interleave_pair
-from dala.backends.cpu.llvm.text import Type
-from dala.ir.dtypes import U8
-from dala.ir.graph import Access, Node, RuntimeParam, const
+from dala.backends.cpu.llvm.text import Type, splat
+from dala.backends.cpu.schedule.weight import Match, weigh_channels
+from dala.ir.dtypes import F32, U8
+from dala.ir.graph import Access, Node, RuntimeParam, Stage, const, walk
 
-MIN_PLACES, MAX_PLACES = min(DOT.values()), max(DOT.values())
+MIN_PLACES, MAX_PLACES = 12, 15
 MAX_ERROR = 0.4  # levels, before rounding
 MAX_WEIGHTS = 64  # levels of so many pixels are added in 16 bits before they are weighed
 SLACK = 1 + 2**-14  # weights of run time are rounded in f32
@@ -46,16 +47,122 @@ UPPER = 16  # binary places of a sum whose upper half is the level
 assert SPARE * SPARE_WEIGHT == 1 << UPPER - 1  # half a level
 
 
-def find_places(body: Sequence[Node], params: Sequence[RuntimeParam]) -> int:
+Terms = tuple[tuple[int, float], ...]  # a Weight: numbers of arguments (ONE: none) and factors
+ONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class DotMatch(Match):
+    """A channel that is a linear form: the weight of each load among its node's arguments, and the bias."""
+
+    places: int  # binary places of the weights, the same for all channels of a stage
+    weights: tuple[Terms, ...]
+    bias: Terms
+
+
+@dataclass(frozen=True)
+class DotArithmetic(CpuArithmetic):
+    """A stage that weighs levels of u8 images."""
+
+    def match_stage(self, subject: Subject, stage: Stage) -> Values | None:
+        values = stage.body
+        if subject.program.has_one_grid and any(n.op == "average" for n in walk(values)):
+            return None  # too many taps for 16 bits are too many for this, too
+        forms = linear_forms(values) if subject.reads_bytes(values) else None
+        places = _find_places(forms, subject.program.params) if forms else 0
+        return _write_down(values, forms, places) if forms and places else None
+
+    def lanes(self, body: BodyContext) -> int:
+        return body.owner.vector_bytes if _is_on_planes(body) else body.owner.lanes
+
+    def write(self, body: BodyContext) -> None:
+        row, code, small = body.body, body.lane, Type(U8, body.lanes)
+        wide = PlaneDots(body) if body.lanes > body.owner.lanes else None
+
+        def planes_of(values: Sequence[Node]) -> list[str]:
+            return _on_planes(body, wide, values) if wide else _Dots(body, values).planes()
+
+        def pixels_of(values: Sequence[Node]) -> str:
+            return _interleaved(body, planes_of(values)) if wide else _Dots(body, values).pixels()
+
+        held: list[str] = []
+        if row.ring is not None and row.ring.planar:
+            held = [f"{small} {levels}" for levels in planes_of(row.held)]
+        elif row.ring is not None:
+            held = [pixels_of(row.held)]
+        stored = [pixels_of(store.values) for store in row.stores]
+        for plane, vector in enumerate(held):
+            code.line(f"store {vector}, ptr {body.own_place(plane)}, align 1")
+        for store, pixels in zip(row.stores, stored, strict=True):
+            place = body.store_place(store.write, len(store.values))
+            code.line(f"store {pixels}, ptr {place}, align 1")
+
+
+DOT = DotArithmetic(
+    "dot",
+    alone=True,
+    beside=True,
+    share=0.5,
+    light=True,
+    mixes=True,
+    weighs_planes=True,
+    borrows=True,
+)
+
+
+def _write_down(values: Sequence[Node], forms: Sequence[LinearForm], places: int) -> Values:
+    """A node for each channel, but for those that pass through and constants."""
+    channels: dict[int, Node] = {}  # by what they were: some may be the same
+    for value, form, operations in zip(values, forms, weigh_channels(values), strict=True):
+        if id(value) in channels:
+            continue
+        loads = [Node("load", F32, (), access) for access in form.weights]
+        weights = (form.bias, *form.weights.values())
+        uniforms = list(dict.fromkeys(u for weight in weights for u in weight if u is not None))
+        number = {u: len(loads) + k for k, u in enumerate(uniforms)}
+        bias, *terms = (
+            tuple((ONE if u is None else number[u], factor) for u, factor in weight.items())
+            for weight in weights
+        )
+        match = DotMatch(operations, places, tuple(terms), bias)
+        node = Node("dot", F32, (*loads, *uniforms), match)
+        channels[id(value)] = value if value.op in ("load", "const") else node
+    return tuple(channels[id(value)] for value in values)
+
+
+def _read(root: Node) -> LinearForm:
+    """What was found of a channel."""
+    node = under_level(root)
+    match node.attr:
+        case Access() as access:
+            return LinearForm({access: {None: 1.0}}, {})
+        case float(number):
+            return LinearForm({}, {None: number})
+        case DotMatch() as found:
+            loads = [a.attr for a in node.args if isinstance(a.attr, Access)]
+            weights = (_weight(node, terms) for terms in found.weights)
+            bias = _weight(node, found.bias)
+            return LinearForm(dict(zip(loads, weights, strict=True)), bias)
+    raise AssertionError(f"no dot product: {node.op}")
+
+
+def _weight(node: Node, terms: Terms) -> Weight:
+    return {None if k == ONE else node.args[k]: factor for k, factor in terms}
+
+
+def _places_of(roots: Sequence[Node]) -> int:
+    """The binary places of the weights of some channels."""
+    found = (under_level(root).attr for root in roots)
+    return next((match.places for match in found if isinstance(match, DotMatch)), MAX_PLACES)
+
+
+def _find_places(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:
     """With how many binary places a stage may be computed so; 0: it may not."""
-    forms = linear_forms(body)
-    if forms is None:
-        return 0
     weighed = _weighed(forms)
     most = max((len(f.weights) for f in weighed), default=0)
     if not 0 < most <= MAX_WEIGHTS or not (_are_known(weighed) or _are_mixes(weighed)):
         return 0
-    places = _places(weighed, params)
+    places = _most_places(weighed, params)
     return places if places and most * 255 * 2.0 ** -(places + 1) <= MAX_ERROR else 0
 
 
@@ -70,7 +177,7 @@ def _are_mixes(forms: Sequence[LinearForm]) -> bool:
     return not alone and not any(a.dx or a.dy for f in forms for a in f.weights)
 
 
-def _places(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:
+def _most_places(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:
     """Binary places that let every weight fit into 16 bits, and the level of a sum; 0: none does."""
     largest = total = 0.0
     for form in forms:
@@ -86,41 +193,20 @@ def _places(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:
     return 0
 
 
-def on_planes(body: BodyContext) -> bool:
+def _is_on_planes(body: BodyContext) -> bool:
     """Whether a body is computed as many pixels at once as a vector has bytes."""
-    results = [body.body.held, *(s.values for s in body.body.stores)]
-    forms = [form for values in results for form in _forms(values)]
-    scale = 1 << DOT[body.body.way]
-    return _are_known(forms) and works_on_planes(body, [_whole_weights(f, scale) for f in forms])
-
-
-def write_dot(body: BodyContext) -> None:
-    """Compute every channel, then hold and store them."""
-    row, code, small = body.body, body.lane, Type(U8, body.lanes)
-    wide = PlaneDots(body) if body.lanes > body.owner.lanes else None
-
-    def planes_of(values: Sequence[Node]) -> list[str]:
-        return _on_planes(body, wide, values) if wide else _Dots(body, values).planes()
-
-    def pixels_of(values: Sequence[Node]) -> str:
-        return _interleaved(body, planes_of(values)) if wide else _Dots(body, values).pixels()
-
-    held: list[str] = []
-    if row.ring is not None and row.ring.planar:
-        held = [f"{small} {levels}" for levels in planes_of(row.held)]
-    elif row.ring is not None:
-        held = [pixels_of(row.held)]
-    stored = [pixels_of(store.values) for store in row.stores]
-    for plane, vector in enumerate(held):
-        code.line(f"store {vector}, ptr {body.own_place(plane)}, align 1")
-    for store, pixels in zip(row.stores, stored, strict=True):
-        place = body.store_place(store.write, len(store.values))
-        code.line(f"store {pixels}, ptr {place}, align 1")
+    results = [r for r in (body.body.held, *(s.values for s in body.body.stores)) if r]
+    if not all(_are_known([_read(root) for root in roots]) for roots in results):
+        return False
+    whole = [
+        _whole_weights(_read(root), 1 << _places_of(roots)) for roots in results for root in roots
+    ]
+    return works_on_planes(body, whole)
 
 
 def _on_planes(body: BodyContext, planes: PlaneDots, roots: Sequence[Node]) -> list[str]:
     """The levels of each channel, as many as a vector has bytes."""
-    forms, places = _forms(roots), DOT[body.body.way]
+    forms, places = [_read(root) for root in roots], _places_of(roots)
     half, scale = 1 << places >> 1, 1 << places
     sums = [
         WeighedSum(
@@ -149,12 +235,6 @@ def _interleaved(body: BodyContext, levels: Sequence[str]) -> str:
     return f"{Type(U8, body.lanes * len(levels))} {whole}"
 
 
-def _forms(roots: Sequence[Node]) -> list[LinearForm]:
-    forms = linear_forms([under_level(root) for root in roots])
-    assert forms is not None
-    return forms
-
-
 def _weighed(forms: Sequence[LinearForm]) -> list[LinearForm]:
     """Those that are more than a constant or one channel as it is."""
     return [f for f in forms if f.weights and not f.passes_through]
@@ -176,8 +256,8 @@ class _Dots(Sums):
     """The channels of one result, as sums of 32 bits."""
 
     def __init__(self, body: BodyContext, roots: Sequence[Node]) -> None:
-        self.places = DOT[body.body.way]
-        forms = _forms(roots)
+        self.places = _places_of(roots)
+        forms = [_read(root) for root in roots]
         super().__init__(body, forms, 2.0**self.places)
         most = max(len(form.weights) for form in forms)
         self.rise = UPPER - self.places  # by how many bits levels are moved up

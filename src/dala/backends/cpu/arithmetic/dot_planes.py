@@ -11,25 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dala.backends.cpu.arithmetic.halves import X86_NAMES, splat
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.pixels import repeated
-from dala.backends.cpu.llvm.text import Type
+from dala.backends.cpu.llvm import isa
+from dala.backends.cpu.llvm.text import Type, splat
 from dala.ir.dtypes import U8
 from dala.ir.graph import Access, accesses
 
 Levels = tuple[Access, ...]  # levels of one plane that have one weight: they are added first
 Pair = tuple[Levels, ...]  # two of them, or one
 Weights = Mapping[Access, int]
-_MULTIPLY = {64: "llvm.x86.avx512.pmaddw.d.512", 32: "llvm.x86.avx2.pmadd.wd"}
-_PACK = {64: "llvm.x86.avx512.packssdw.512", 32: "llvm.x86.avx2.packssdw"}
-BLOCK = 16  # bytes that instructions unpack and pack among themselves
 
 
 def works_on_planes(body: BodyContext, weighed: Iterable[Weights]) -> bool:
     """Whether a body of dot products is computed so: it reads planes, or holds some."""
     row, owner = body.body, body.owner
-    if not owner.x86 or owner.vector_bytes not in _PACK:
+    if not isa.has(body.lane, "narrow_to_words", owner.vector_bytes):
         return False
     found = list(accesses(row.roots))
     holds = row.ring is not None and row.ring.planar
@@ -107,7 +104,7 @@ class PlaneDots:
         if _is_pair(body, access) and not planar:
             both = code.op(f"load {self.bytes}, ptr {place}, align 1")
             order = [i - i % channels + access.channel for i in range(self.size)]
-            return self._shuffle(self.bytes, both, "poison", order)
+            return code.shuffle(self.bytes, both, order)
         part = Type(U8, self.size >> -step)
         return repeated(code, code.op(f"load {part}, ptr {place}, align 1"), part, 1 << -step)
 
@@ -116,22 +113,18 @@ class PlaneDots:
         for pair, low, high in self._cover(terms):
             weights = ", ".join([f"i16 {low}, i16 {high}"] * (self.size // 4))
             for quarter, zipped in enumerate(self._zipped(pair)):
-                product = self.code.call(
-                    self.i32, _MULTIPLY[self.size], self.i16, [zipped, f"<{weights}>"]
+                product = isa.weigh_words(
+                    self.code, self.size, (self.i16, zipped), (self.i16, f"<{weights}>")
                 )
                 totals[quarter] = self.code.op(f"add {self.i32} {totals[quarter]}, {product}")
         shift = splat(places, "i32")
         levels = [self.code.op(f"ashr {self.i32} {total}, {shift}") for total in totals]
-        halves = [
-            self.code.call(self.i16, _PACK[self.size], self.i32, levels[k : k + 2]) for k in (0, 2)
-        ]
-        packed = self.code.call(self.bytes, X86_NAMES[self.size].join, self.i16, halves)
+        halves = [isa.narrow_to_words(self.code, self.size, levels[k : k + 2]) for k in (0, 2)]
+        packed = isa.narrow_to_bytes(self.code, self.size, halves)
         if not self.doubled:
             return packed
-        eights = [*range(0, self.size, BLOCK), *range(BLOCK // 2, self.size, BLOCK)]
-        return self._shuffle(
-            self.bytes, packed, "poison", [e + i for e in eights for i in range(8)]
-        )
+        eights = [*range(0, self.size, isa.BLOCK), *range(isa.BLOCK // 2, self.size, isa.BLOCK)]
+        return self.code.shuffle(self.bytes, packed, [e + i for e in eights for i in range(8)])
 
     def _cover(self, terms: Mapping[Levels, int]) -> Iterator[tuple[Pair, int, int]]:
         """Pairs that make up a sum, with their weights; those that are there already first."""
@@ -152,7 +145,7 @@ class PlaneDots:
             first = self._halves(pair[0])
             second = self._halves(pair[1]) if len(pair) > 1 else ["zeroinitializer"] * 2
             self.pairs[pair] = [
-                self._zip(self.i16, a, b, BLOCK // 2, half)
+                self._zip(self.i16, a, b, isa.BLOCK // 2, half)
                 for a, b in zip(first, second, strict=True)
                 for half in range(2)
             ]
@@ -177,7 +170,7 @@ class PlaneDots:
 
     def _widened(self, found: str, half: int) -> str:
         """Bytes as 16-bit numbers: the first or the second eight of every sixteen."""
-        zipped = self._zip(self.bytes, found, "zeroinitializer", BLOCK, half)
+        zipped = self._zip(self.bytes, found, "zeroinitializer", isa.BLOCK, half)
         return self.code.op(f"bitcast {self.bytes} {zipped} to {self.i16}")
 
     def _column_sums(self, access: Access) -> list[str]:
@@ -187,19 +180,12 @@ class PlaneDots:
         for half in range(2):
             here = self.code.moved(place, half * self.size)
             found = self.code.op(f"load {self.bytes}, ptr {here}, align 1")
-            args = [found, splat(1, "i8")]
-            sums.append(self.code.call(self.i16, X86_NAMES[self.size].weigh, self.bytes, args))
+            sums.append(isa.weigh_bytes(self.code, self.size, found, splat(1, "i8")))
         return sums
 
     def _zip(self, vector: str, a: str, b: str, block: int, half: int) -> str:
         """Elements of two vectors in turn: the first or the second half of every block."""
-        lanes = self.size * block // BLOCK
+        lanes = self.size * block // isa.BLOCK
         firsts = [start + block // 2 * half for start in range(0, lanes, block)]
         order = [k for f in firsts for i in range(block // 2) for k in (f + i, f + i + lanes)]
-        return self._shuffle(vector, a, b, order)
-
-    def _shuffle(self, vector: str, a: str, b: str, order: Sequence[int]) -> str:
-        mask = ", ".join(f"i32 {i}" for i in order)
-        return self.code.op(
-            f"shufflevector {vector} {a}, {vector} {b}, <{len(order)} x i32> <{mask}>"
-        )
+        return self.code.shuffle(vector, a, order, b)

@@ -12,20 +12,79 @@ alpha), each is computed for all bytes, and a constant mask chooses.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from dala.backends.cpu.arithmetic.ways import EXTREMA
+from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import in_exchanges
 from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.llvm.text import Type
 from dala.backends.cpu.schedule.sweep import RowBody
+from dala.backends.patterns import on_levels
+from dala.ir.channels import interleave
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Access, Node, accesses, const, walk
 from dala.ir.ops import OPS
 from dala.ir.rewrite import is_whole_level
+from dala.plan.fuse import Body, FusedPass
 
 SPELLED = {"min": "umin", "max": "umax"}
+
+
+@dataclass(frozen=True)
+class ExtremaArithmetic(CpuArithmetic):
+    """Stages of minima and maxima of several pixels; and after fusion, any body of nothing else."""
+
+    def match(self, subject: Subject) -> dict[int, Values]:
+        program = subject.program
+        if not program.has_one_grid:
+            return {}
+        stencils = {
+            number
+            for number, stage in enumerate(program.stages)
+            if any(a.dx or a.dy for a in accesses(stage.body)) and are_extrema(stage.body)
+        }
+        found = on_levels(program, subject.inputs, stencils, len(program.stages))
+        return {number: program.stages[number].body for number in found}
+
+    def suits(self, context: PassContext, body: RowBody) -> bool:
+        if body.arithmetic.alone or not context.writes_bytes(body):
+            return False
+        if body.ring is not None and body.ring.form != "u8":
+            return False
+        sources = context.channels_of_bytes(body.grid)
+        if any(sources.get(a.source) != body.channels for a in accesses(body.roots)):
+            return False
+        results = [s.values for s in body.stores] + ([body.held] if body.ring is not None else [])
+        return all(len(r) == body.channels and are_extrema(r) for r in results)
+
+    def arrange(self, body: Body) -> Body:
+        return body.map(interleave)
+
+    def lanes(self, body: BodyContext) -> int:
+        return body.owner.vector_bytes // body.body.channels
+
+    def weigh(self, work: FusedPass, body: RowBody) -> float:
+        found_after_fusion = body.arithmetic != self  # of single pixels: memory is slower
+        return 0.0 if found_after_fusion else super().weigh(work, body)
+
+    def write(self, body: BodyContext) -> None:
+        held, code = body.body.held if body.body.ring is not None else (), body.lane
+        channels = body.body.channels
+        writer = _ByteWriter(body, channels)
+        vector = writer.vector
+        # everything is computed before anything is written: an output may be an input, too
+        images = [writer.write(held[k : k + channels]) for k in range(0, len(held), channels)]
+        results = [writer.write(s.values) for s in body.body.stores]
+        for plane, image in enumerate(images):
+            code.line(f"store {vector} {image}, ptr {body.own_place(plane)}, align 1")
+        for store, result in zip(body.body.stores, results, strict=True):
+            place = body.store_place(store.write, channels)
+            code.line(f"store {vector} {result}, ptr {place}, align 1")
+
+
+EXTREMA = ExtremaArithmetic("extrema", alone=True, share=0.5, shares_columns=True)
 
 
 def are_extrema(values: Sequence[Node]) -> bool:
@@ -46,61 +105,6 @@ def _is_extremum(root: Node, channel: int) -> bool:
                 continue
         return False
     return True
-
-
-def interleave(values: Sequence[Node]) -> tuple[Node, ...]:
-    """The functions of the channels with each channel called 0: equal functions are one node.
-
-    From here on a load means: of whichever channel a byte belongs to.
-    """
-    known: dict[tuple[Hashable, ...], Node] = {}
-    done: dict[int, Node] = {}
-    for node in walk(values):
-        args = tuple([done[id(a)] for a in node.args])
-        attr = node.attr._replace(channel=0) if isinstance(node.attr, Access) else node.attr
-        key = (node.op, attr, *map(id, args))
-        found = known.get(key)
-        if found is None:
-            found = known[key] = Node(node.op, node.dtype, args, attr)
-        done[id(node)] = found
-    return tuple(done[id(n)] for n in values)
-
-
-def extrema_of(context: PassContext, body: RowBody) -> int:
-    """The channels of a body that is nothing but minima and maxima of bytes, or 0."""
-    if not context.writes_bytes(body):
-        return 0
-    return find_extrema(body, context.channels_of_bytes(body.grid))
-
-
-def find_extrema(body: RowBody, channels_of_bytes: dict[int, int]) -> int:
-    """The channels of a body that is nothing but extrema, or 0; sources of bytes and theirs are given."""
-    if body.way == EXTREMA:
-        return body.channels
-    if body.way.alone or (body.ring is not None and body.ring.form != "u8"):
-        return 0
-    results = [s.values for s in body.stores] + ([body.held] if body.ring is not None else [])
-    channels = len(results[0])
-    if any(channels_of_bytes.get(a.source) != channels for a in accesses(body.roots)):
-        return 0
-    if any(len(values) != channels for values in results):
-        return 0
-    return channels if all(are_extrema(values) for values in results) else 0
-
-
-def write_extrema(body: BodyContext, channels: int) -> None:
-    """Compute a vector of bytes for every result, then hold and store them."""
-    held, code = body.body.held if body.body.ring is not None else (), body.lane
-    writer = _ByteWriter(body, channels)
-    vector = writer.vector
-    # everything is computed before anything is written: an output may be an input, too
-    images = [writer.write(held[k : k + channels]) for k in range(0, len(held), channels)]
-    results = [writer.write(s.values) for s in body.body.stores]
-    for plane, image in enumerate(images):
-        code.line(f"store {vector} {image}, ptr {body.own_place(plane)}, align 1")
-    for store, result in zip(body.body.stores, results, strict=True):
-        place = body.store_place(store.write, channels)
-        code.line(f"store {vector} {result}, ptr {place}, align 1")
 
 
 class _ByteWriter:
@@ -154,6 +158,5 @@ class _ByteWriter:
         return self.body.lane.constant(self.vector, node.attr)
 
     def _choose(self, mask: Sequence[bool], yes: str, no: str) -> str:
-        lanes = self.vector.lanes
-        chosen = ", ".join(f"i1 {str(mask[i % self.channels]).lower()}" for i in range(lanes))
-        return self.body.lane.select(self.vector, f"<{chosen}>", yes, no)
+        chosen = [mask[i % self.channels] for i in range(self.vector.lanes)]
+        return self.body.lane.blend(self.vector, chosen, yes, no)

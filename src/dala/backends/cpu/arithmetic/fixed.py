@@ -7,7 +7,7 @@ lie in memory: every element is treated alike.
 
 Bytes are read as 16-bit words, each 256 · odd byte + even byte. The even bytes are moved up by 8; the odd
 ones are freed of the even ones by a mask, so that a level is weighed alike wherever it lies: pixels
-interleaved or in planes give the same result. Of a wide window (see planes.NARROW), the words are
+interleaved or in planes give the same result. Of a wide window (more than NARROW taps), the words are
 summed up as they are, because sums are linear: what the even bytes added is known at the end and taken off.
 
 A single channel goes by pairs of columns: its words are an even and an odd column, and the two are held
@@ -26,23 +26,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
+from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.taps import share_table, tap_places
 from dala.backends.cpu.emit.body_context import BodyContext
-from dala.backends.cpu.llvm.text import Code, Type
-from dala.backends.cpu.schedule.planes import average_of, is_narrow
-from dala.backends.cpu.schedule.sweep import RowBody
-from dala.ir.dtypes import F32, S32
+from dala.backends.cpu.llvm import isa
+from dala.backends.cpu.llvm.text import Code, Type, splat
+from dala.backends.cpu.schedule.sweep import Form, RowBody
+from dala.backends.patterns import is_plain_average, on_levels
+from dala.ir.dtypes import F32, S32, U16
 from dala.ir.graph import Access, Node
 from dala.ir.ops import split_average
+from dala.plan.fuse import Body
 
 MAX_TAPS = 101
 MAX_PRODUCTS = 51  # taps of one weight go in pairs
 MAX_PASSES = 2
 PLACES = 8  # binary places of a held level
+NARROW = 16  # taps of an average that takes the bytes of a pixel apart for each of them
 SPELLED_OUT = (
     20  # products of one kind, times parts; more of them are a loop, which compiles faster
 )
@@ -62,10 +67,75 @@ class Product(NamedTuple):
         return len(self.taps), self.taps[0].source
 
 
-def vectors_at_once(body: RowBody, channels: int) -> int:
+@dataclass(frozen=True)
+class FixedArithmetic(CpuArithmetic):
+    """Stages that only average levels, on the way to a u8 image."""
+
+    def match(self, subject: Subject) -> dict[int, Values]:
+        program = subject.program
+        if not program.has_one_grid:
+            return {}
+        averages = {
+            number
+            for number, stage in enumerate(program.stages)
+            if is_plain_average(stage.body) and _fits_16_bits(stage.body[0])
+        }
+        found = on_levels(program, subject.inputs, averages, MAX_PASSES)
+        return {number: program.stages[number].body for number in found}
+
+    def form(self, body: Body, bytes_wanted: bool) -> Form:
+        return "u8" if body.levels else "u16"
+
+    def suits_planes(self, body: Body) -> bool:
+        return is_narrow(body.held)
+
+    def find_pairs(self, bodies: Sequence[Body], planar: frozenset[int]) -> set[int]:
+        """The averages of single channels that are computed by pairs of columns: all of them, or none."""
+        single = {
+            n
+            for n, b in enumerate(bodies)
+            if b.arithmetic == self and (n in planar or b.channels == 1)
+        }
+        return single if all(is_narrow(bodies[n].roots) for n in single) else set()
+
+    def lanes(self, body: BodyContext) -> int:
+        if body.body.pairs:
+            return body.owner.vector_bytes
+        body.vectors = _vectors_at_once(body.body, body.channels)
+        # of grey pixels, twice as many fit into 16-bit lanes
+        return body.owner.lanes * body.vectors * (2 if body.channels == 1 else 1)
+
+    def write(self, body: BodyContext) -> None:
+        products = _find_products(average_of(body.body.roots[0]))  # the channels are all alike
+        _keep(body, _totals(body, products))
+
+
+FIXED = FixedArithmetic("fixed", alone=True, share=0.5, alike=True)
+
+
+def average_of(node: Node) -> Node:
+    """The average under what storing or viewing a u8 image puts around it."""
+    while node.op != "average":
+        node = node.args[0]
+    return node
+
+
+def is_narrow(roots: Sequence[Node]) -> bool:
+    """Whether an average has few taps."""
+    return len(average_of(roots[0]).args) <= 2 * NARROW
+
+
+def _fits_16_bits(average: Node) -> bool:
+    """Whether the error is within what is proved above."""
+    values, weights = split_average(average.args)
+    taps = [v.attr for v in values if isinstance(v.attr, Access)]
+    alike = Counter((id(w), t.source) for w, t in zip(weights, taps, strict=True))
+    products = sum(-(-count // 2) for count in alike.values())
+    return len(values) <= MAX_TAPS and products <= MAX_PRODUCTS
+
+
+def _vectors_at_once(body: RowBody, channels: int) -> int:
     """How many vectors of pixels the body computes in one round."""
-    if body.pairs:
-        return 1
     kinds = Counter(p.kind for p in _find_products(average_of(body.roots[0])))
     return VECTORS if _is_loop(max(kinds.values()), channels) else 1
 
@@ -74,10 +144,8 @@ def _is_loop(products: int, channels: int) -> bool:
     return products * (2 if channels == 4 else 1) > SPELLED_OUT
 
 
-def write_fixed(body: BodyContext) -> None:
-    """Compute the body's average for every channel, then hold and store it."""
-    node = average_of(body.body.roots[0])  # the channels are all alike
-    products = _find_products(node)
+def _totals(body: BodyContext, products: Sequence[Product]) -> list[str]:
+    """The sums of products, with their binary places, for every part."""
     factors = _factor_table(body, products)
     sums: dict[bool, list[str]] = {}  # of what is read as bytes, and of what is held in 16 bits
     first = 0
@@ -96,16 +164,16 @@ def write_fixed(body: BodyContext) -> None:
         in_words = from_bytes and _parts(body) == 2 and not _is_exact(body)
         if not in_words:
             bias, rounding = bias + rounding, 0
-        parts = [_saturating(body, "uadd", part, _splat(bias)) for part in parts]
+        parts = [_saturating(body, "uadd", part, splat(bias)) for part in parts]
         if in_words:  # take the even bytes off
             for odd in range(1, len(parts), 2):
-                even = body.lane.op(f"lshr {_vector(body)} {parts[odd - 1]}, {_splat(8)}")
+                even = body.lane.op(f"lshr {_vector(body)} {parts[odd - 1]}, {splat(8)}")
                 parts[odd] = _saturating(body, "usub", parts[odd], even)
         joined = [_saturating(body, "uadd", a, b) for a, b in zip(totals, parts, strict=False)]
         totals = joined or parts
     if rounding:
-        totals = [_saturating(body, "uadd", total, _splat(rounding)) for total in totals]
-    _keep(body, totals)
+        totals = [_saturating(body, "uadd", total, splat(rounding)) for total in totals]
+    return totals
 
 
 def _find_products(average: Node) -> list[Product]:
@@ -170,10 +238,10 @@ def _add_product(
     for total, *values in zip(sums, *taps, strict=True):
         if grey_bytes:  # whole levels so far
             both = code.op(f"add {vector} {values[0]}, {values[-1]}")  # one tap twice, or two
-            mean = code.op(f"shl {vector} {both}, {_splat(PLACES - 1)}")
+            mean = code.op(f"shl {vector} {both}, {splat(PLACES - 1)}")
         else:
             mean = values[0] if len(values) == 1 else _mean(body, code, *values)
-        term = _multiply_high(body, code, mean, factor)
+        term = isa.multiply_high(code, 2 * _lanes(body), mean, factor)
         fresh = total == "zeroinitializer"
         results.append(term if fresh else _saturating(body, "uadd", total, term, code))
     return results
@@ -201,9 +269,7 @@ def _load_tap(body: BodyContext, tap: Access) -> list[str]:
             continue
         here = code.op(f"load {vector}, ptr {place}, align 2")
         after = code.op(f"load {vector}, ptr {code.moved(place, 2 * lanes)}, align 2")
-        order = ", ".join(f"i32 {first + i}" for i in range(lanes))
-        mask = f"<{lanes} x i32> <{order}>"
-        parts.append(code.op(f"shufflevector {vector} {here}, {vector} {after}, {mask}"))
+        parts.append(code.shuffle(vector, here, range(first, first + lanes), after))
     return parts
 
 
@@ -223,8 +289,8 @@ def _load_parts(
             parts.append(code.op(f"zext <{lanes} x i8> {small} to {vector}"))
         else:
             words = code.op(f"load {vector}, ptr {here[0]}, align 1")
-            odd = code.op(f"and {vector} {words}, {_splat(-256)}") if _is_exact(body) else words
-            parts += [code.op(f"shl {vector} {words}, {_splat(8)}"), odd]
+            odd = code.op(f"and {vector} {words}, {splat(-256)}") if _is_exact(body) else words
+            parts += [code.op(f"shl {vector} {words}, {splat(8)}"), odd]
     return parts
 
 
@@ -259,10 +325,10 @@ def _store(code: Code, place: str, values: Sequence[str], size: int) -> None:
 def _levels(body: BodyContext, totals: list[str]) -> str:
     """The totals without their binary places, as they lie in memory."""
     code, vector, lanes = body.lane, _vector(body), _lanes(body)
-    even = code.op(f"lshr {vector} {totals[0]}, {_splat(8)}")
+    even = code.op(f"lshr {vector} {totals[0]}, {splat(8)}")
     if len(totals) == 1:
         return f"<{lanes} x i8> " + code.op(f"trunc {vector} {even} to <{lanes} x i8>")
-    odd = code.op(f"and {vector} {totals[1]}, {_splat(-256)}")
+    odd = code.op(f"and {vector} {totals[1]}, {splat(-256)}")
     return f"{vector} " + code.op(f"or {vector} {even}, {odd}")
 
 
@@ -317,9 +383,7 @@ def _fill_factors(shares: str, pairs: int, count: int, lanes: int, code: Code, s
             over = inner.op(f"icmp ugt i32 {whole}, 65535")
             fitting = inner.op(f"select i1 {over}, i32 65535, i32 {whole}")
             small = inner.op(f"trunc i32 {fitting} to i16")
-            single = inner.op(f"insertelement {vector} poison, i16 {small}, i64 0")
-            zeros = f"<{lanes} x i32> zeroinitializer"
-            spread = inner.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
+            spread = inner.splat(Type(U16, lanes), small)
             target = inner.op(f"getelementptr {vector}, ptr {start}, i64 {number}")
             inner.line(f"store {vector} {spread}, ptr {target}, align 2")
             return []
@@ -331,40 +395,15 @@ def _fill_factors(shares: str, pairs: int, count: int, lanes: int, code: Code, s
             code.repeat(size, 1, [], scale(first, factor))
 
 
-_X86_MULTIPLY_HIGH = {32: "avx512.pmulhu.w.512", 16: "avx2.pmulhu.w", 8: "sse2.pmulhu.w"}
-
-
-def _multiply_high(body: BodyContext, code: Code, a: str, b: str) -> str:
-    """The upper 16 bits of a 16 × 16 bit product.
-
-    LLVM finds the instruction in the plain form too, but on vectors twice as wide as a register that
-    search takes much of the compile time of a blur.
-    """
-    lanes = _lanes(body)
-    wide, narrow = f"<{lanes} x i32>", f"<{lanes} x i16>"
-    if body.owner.x86 and lanes in _X86_MULTIPLY_HIGH:
-        name = f"llvm.x86.{_X86_MULTIPLY_HIGH[lanes]}"
-        return code.call(narrow, name, narrow, [a, b])
-    x = code.op(f"zext {narrow} {a} to {wide}")
-    y = code.op(f"zext {narrow} {b} to {wide}")
-    product = code.op(f"mul nuw {wide} {x}, {y}")
-    high = code.op(f"lshr {wide} {product}, {_splat(16, 'i32')}")
-    return code.op(f"trunc {wide} {high} to {narrow}")
-
-
 def _mean(body: BodyContext, code: Code, a: str, b: str) -> str:
     """(a + b + 1) / 2 without the carry; LLVM knows that machines have an instruction for it."""
     vector = _vector(body)
     either = code.op(f"or {vector} {a}, {b}")
     differing = code.op(f"xor {vector} {a}, {b}")
-    half = code.op(f"lshr {vector} {differing}, {_splat(1)}")
+    half = code.op(f"lshr {vector} {differing}, {splat(1)}")
     return code.op(f"sub {vector} {either}, {half}")
 
 
 def _saturating(body: BodyContext, op: str, a: str, b: str, code: Code | None = None) -> str:
     vector, name = _vector(body), f"llvm.{op}.sat.v{_lanes(body)}i16"
     return (code or body.lane).call(vector, name, vector, [a, b])
-
-
-def _splat(value: int, element: str = "i16") -> str:
-    return f"splat ({element} {value})"

@@ -26,12 +26,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dala.backends.cpu.analysis.bounds import find_bounds
-from dala.backends.cpu.arithmetic.extrema import interleave
+from dala.backends.cpu.arithmetic.base import (
+    CpuArithmetic,
+    Subject,
+    Values,
+    store_pixels,
+    written_down,
+)
 from dala.backends.cpu.arithmetic.halves import Halves, take_halves
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LaneWriter
 from dala.backends.cpu.llvm.text import Type
-from dala.backends.patterns import Weights, find_terms
+from dala.backends.cpu.schedule.weight import Match, weigh_channels
+from dala.backends.patterns import Weights, find_terms, reads_levels
+from dala.ir.channels import interleave, reads_own_channels
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Access, Node, RuntimeParam, accesses
 
@@ -64,9 +72,48 @@ def _room(weights: Weights) -> int:
     return room - (min(weights.values(), default=0.0) * 2.0**room == -128)
 
 
-def find_gain(values: Sequence[Node]) -> Gain | None:
+@dataclass(frozen=True, slots=True)
+class GainMatch(Match):
+    """A channel that is a Gain. Its node's arguments are the gain and loads; here are numbers of loads and
+    their weights."""
+
+    plain: tuple[tuple[int, int], ...]
+    gained: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class GainArithmetic(CpuArithmetic):
+    """The last stage of a kernel that adds differences of levels of one u8 image, times a gain, to them."""
+
+    def match(self, subject: Subject) -> dict[int, Values]:
+        program = subject.program
+        last = len(program.stages) - 1
+        values = program.stages[last].body
+        found = list(accesses(values))
+        if not program.has_one_grid or not any(a.dx or a.dy for a in found):
+            return {}
+        if len({a.source for a in found}) != 1:
+            return {}
+        if not reads_levels(program, last, set(), subject.inputs):
+            return {}
+        gain = _find_gain(values)
+        if gain is None or not _fits(gain, program.params):
+            return {}
+        return {last: _write_down(gain, values)}
+
+    def lanes(self, body: BodyContext) -> int:
+        return body.owner.vector_bytes // body.channels
+
+    def write(self, body: BodyContext) -> None:
+        store_pixels(body, _pixels(body, written_down(body)), body.channels)
+
+
+GAIN = GainArithmetic("gain", alone=True, share=0.5, alike=True)
+
+
+def _find_gain(values: Sequence[Node]) -> Gain | None:
     """What the channels are that do not pass through, if they all are one such function."""
-    if any(a.channel != c for c, node in enumerate(values) for a in accesses([node])):
+    if not reads_own_channels(values):
         return None
     functions = dict.fromkeys(n for n in interleave(values) if n.op != "load")
     if len(functions) != 1:
@@ -83,10 +130,9 @@ def find_gain(values: Sequence[Node]) -> Gain | None:
     return Gain(plain, gained, gains[0]) if whole else None
 
 
-def suits_gain(values: Sequence[Node], params: Sequence[RuntimeParam]) -> bool:
-    """Whether a stage may be computed so: the gain is bounded, and leaves a binary place."""
-    found = find_gain(values)
-    if found is None or found.rise < 0 or found.most_places < 1:
+def _fits(found: Gain, params: Sequence[RuntimeParam]) -> bool:
+    """Whether the gain is bounded, and leaves a binary place."""
+    if found.rise < 0 or found.most_places < 1:
         return False
     low, high = find_bounds(found.gain, params)
     if not (math.isfinite(low) and math.isfinite(high)):
@@ -96,32 +142,44 @@ def suits_gain(values: Sequence[Node], params: Sequence[RuntimeParam]) -> bool:
     return found.rise - 1 - exponent >= 1
 
 
-def write_gain(body: BodyContext) -> None:
-    """Compute all channels, then hold and store them."""
-    row = body.body
-    values = row.held if row.ring is not None else row.stores[0].values
-    assert all(root.op == "level" for root in values), "a u8 image stores levels"
-    pixels = _pixels(body, [root.args[0] for root in values])
-    if row.ring is not None:
-        body.lane.line(f"store {pixels}, ptr {body.own_place(0)}, align 1")
-    for store in row.stores:
-        place = body.store_place(store.write, body.channels)
-        body.lane.line(f"store {pixels}, ptr {place}, align 1")
+def _write_down(found: Gain, values: Sequence[Node]) -> Values:
+    """A node for each channel that does not pass through."""
+    taps = list(dict.fromkeys([*found.plain, *found.gained]))
+    plain, gained = (
+        tuple((taps.index(tap), int(weight)) for tap, weight in weights.items())
+        for weights in (found.plain, found.gained)
+    )
+    channels: list[Node] = []
+    for channel, (value, operations) in enumerate(zip(values, weigh_channels(values), strict=True)):
+        loads = (Node("load", F32, (), tap._replace(channel=channel)) for tap in taps)
+        match = GainMatch(operations, plain, gained)
+        node = Node("gain", F32, (found.gain, *loads), match)
+        channels.append(value if value.op == "load" else node)
+    return tuple(channels)
+
+
+def _read(node: Node) -> Gain:
+    """What was found of a channel."""
+    match, (gain, *loads) = node.attr, node.args
+    assert isinstance(match, GainMatch)
+    taps = [load.attr for load in loads if isinstance(load.attr, Access)]
+    plain, gained = (
+        {taps[k]: float(weight) for k, weight in weights} for weights in (match.plain, match.gained)
+    )
+    return Gain(plain, gained, gain)
 
 
 def _pixels(body: BodyContext, values: Sequence[Node]) -> str:
     """The bytes of all channels, with their type."""
-    found, functions = find_gain(values), interleave(values)
-    assert found is not None
+    functions = interleave(values)
+    found = _read(next(n for n in functions if n.op == "gain"))
     halves = take_halves(body, list(dict.fromkeys([*found.plain, *found.gained])))
     result = halves.join(_levels(body, halves, found))
     for passed in dict.fromkeys(n for n in functions if n.op == "load"):
         assert isinstance(passed.attr, Access)
         size = body.lanes * len(values)
-        chosen = (str(functions[i % len(values)] is passed).lower() for i in range(size))
-        mask = f"<{size} x i1> <{', '.join(f'i1 {c}' for c in chosen)}>"
-        kept = halves.load(passed.attr)
-        result = body.lane.op(f"select {mask}, {halves.bytes} {kept}, {halves.bytes} {result}")
+        chosen = [functions[i % len(values)] is passed for i in range(size)]
+        result = body.lane.blend(halves.bytes, chosen, halves.load(passed.attr), result)
     return f"{halves.bytes} {result}"
 
 

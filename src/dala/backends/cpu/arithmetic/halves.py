@@ -9,9 +9,11 @@ and clamped in another. Both give the same numbers, if weights are signed bytes 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from dala.backends.cpu.emit.body_context import BodyContext
+from dala.backends.cpu.llvm import isa
+from dala.backends.cpu.llvm.text import Type, splat
+from dala.ir.dtypes import U16
 from dala.ir.graph import Access
 
 Weights = Mapping[Access, int]
@@ -22,8 +24,8 @@ class Halves:
 
     def __init__(self, body: BodyContext, taps: Sequence[Access]) -> None:
         self.body, self.code, self.taps = body, body.lane, taps
-        self.bytes = f"<{body.owner.vector_bytes} x i8>"
-        self.lanes = body.owner.vector_bytes // 2
+        self.size = body.owner.vector_bytes
+        self.bytes, self.lanes = f"<{self.size} x i8>", self.size // 2
         self.vector = f"<{self.lanes} x i16>"
 
     def load(self, tap: Access) -> str:
@@ -60,12 +62,7 @@ class Halves:
 
     def multiply(self, a: str, b: str) -> str:
         """a · b / 2¹⁵, rounded."""
-        code, narrow, wide = self.code, self.vector, f"<{self.lanes} x i32>"
-        x, y = (code.op(f"sext {narrow} {value} to {wide}") for value in (a, b))
-        product = code.op(f"mul nsw {wide} {x}, {y}")
-        half = code.op(f"add {wide} {product}, {splat(1 << 14, 'i32')}")
-        high = code.op(f"ashr {wide} {half}, {splat(15, 'i32')}")
-        return code.op(f"trunc {wide} {high} to {narrow}")
+        return isa.multiply_rounded(self.code, self.size, a, b)
 
     def op(self, op: str, a: str, b: str) -> str:
         return self.code.op(f"{op} {self.vector} {a}, {b}")
@@ -76,10 +73,7 @@ class Halves:
 
     def spread(self, number: str) -> str:
         """A uniform i16 on all lanes."""
-        code = self.body.uniform
-        single = code.op(f"insertelement {self.vector} poison, i16 {number}, i64 0")
-        zeros = f"<{self.lanes} x i32> zeroinitializer"
-        return code.op(f"shufflevector {self.vector} {single}, {self.vector} poison, {zeros}")
+        return self.body.uniform.splat(Type(U16, self.lanes), number)
 
     def _half(self, tap: Access, half: int) -> str:
         words = self.code.op(f"bitcast {self.bytes} {self.load(tap)} to {self.vector}")
@@ -88,10 +82,6 @@ class Halves:
 
 class ZippedHalves(Halves):
     """The first and the second eight of every sixteen bytes, as AVX2 and AVX-512 take them apart."""
-
-    def __init__(self, body: BodyContext, taps: Sequence[Access]) -> None:
-        super().__init__(body, taps)
-        self.names = X86_NAMES[body.owner.vector_bytes]
 
     def sum(self, weights: Weights) -> list[str]:
         return self._sum(weights, _pair)
@@ -126,49 +116,23 @@ class ZippedHalves(Halves):
 
     def _weigh(self, zipped: str, factors: str) -> str:
         weights = self.code.op(f"bitcast {self.vector} {factors} to {self.bytes}")
-        return self.code.call(self.vector, self.names.weigh, self.bytes, [zipped, weights])
+        return isa.weigh_bytes(self.code, self.size, zipped, weights)
 
     def _zip(self, a: str, b: str, half: int) -> str:
         size = 2 * self.lanes
         order = [block + 8 * half + i for block in range(0, size, 16) for i in range(8)]
-        mask = ", ".join(f"i32 {i}, i32 {i + size}" for i in order)
-        return self.code.op(
-            f"shufflevector {self.bytes} {a}, {self.bytes} {b}, <{size} x i32> <{mask}>"
-        )
+        return self.code.shuffle(self.bytes, a, [n for i in order for n in (i, i + size)], b)
 
     def join(self, halves: Sequence[str]) -> str:
-        return self.code.call(self.bytes, self.names.join, self.vector, list(halves))
-
-    def multiply(self, a: str, b: str) -> str:
-        return self.code.call(self.vector, self.names.multiply, self.vector, [a, b])
-
-
-class X86Names(NamedTuple):
-    weigh: str
-    join: str
-    multiply: str
-
-
-X86_NAMES = {
-    64: X86Names(
-        "llvm.x86.avx512.pmaddubs.w.512",
-        "llvm.x86.avx512.packuswb.512",
-        "llvm.x86.avx512.pmul.hr.sw.512",
-    ),
-    32: X86Names("llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx2.packuswb", "llvm.x86.avx2.pmul.hr.sw"),
-}
+        return isa.narrow_to_bytes(self.code, self.size, halves)
 
 
 def take_halves(body: BodyContext, taps: Sequence[Access]) -> Halves:
     """The halves that suit the machine."""
-    zipped = body.owner.x86 and body.owner.vector_bytes in X86_NAMES
+    zipped = isa.has(body.lane, "weigh_bytes", body.owner.vector_bytes)
     return (ZippedHalves if zipped else Halves)(body, taps)
 
 
 def _pair(low: int, high: int) -> str:
     """Two signed bytes as one number."""
     return splat((high << 8) + (low & 255))
-
-
-def splat(value: int, element: str = "i16") -> str:
-    return f"splat ({element} {value})"

@@ -16,37 +16,109 @@ are rounded. Together less than 0.17 for bicubic (n = 4, s = 1.375), and 0.36 fo
 
 from __future__ import annotations
 
-from dala.backends.cpu.analysis.bilinear import CHANNELS
-from dala.backends.cpu.analysis.separable import Separable, find_separable
-from dala.backends.cpu.arithmetic.halves import ZippedHalves, splat, take_halves
+from dataclasses import dataclass
+
+from dala.backends.cpu.analysis.separable import Axis, Separable, find_separable, weights_fit
+from dala.backends.cpu.arithmetic.base import (
+    PIXEL,
+    CpuArithmetic,
+    Subject,
+    Values,
+    store_pixels,
+    written_down,
+)
+from dala.backends.cpu.arithmetic.halves import take_halves
 from dala.backends.cpu.arithmetic.stops import WEIGHT_PLACES, Stops
-from dala.backends.cpu.arithmetic.sums import X86_MULTIPLY_PAIRS
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.pixels import join
-from dala.backends.cpu.llvm.text import Code, Type
-from dala.ir.dtypes import S32
+from dala.backends.cpu.llvm import isa
+from dala.backends.cpu.llvm.text import Code, Type, splat
+from dala.backends.cpu.schedule.sweep import RowBody
+from dala.backends.cpu.schedule.weight import Match
+from dala.ir.dtypes import F32, S32, U16
+from dala.ir.graph import Access, Gather, Node, Stage
+from dala.plan.fuse import FusedPass
 
 PLACES = 6  # binary places of a line
-PIXEL = 2 * CHANNELS  # bytes of a pixel in a line
+PIXEL_BYTES = 2 * PIXEL  # of a pixel in a line
+TAP, TAP_OF_LINE = 5, 19  # operations for a tap of a row, and of each line that is mixed for it
 QUAD = 4  # pixels that are loaded together
 NONE = -1 << 40  # the end of the lines held, as long as there are none
-X86_NARROW = {16: "avx512.packssdw.512", 8: "avx2.packssdw"}
 
 
-def write_resampled(body: BodyContext) -> None:
-    """Mix all channels, then hold and store them."""
-    row = body.body
-    assert not row.margin
-    values = row.held if row.ring is not None else row.stores[0].values
-    assert all(root.op == "level" for root in values), "a u8 image stores levels"
-    found = find_separable(tuple(root.args[0] for root in values))
-    assert found is not None
-    pixels = _Mixer(body, _Lines(body, found)).pixels()
-    if row.ring is not None:
-        body.lane.line(f"store {pixels}, ptr {body.own_place(0)}, align 1")
-    for store in row.stores:
-        place = body.store_place(store.write, CHANNELS)
-        body.lane.line(f"store {pixels}, ptr {place}, align 1")
+@dataclass(frozen=True, slots=True)
+class ResampledMatch(Match):
+    """A channel that is a mix of a block of pixels: how many columns, and where columns and rows begin.
+
+    Its node's arguments are a gather at the base of both, or the loads of the block; then the weights.
+    """
+
+    pixels: int  # arguments before the weights
+    columns: int
+    across: int
+    down: int
+
+
+@dataclass(frozen=True)
+class ResampledArithmetic(CpuArithmetic):
+    """A stage that mixes blocks of an RGBA image of bytes by their columns and rows."""
+
+    def match_stage(self, subject: Subject, stage: Stage) -> Values | None:
+        program, found = subject.program, find_separable(stage.body)
+        if found is None or stage.margin or not subject.is_picture(found.source):
+            return None
+        # gathered from an image of any size, or read from one of twice the size
+        whole = program.has_one_grid and found.rows.base
+        twice = not found.rows.base and program.grid_of(found.source) == stage.grid - 1
+        return _write_down(found) if (whole or twice) and weights_fit(found) else None
+
+    def weigh(self, work: FusedPass, body: RowBody) -> float:
+        """A row of the source is mixed once, if several rows need it."""
+        found = _read(tuple(root.args[0] for root in body.held or body.stores[0].values))
+        taps, lines = len(found.rows.weights), 2.0  # of an image of twice the size
+        if found.rows.base:
+            needed = work.reads[found.source].type.shape[0] / work.shape[0] * (1 << body.grid)
+            lines = min(taps, needed)
+        return taps * (TAP + TAP_OF_LINE * lines) / (1 << 2 * body.grid)
+
+    def write(self, body: BodyContext) -> None:
+        assert not body.body.margin
+        lines = _Lines(body, _read(written_down(body)))
+        store_pixels(body, _Mixer(body, lines).pixels(), PIXEL)
+
+
+RESAMPLED = ResampledArithmetic("resampled", alone=True, stays_inside=True)
+
+
+def _write_down(found: Separable) -> Values:
+    columns, rows = found.columns, found.rows
+    channels = []
+    for channel in range(PIXEL):
+        pixels: tuple[Node, ...]
+        if rows.base is not None and columns.base is not None:
+            at = Gather(found.source, channel)
+            pixels = (Node("gather", F32, (rows.base, columns.base), at),)
+        else:
+            pixels = tuple(
+                Node("load", F32, (), Access(found.source, channel, dx, dy))
+                for dy in range(rows.offset, rows.offset + len(rows.weights))
+                for dx in range(columns.offset, columns.offset + len(columns.weights))
+            )
+        match = ResampledMatch(0.0, len(pixels), len(columns.weights), columns.offset, rows.offset)
+        args = (*pixels, *columns.weights, *rows.weights)
+        channels.append(Node("resample", F32, args, match))
+    return tuple(channels)
+
+
+def _read(values: Values) -> Separable:
+    match, args = values[0].attr, values[0].args
+    assert isinstance(match, ResampledMatch)
+    pixel, weights = args[0], args[match.pixels :]
+    assert isinstance(pixel.attr, Gather | Access)
+    row, column = pixel.args or (None, None)
+    columns = Axis(column, match.across, weights[: match.columns])
+    rows = Axis(row, match.down, weights[match.columns :])
+    return Separable(pixel.attr.source, columns, rows)
 
 
 class _Lines:
@@ -55,10 +127,10 @@ class _Lines:
     def __init__(self, body: BodyContext, found: Separable) -> None:
         self.body, self.source = body, found.source
         self.rows = Stops(body, 0, found.rows)
-        self.columns = Stops(body, 1, found.columns, body.size_of(found.source, 1), CHANNELS)
+        self.columns = Stops(body, 1, found.columns, body.size_of(found.source, 1), PIXEL)
         self.depth = self.rows.count
-        self.start = body.owner.room_along(1, PIXEL * self.depth)
-        self.stride = body.owner.bytes_along(1, PIXEL)
+        self.start = body.owner.room_along(1, PIXEL_BYTES * self.depth)
+        self.stride = body.owner.bytes_along(1, PIXEL_BYTES)
         self.lanes, self.i32 = body.lanes, Type(S32, body.lanes)
         self.bytes, self.halves = f"<{4 * body.lanes} x i8>", f"<{2 * body.lanes} x i16>"
 
@@ -97,10 +169,11 @@ class _Lines:
 
         def mix(inner: Code, column: str, done: list[str]) -> list[str]:
             groups = self._mix_groups(inner, pixels, column)
-            offset = inner.op(f"mul i64 {column}, {PIXEL}")
+            offset = inner.op(f"mul i64 {column}, {PIXEL_BYTES}")
             target = inner.op(f"getelementptr i8, ptr {line}, i64 {offset}")
             for half in range(2):
-                narrow = self._narrow(inner, *groups[2 * half : 2 * half + 2])
+                pair = groups[2 * half : 2 * half + 2]
+                narrow = isa.narrow_to_words(inner, 4 * self.lanes, pair)
                 place = inner.moved(target, 4 * self.lanes * half)
                 inner.line(f"store {self.halves} {narrow}, ptr {place}, align 4")
             return done
@@ -138,7 +211,7 @@ class _Lines:
 
     def _add(self, code: Code, pixels: str, column: str, quad: str, number: int, total: str) -> str:
         """What the taps of one quad add to a group."""
-        skipped = code.op(f"mul i64 {quad}, {CHANNELS * QUAD}")
+        skipped = code.op(f"mul i64 {quad}, {PIXEL * QUAD}")
         start = code.op(f"getelementptr i8, ptr {pixels}, i64 {skipped}")
         parts = []
         for lane in range(number, self.lanes, QUAD):
@@ -153,7 +226,10 @@ class _Lines:
             weights = self._weights(
                 code, code.op(f"getelementptr {self.i32}, ptr {given}, i64 {twice}"), number
             )
-            product = self._multiply(code, self._neighbours(code, block, 2 * pair), weights)
+            levels = self._neighbours(code, block, 2 * pair)
+            product = isa.weigh_words(
+                code, 4 * self.lanes, (self.bytes, levels), (str(self.i32), weights)
+            )
             total = code.op(f"add {self.i32} {total}, {product}")
         return total
 
@@ -162,43 +238,16 @@ class _Lines:
         size = 4 * self.lanes
         levels = code.op(f"bitcast {self.i32} {block} to {self.bytes}")
         order = []
-        for start in range(0, size, CHANNELS * QUAD):
-            for left in range(start + CHANNELS * tap, start + CHANNELS * (tap + 1)):
-                order += [left, size, left + CHANNELS, size]  # the bytes of the other one are zero
-        listed = ", ".join(f"i32 {n}" for n in order)
-        mask = f"<{size} x i32> <{listed}>"
-        return code.op(f"shufflevector {self.bytes} {levels}, {self.bytes} zeroinitializer, {mask}")
+        for start in range(0, size, PIXEL * QUAD):
+            for left in range(start + PIXEL * tap, start + PIXEL * (tap + 1)):
+                order += [left, size, left + PIXEL, size]  # the bytes of the other one are zero
+        return code.shuffle(self.bytes, levels, order, "zeroinitializer")
 
     def _weights(self, code: Code, place: str, number: int) -> str:
         """Those of two taps of every fourth pixel, for all channels."""
         all_ = code.op(f"load {self.i32}, ptr {place}, align 4")
-        chosen = (lane // QUAD * QUAD + number for lane in range(self.lanes))
-        mask = f"<{self.lanes} x i32> <{', '.join(f'i32 {n}' for n in chosen)}>"
-        return code.op(f"shufflevector {self.i32} {all_}, {self.i32} poison, {mask}")
-
-    def _multiply(self, code: Code, levels: str, weights: str) -> str:
-        """The sums of two levels by their weights."""
-        i32, sixteen = self.i32, splat(16, "i32")
-        if self.body.owner.x86 and self.lanes in X86_MULTIPLY_PAIRS:
-            name = f"llvm.x86.{X86_MULTIPLY_PAIRS[self.lanes]}"
-            a = code.op(f"bitcast {self.bytes} {levels} to {self.halves}")
-            b = code.op(f"bitcast {i32} {weights} to {self.halves}")
-            return code.call(i32, name, self.halves, [a, b])
-        both = code.op(f"bitcast {self.bytes} {levels} to {i32}")
-        first = code.op(f"and {i32} {both}, {splat(0xFFFF, 'i32')}")
-        low = code.op(f"ashr {i32} {code.op(f'shl {i32} {weights}, {sixteen}')}, {sixteen}")
-        second = code.op(f"lshr {i32} {both}, {sixteen}")
-        high = code.op(f"ashr {i32} {weights}, {sixteen}")
-        products = [code.op(f"mul {i32} {a}, {b}") for a, b in ((first, low), (second, high))]
-        return code.op(f"add {i32} {products[0]}, {products[1]}")
-
-    def _narrow(self, code: Code, a: str, b: str) -> str:
-        """Two groups in 16 bits: a pixel of one, a pixel of the other."""
-        if self.body.owner.x86 and self.lanes in X86_NARROW:
-            return code.call(self.halves, f"llvm.x86.{X86_NARROW[self.lanes]}", self.i32, [a, b])
-        narrow = f"<{self.lanes} x i16>"
-        small = [code.op(f"trunc {self.i32} {group} to {narrow}") for group in (a, b)]
-        return _in_turns(code, small, narrow, self.lanes, CHANNELS)
+        chosen = [lane // QUAD * QUAD + number for lane in range(self.lanes)]
+        return code.shuffle(self.i32, all_, chosen)
 
 
 class _Mixer:
@@ -213,19 +262,12 @@ class _Mixer:
     def pixels(self) -> str:
         """The packed pixels, with their type."""
         halves, parts = self.halves, [self._mix(half) for half in range(2)]
-        if isinstance(halves, ZippedHalves):
-            return f"{halves.bytes} {halves.join(parts)}"
-        low = [halves.call("llvm.smax", part, splat(0)) for part in parts]
-        levels = [halves.call("llvm.smin", part, splat(255)) for part in low]
-        narrow = f"<{halves.lanes} x i8>"
-        small = [self.code.op(f"trunc {halves.vector} {part} to {narrow}") for part in levels]
-        packed = _in_turns(self.code, small, narrow, halves.lanes, 2 * CHANNELS)
-        return f"{halves.bytes} {packed}"
+        return f"{halves.bytes} {isa.narrow_to_bytes(self.code, halves.size, parts)}"
 
     def _mix(self, half: int) -> str:
         """Each second pair of pixels; products have one place less than lines have."""
         code, halves = self.code, self.halves
-        column = code.op(f"mul i64 %b{self.body.number}.x, {PIXEL}")
+        column = code.op(f"mul i64 %b{self.body.number}.x, {PIXEL_BYTES}")
         total = splat(1 << (PLACES - 2))
         for line, weight in zip(self.lines, self.weights, strict=True):
             place = code.op(f"getelementptr i8, ptr {line}, i64 {column}")
@@ -235,17 +277,7 @@ class _Mixer:
         return halves.op("ashr", total, splat(PLACES - 1))
 
     def _weight(self, rows: Stops, k: int) -> str:
-        code, vector = self.body.row, self.halves.vector
+        code = self.body.row
         pair = rows.weights(code, f"%b{self.body.number}.r", k // 2)
         weight = code.op(f"load i16, ptr {code.moved(pair, 2 * (k % 2))}, align 2")
-        single = code.op(f"insertelement {vector} poison, i16 {weight}, i64 0")
-        zeros = f"<{self.halves.lanes} x i32> zeroinitializer"
-        return code.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
-
-
-def _in_turns(code: Code, parts: list[str], t: str, lanes: int, count: int) -> str:
-    """So many of one vector, so many of the other, and so on."""
-    starts = [n for first in range(0, lanes, count) for n in (first, first + lanes)]
-    listed = ", ".join(f"i32 {n + k}" for n in starts for k in range(count))
-    mask = f"<{2 * lanes} x i32> <{listed}>"
-    return code.op(f"shufflevector {t} {parts[0]}, {t} {parts[1]}, {mask}")
+        return code.splat(Type(U16, self.halves.lanes), weight)

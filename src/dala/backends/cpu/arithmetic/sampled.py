@@ -16,16 +16,26 @@ them: less than 0.06.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from dala.backends.cpu.analysis.bilinear import CHANNELS, Sampled, ends_with, find_sample
-from dala.backends.cpu.arithmetic.halves import ZippedHalves, splat, take_halves
+from dala.backends.cpu.analysis.bilinear import Sampled, ends_with, find_sample
+from dala.backends.cpu.arithmetic.base import (
+    PIXEL,
+    CpuArithmetic,
+    Subject,
+    Values,
+    store_pixels,
+    written_down,
+)
+from dala.backends.cpu.arithmetic.halves import ZippedHalves, take_halves
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter, Sources
 from dala.backends.cpu.emit.pixels import join
-from dala.backends.cpu.llvm.text import Code, Type
-from dala.ir.dtypes import F32, F64, S32, U8, DType
-from dala.ir.graph import Access, Extent, Node
+from dala.backends.cpu.llvm.text import Code, Type, splat
+from dala.backends.cpu.schedule.weight import Match, weigh_channels
+from dala.ir.dtypes import BOOL, F32, F64, S32, U8, DType
+from dala.ir.graph import Access, Extent, Gather, Node, Stage, const
 
 PLACES = 6
 ONE = (1 << 15) - 1  # the share of a whole pixel
@@ -34,22 +44,47 @@ PART = 4  # numbers that are written at once
 ZERO = -1  # in place of a byte
 
 
-def write_sampled(body: BodyContext) -> None:
-    """Compute all channels, then hold and store them."""
-    row = body.body
-    assert not row.margin
-    values = row.held if row.ring is not None else row.stores[0].values
-    assert all(root.op == "level" for root in values), "a u8 image stores levels"
-    found = find_sample([root.args[0] for root in values])
-    assert found is not None
-    places = _Places(body, found)
-    places.carry()
-    pixels = _Mixer(body, places).pixels()
-    if row.ring is not None:
-        body.lane.line(f"store {pixels}, ptr {body.own_place(0)}, align 1")
-    for store in row.stores:
-        place = body.store_place(store.write, CHANNELS)
-        body.lane.line(f"store {pixels}, ptr {place}, align 1")
+@dataclass(frozen=True)
+class SampledArithmetic(CpuArithmetic):
+    """A bilinear sample of an RGBA image of bytes.
+
+    The node of a channel has five arguments: one of the pixels, u, v, what is multiplied by, and the
+    condition for it not to be 0; the last two are 1 and true where nothing was asked.
+    """
+
+    def match_stage(self, subject: Subject, stage: Stage) -> Values | None:
+        found = find_sample(stage.body) if subject.program.has_one_grid else None
+        if found is None or not subject.is_picture(found.source):
+            return None
+        return _write_down(found, weigh_channels(stage.body))
+
+    def write(self, body: BodyContext) -> None:
+        assert not body.body.margin
+        places = _Places(body, _read(written_down(body)))
+        places.carry()
+        store_pixels(body, _Mixer(body, places).pixels(), PIXEL)
+
+
+SAMPLED = SampledArithmetic("sampled", alone=True, share=0.33, contracts=True)
+
+
+def _write_down(found: Sampled, operations: list[float]) -> Values:
+    condition = found.condition or const(True, BOOL)
+    first = const(0, S32)
+    channels = []
+    for channel in range(PIXEL):
+        factor = found.color if channel < PIXEL - 1 else found.alpha
+        pixel = Node("gather", F32, (first, first), Gather(found.source, channel))
+        args = (pixel, found.u, found.v, factor or const(1.0, F32), condition)
+        channels.append(Node("sample", F32, args, Match(operations[channel])))
+    return tuple(channels)
+
+
+def _read(values: Values) -> Sampled:
+    (pixel, u, v, color, condition), alpha = values[0].args, values[-1].args[3]
+    assert isinstance(pixel.attr, Gather)
+    asked = (None if n.op == "const" else n for n in (color, alpha, condition))
+    return Sampled(pixel.attr.source, u, v, *asked)
 
 
 class _Axis(NamedTuple):
@@ -122,11 +157,9 @@ class _Places:
     def _note(self, code: Code, numbers: str, place: str) -> None:
         """In memory, which is cheaper than taking a vector apart; in parts that a processor hands on."""
         for first in range(0, self.body.lanes, PART):
-            order = ", ".join(f"i32 {first + i}" for i in range(PART))
-            t = f"<{PART} x i32>"
-            part = code.op(f"shufflevector {self.i32} {numbers}, {self.i32} poison, {t} <{order}>")
+            part = code.shuffle(self.i32, numbers, range(first, first + PART))
             at = code.op(f"getelementptr i32, ptr {place}, i64 {first}")
-            code.line(f"store {t} {part}, ptr {at}, align 16")
+            code.line(f"store <{PART} x i32> {part}, ptr {at}, align 16")
 
     def _compute(self, code: Code, column: str) -> tuple[str, ...]:
         found, body = self.found, self.body
@@ -264,14 +297,14 @@ class _Mixer:
         """Of pairs of pixels, the first and what is from it to the second, with PLACES binary places."""
         one = 1 << PLACES
         if isinstance(self.halves, ZippedHalves):  # a pair of bytes is weighed in one instruction
-            zipped = self._picked(block, [c + k for c in range(CHANNELS) for k in (0, CHANNELS)])
+            zipped = self._picked(block, [c + k for c in range(PIXEL) for k in (0, PIXEL)])
             return self.halves.weigh(zipped, one, 0), self.halves.weigh(zipped, -one, one)
-        first, second = self._widened(block, 0), self._widened(block, CHANNELS)
+        first, second = self._widened(block, 0), self._widened(block, PIXEL)
         return first, self.halves.op("sub", second, first)
 
     def _widened(self, block: str, first: int) -> str:
         """Four bytes of every eight as 16-bit numbers."""
-        order = [n for c in range(CHANNELS) for n in (first + c, ZERO)]
+        order = [n for c in range(PIXEL) for n in (first + c, ZERO)]
         t, halves = self.halves.bytes, self.halves
         words = self.code.op(f"bitcast {t} {self._picked(block, order)} to {halves.vector}")
         return halves.op("shl", words, splat(PLACES))
@@ -294,17 +327,11 @@ class _Mixer:
         """Bytes of every eight in another order."""
         size, t = 2 * self.halves.lanes, self.halves.bytes
         places = [size if n == ZERO else start + n for start in range(0, size, 8) for n in order]
-        listed = ", ".join(f"i32 {place}" for place in places)
-        return self.code.op(
-            f"shufflevector {t} {block}, {t} zeroinitializer, <{size} x i32> <{listed}>"
-        )
+        return self.code.shuffle(t, block, places, "zeroinitializer")
 
-    def _spread(self, values: str, group: list[int], upper: int = CHANNELS) -> str:
+    def _spread(self, values: str, group: list[int], upper: int = PIXEL) -> str:
         """One number per pixel → one per channel; from channel ``upper`` on, that in the upper half."""
         words = f"<{2 * self.lanes} x i16>"
         numbers = self.code.op(f"bitcast {self.i32} {values} to {words}")
-        chosen = [2 * lane + (c >= upper) for lane in group for c in range(CHANNELS)]
-        order = ", ".join(f"i32 {i}" for i in chosen)
-        return self.code.op(
-            f"shufflevector {words} {numbers}, {words} poison, <{len(chosen)} x i32> <{order}>"
-        )
+        chosen = [2 * lane + (c >= upper) for lane in group for c in range(PIXEL)]
+        return self.code.shuffle(words, numbers, chosen)

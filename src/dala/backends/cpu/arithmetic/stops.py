@@ -9,10 +9,9 @@ lie inside the image, and each weighs what those weigh that fall onto it. Nobody
 from __future__ import annotations
 
 from dala.backends.cpu.analysis.separable import Axis
-from dala.backends.cpu.arithmetic.halves import splat
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LANE, LaneWriter, Sources
-from dala.backends.cpu.llvm.text import Code, Type
+from dala.backends.cpu.llvm.text import Code, Type, splat
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Access
 
@@ -60,13 +59,14 @@ class Stops:
             writer.write([self.taps.base])
             base = writer.vector(self.taps.base)
         else:
-            base = code.op(f"shl {i32} {along.coord(self.axis, code, code)[0]}, {_number(1)}")
+            one = splat(1, "i32")
+            base = code.op(f"shl {i32} {along.coord(self.axis, code, code)[0]}, {one}")
         wanted = [  # positions may lie as far outside as numbers go
-            code.intrinsic("sadd.sat", i32, [base, _number(self.taps.offset + k)])
+            code.intrinsic("sadd.sat", i32, [base, splat(self.taps.offset + k, "i32")])
             for k in range(self.count)
         ]
         first = self._inside(code, wanted[0], self.count) if self.extent else wanted[0]
-        noted = code.op(f"mul {i32} {first}, {_number(self.unit)}")
+        noted = code.op(f"mul {i32} {first}, {splat(self.unit, 'i32')}")
         start = self._address(code, position, 0)
         code.line(f"store {i32} {noted}, ptr {start}, align 4")
         if not self.extent:
@@ -90,8 +90,8 @@ class Stops:
         return carried
 
     def _store_pair(self, code: Code, pair: list[str], place: str) -> None:
-        low = code.op(f"and {self.i32} {pair[0]}, {_number(0xFFFF)}")
-        high = code.op(f"shl {self.i32} {pair[1]}, {_number(16)}")
+        low = code.op(f"and {self.i32} {pair[0]}, {splat(0xFFFF, 'i32')}")
+        high = code.op(f"shl {self.i32} {pair[1]}, {splat(16, 'i32')}")
         both = code.op(f"or {self.i32} {low}, {high}")
         code.line(f"store {self.i32} {both}, ptr {place}, align 4")
 
@@ -99,7 +99,7 @@ class Stops:
         """The nearest number from which on there are ``room`` pixels, as far as there are so many."""
         last = self.body.uniform.op(f"sub i32 {self.extent}, {room}")
         low = code.intrinsic("smin", self.i32, [number, self.body.uniform.splat(self.i32, last)])
-        return code.intrinsic("smax", self.i32, [low, _number(0)])
+        return code.intrinsic("smax", self.i32, [low, splat(0, "i32")])
 
     def _weight(self, code: Code, places: list[str], weights: list[str], place: str) -> str:
         """What all taps weigh that fall onto one place."""
@@ -134,7 +134,3 @@ class _Along(Sources):
 
     def load(self, code: Code, access: Access) -> str:
         raise AssertionError("a position reads no pixels")
-
-
-def _number(value: int) -> str:
-    return splat(value, "i32")

@@ -12,6 +12,7 @@ from dala.backends.cpu.analysis.linear import LinearForm, Weight, constant_of, i
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LaneWriter
 from dala.backends.cpu.emit.pixels import every, repeated
+from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Type
 from dala.ir.dtypes import F32, S32, U8
 from dala.ir.graph import Access
@@ -83,11 +84,10 @@ class Sums:
     def _multiply_pairs(self, pairs: str, low: Factor, high: Factor) -> str:
         """The lower half of each 32 bits times ``low`` plus the upper half times ``high``."""
         code, i32, lanes = self.code, self.i32, self.body.lanes
-        if self.body.owner.x86 and lanes in X86_MULTIPLY_PAIRS:
+        if isa.has(code, "weigh_words", 4 * lanes):
             i16 = f"<{lanes * 2} x i16>"
-            name = f"llvm.x86.{X86_MULTIPLY_PAIRS[lanes]}"
-            halves = code.op(f"bitcast {i32} {pairs} to {i16}")
-            return code.call(i32, name, i16, [halves, self._weights(low, high, i16)])
+            words = (i16, code.op(f"bitcast {i32} {pairs} to {i16}"))
+            return isa.weigh_words(code, 4 * lanes, words, (i16, self._weights(low, high, i16)))
         lower = code.op(f"and {i32} {pairs}, {code.constant(i32, 0xFFFF)}")
         upper = code.op(f"lshr {i32} {pairs}, {code.constant(i32, 16)}")
         a = code.op(f"mul {i32} {lower}, {self._spread(low)}")
@@ -226,6 +226,3 @@ def _pair_planes(body: BodyContext, forms: Sequence[LinearForm]) -> dict[int, in
         else:
             waiting[kind] = source
     return pairs
-
-
-X86_MULTIPLY_PAIRS = {16: "avx512.pmaddw.d.512", 8: "avx2.pmadd.wd", 4: "sse2.pmadd.wd"}

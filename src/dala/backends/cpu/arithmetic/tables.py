@@ -10,92 +10,98 @@ the last bit. Needs a machine that permutes bytes, across two whole vectors or a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.gathers import Gatherer
 from dala.backends.cpu.emit.lanes import LaneWriter, Sources
 from dala.backends.cpu.emit.pass_context import PassContext
+from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Code, Type
-from dala.backends.cpu.schedule.sweep import RowBody
+from dala.backends.cpu.schedule.sweep import Form, RowBody
 from dala.backends.cpu.schedule.weight import weigh_curve
+from dala.ir.channels import reads_own_channels
 from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Access, Node, accesses, map_nodes, walk
 from dala.ir.printer import print_body
 from dala.ir.rewrite import LEVELS
+from dala.plan.fuse import Body, FusedPass
 
 IDENTITY = ""  # the key of a channel that is passed through
 
 
-@dataclass(frozen=True, slots=True)
-class ByteMap:
-    """A body that maps bytes to bytes: where they come from."""
+@dataclass(frozen=True)
+class TableArithmetic(CpuArithmetic):
+    """A stage that maps each byte of a pixel to a byte asks to be fused with its kin alone; then every body
+    that does so is a look-up, if that is less work on this machine."""
 
-    access: Access
-    channels: int
+    def match(self, subject: Subject) -> dict[int, Values]:
+        if not subject.program.has_one_grid or not subject.maps_bytes:
+            return {}
+        values = subject.program.stages[0].body
+        return {0: values} if weigh_curve(values) >= subject.least_table else {}
+
+    def suits(self, context: PassContext, body: RowBody) -> bool:
+        least = context.host.least_table
+        if least == math.inf or body.arithmetic.alone or not context.writes_bytes(body):
+            return False
+        return _maps_bytes(context, body) and weigh_curve(body.roots) >= least
+
+    def form(self, body: Body, bytes_wanted: bool) -> Form:
+        return super().form(body, bytes_wanted=True)
+
+    def lanes(self, body: BodyContext) -> int:
+        return body.owner.vector_bytes // body.channels
+
+    def weigh(self, work: FusedPass, body: RowBody) -> float:
+        return 0.0  # whatever is in it, memory is slower
+
+    def write(self, body: BodyContext) -> None:
+        code, row = body.lane, body.body
+        vector = f"<{body.lanes * body.channels} x i8>"
+        place = body.place_of(next(accesses(row.roots))._replace(channel=0))
+        pixels = code.op(f"load {vector}, ptr {place}, align 1")
+        if row.ring is not None:
+            result = _map(body, pixels, row.held)
+            code.line(f"store {vector} {result}, ptr {body.own_place(0)}, align 1")
+        for store in row.stores:
+            target = body.store_place(store.write, body.channels)
+            result = _map(body, pixels, store.values)
+            code.line(f"store {vector} {result}, ptr {target}, align 1")
 
 
-def byte_map_of(context: PassContext, body: RowBody) -> ByteMap | None:
-    """The byte map that a body is, if looking bytes up is less work on this machine."""
-    least = context.host.least_table
-    if not context.writes_bytes(body) or least == math.inf:
-        return None
-    found = find_byte_map(body, context.channels_of_bytes(body.grid))
-    return found if found and weigh_curve(body.roots) >= least else None
+TABLE = TableArithmetic(
+    "table", tentative=True, contracts=True, light=True, alike=True, shares_columns=True
+)
 
 
-def find_byte_map(body: RowBody, channels_of_bytes: dict[int, int]) -> ByteMap | None:
-    """The byte map that a body is, if it is one; sources of bytes and their channels are given."""
-    if body.way.alone or (body.ring is not None and body.ring.form != "u8"):
-        return None
+def _maps_bytes(context: PassContext, body: RowBody) -> bool:
+    """Whether each byte that a body writes is a function of the same byte of one pixel."""
+    if body.ring is not None and body.ring.form != "u8":
+        return False
+    channels = context.channels_of_bytes(body.grid)  # of images of the body's own size
+    return maps_levels(body, "level", channels)
+
+
+def maps_levels(body: RowBody, level: str, channels_of: Mapping[int, int]) -> bool:
+    """Whether each channel of what a body makes is a function of the same channel of one pixel, as a
+    ``level`` of its type; ``channels_of`` has the sources that it may come from."""
     results = [s.values for s in body.stores] + ([body.held] if body.ring is not None else [])
-    access = only_access(body, results, "level", channels_of_bytes)
-    return ByteMap(access, channels_of_bytes[access.source]) if access else None
-
-
-def only_access(
-    body: RowBody, results: Sequence[Sequence[Node]], level: str, channels_of: dict[int, int]
-) -> Access | None:
-    """The pixel that a body reads, if each channel of its results is a function of the same channel of that
-    one alone, as a ``level`` of its type; ``channels_of`` has the sources that it may come from.
-    """
     if any(n.op == "coord" for n in walk(body.roots)):
-        return None
+        return False
     if any(n.op not in (level, "const") for values in results for n in values):
-        return None
+        return False
     found = {(a.source, a.dx, a.dy) for a in accesses(body.roots)}
-    if len(found) != 1:
-        return None
-    source, dx, dy = found.pop()
-    channels = channels_of.get(source)  # of images of the body's own size
-    for values in results:
-        if len(values) != channels:
-            return None
-        for channel, node in enumerate(values):
-            if any(a.channel != channel for a in accesses([node])):
-                return None
-    return Access(source, 0, dx, dy)
+    if len(found) != 1 or any(channels_of.get(source) != body.channels for source, _, _ in found):
+        return False
+    return all(len(r) == body.channels and reads_own_channels(r) for r in results)
 
 
-def write_byte_map(body: BodyContext, byte_map: ByteMap) -> None:
-    """Look every byte up and store it."""
-    code, count = body.lane, body.lanes * byte_map.channels
-    vector = f"<{count} x i8>"
-    place = body.place_of(byte_map.access)
-    pixels = code.op(f"load {vector}, ptr {place}, align 1")
-    if body.body.ring is not None:
-        result = _map(body, byte_map, pixels, body.body.held)
-        code.line(f"store {vector} {result}, ptr {body.own_place(0)}, align 1")
-    for store in body.body.stores:
-        target = body.store_place(store.write, byte_map.channels)
-        result = _map(body, byte_map, pixels, store.values)
-        code.line(f"store {vector} {result}, ptr {target}, align 1")
-
-
-def _map(body: BodyContext, byte_map: ByteMap, pixels: str, values: Sequence[Node]) -> str:
-    code, count = body.lane, body.lanes * byte_map.channels
+def _map(body: BodyContext, pixels: str, values: Sequence[Node]) -> str:
+    code, count = body.lane, body.lanes * body.channels
     vector = f"<{count} x i8>"
     keys = [function_key(node) for node in values]
     result = ""
@@ -105,12 +111,8 @@ def _map(body: BodyContext, byte_map: ByteMap, pixels: str, values: Sequence[Nod
         if not result:
             result = looked_up
             continue
-        chosen = ", ".join(
-            f"i1 {str(keys[i % byte_map.channels] == key).lower()}" for i in range(count)
-        )
-        result = code.op(
-            f"select <{count} x i1> <{chosen}>, {vector} {looked_up}, {vector} {result}"
-        )
+        chosen = [keys[i % body.channels] == key for i in range(count)]
+        result = code.blend(vector, chosen, looked_up, result)
     return result
 
 
@@ -128,8 +130,7 @@ def _permute(body: BodyContext, start: str, pixels: str) -> str:
     for quarter in range(4):
         address = body.uniform.op(f"getelementptr i8, ptr {start}, i64 {64 * quarter}")
         parts.append(body.row.op(f"load {vector}, ptr {address}, align 64"))
-    name = "llvm.x86.avx512.vpermi2var.qi.512"
-    halves = [code.call(vector, name, vector, [a, pixels, b]) for a, b in (parts[:2], parts[2:])]
+    halves = [isa.permute_bytes(code, a, pixels, b) for a, b in (parts[:2], parts[2:])]
     upper = code.op(f"icmp slt {vector} {pixels}, zeroinitializer")
     return code.op(f"select <64 x i1> {upper}, {vector} {halves[1]}, {vector} {halves[0]}")
 
@@ -142,27 +143,17 @@ def _shuffle(body: BodyContext, start: str, pixels: str) -> str:
     """
     code, count = body.lane, body.owner.vector_bytes
     vector = f"<{count} x i8>"
-    repeated = ", ".join(f"i32 {i % 16}" for i in range(count))
     found = ""
     for row in range(16):
         address = body.uniform.op(f"getelementptr i8, ptr {start}, i64 {16 * row}")
         entries = body.row.op(f"load <16 x i8>, ptr {address}, align 16")
-        table = body.row.op(
-            f"shufflevector <16 x i8> {entries}, <16 x i8> poison, <{count} x i32> <{repeated}>"
-        )
+        table = body.row.shuffle("<16 x i8>", entries, [i % 16 for i in range(count)])
         mine = code.op(f"xor {vector} {pixels}, splat (i8 {16 * row})") if row else pixels
         name = f"llvm.uadd.sat.v{count}i8"
         index = code.call(vector, name, vector, [mine, "splat (i8 112)"])
-        part = code.call(vector, _SHUFFLES[count], vector, [table, index])
+        part = isa.shuffle_bytes(code, count, table, index)
         found = code.op(f"or {vector} {found}, {part}") if found else part
     return found
-
-
-_SHUFFLES = {
-    16: "llvm.x86.ssse3.pshuf.b.128",
-    32: "llvm.x86.avx2.pshuf.b",
-    64: "llvm.x86.avx512.pshuf.b.512",
-}
 
 
 def function_key(node: Node) -> str:

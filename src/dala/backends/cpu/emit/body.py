@@ -1,27 +1,18 @@
-"""One body of a pass: the way it is computed, its vectors read, held and stored.
+"""One body of a pass: its vectors read, held and stored, in the arithmetic that was chosen for it.
 
 The inner loop moves over a row one vector at a time. Inputs are read in place, and the last vector of a
 row may read past its end (into the next row, or into the slack that every array has); what it computes
 there is dropped, because the last, partial vector is written through a small buffer. Held rows carry
-their borders with them, so nothing is clamped in the loop. (places.py has the addresses.)
+their borders with them, so nothing is clamped in the loop. (body_context.py has the addresses.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from dala.backends.cpu.arithmetic.choice import write_choice
-from dala.backends.cpu.arithmetic.deep_tables import level_map_of, write_level_map
-from dala.backends.cpu.arithmetic.dot import on_planes, write_dot
-from dala.backends.cpu.arithmetic.extrema import extrema_of, write_extrema
-from dala.backends.cpu.arithmetic.fixed import vectors_at_once, write_fixed
-from dala.backends.cpu.arithmetic.gain import write_gain
-from dala.backends.cpu.arithmetic.resampled import write_resampled
+from dala.backends.cpu.arithmetic.base import CpuArithmetic
 from dala.backends.cpu.arithmetic.roll import roll_sums
-from dala.backends.cpu.arithmetic.sampled import write_sampled
-from dala.backends.cpu.arithmetic.tables import byte_map_of, write_byte_map
-from dala.backends.cpu.arithmetic.ways import CHOICE, DOT, FIXED, GAIN, REPEATED, RESAMPLED, SAMPLED
 from dala.backends.cpu.arithmetic.wide import write_averages
 from dala.backends.cpu.emit.body_context import Alike, BodyContext
 from dala.backends.cpu.emit.channels import alike_planes, roll_channels
@@ -39,58 +30,31 @@ from dala.backends.cpu.emit.pixels import (
 )
 from dala.backends.cpu.emit.prefetch import fetch_ahead
 from dala.backends.cpu.llvm.text import Code, Type, signed
-from dala.backends.cpu.schedule.repeats import compare_rows
 from dala.backends.cpu.schedule.sweep import Ring, RowBody
 from dala.ir.dtypes import F32, S32, U8, DType
-from dala.ir.graph import Access, Gather, Node, Way, accesses, in_order, map_nodes
+from dala.ir.graph import Access, Gather, Node, accesses, in_order, map_nodes
 
 
 class BodyEmitter(BodyContext):
     """Writes one body into sections: per row, per vector, and for the end of a partial row."""
 
-    def __init__(self, owner: PassContext, number: int, body: RowBody) -> None:
+    def __init__(
+        self, owner: PassContext, number: int, body: RowBody, arithmetic: CpuArithmetic
+    ) -> None:
         super().__init__(owner, number, body)
         if body.turns > 1:
             self.planes, self.plane = self._turns(), Code(owner.names, f"b{number}.plane")
             self.body = body = body.one_turn
         self.channels = len(body.held or body.stores[0].values)
-        self.extrema = extrema_of(owner, body)
-        self.byte_map = None if self.extrema else byte_map_of(owner, body)
-        self.level_map = level_map_of(owner, body)
-        self.lanes = owner.lanes  # pixels per vector
-        if self.extrema:
-            self.lanes = owner.vector_bytes // self.extrema
-        elif self.byte_map is not None:
-            self.lanes = owner.vector_bytes // self.byte_map.channels
-        elif body.way == GAIN:
-            self.lanes = owner.vector_bytes // self.channels
-        elif body.way in DOT and on_planes(self):
-            self.lanes = owner.vector_bytes
-        self.vectors = vectors_at_once(body, self.channels) if body.way == FIXED else 1
-        if body.way == FIXED:  # of grey pixels, twice as many fit into 16-bit lanes
-            self.lanes = owner.lanes * self.vectors * (2 if self.channels == 1 else 1)
-        if body.pairs:
-            self.lanes = owner.vector_bytes
+        self.vectors = 1
+        self.lanes = arithmetic.lanes(self)
         self.begins_even = owner.image
         self.loaded: dict[tuple[int, int, int, int], list[str]] = {}
         self.gatherer = Gatherer(owner, self.lanes, body.roots, f"%b{number}.x")
-        self.unchanged = "false"  # whether the row that is held is this one already
-        self.write()
+        arithmetic.write(self)
         fetch_ahead(self)
 
-    def write(self) -> None:
-        if self.body.way in WRITERS:
-            WRITERS[self.body.way](self)
-        elif self.extrema:
-            write_extrema(self, self.extrema)
-        elif self.byte_map is not None:
-            write_byte_map(self, self.byte_map)
-        elif self.level_map is not None:
-            write_level_map(self, self.level_map)
-        else:
-            self._write_values()
-
-    def _write_values(self) -> None:
+    def write_values(self) -> LaneWriter:
         """Every channel as a vector of values."""
         body = self.body
         if planes := alike_planes(self):
@@ -107,11 +71,10 @@ class BodyEmitter(BodyContext):
             results.append(self._compute(store.values, writer, packed=packed))
         if body.ring is not None:
             self._hold(body.ring, held)
-        if body.way == REPEATED:
-            self.unchanged = compare_rows(self, writer)
         for store, values in zip(body.stores, results, strict=True):
             form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
             form.store(self.lane, self.store_place(store.write, form.pixel_bytes), values)
+        return writer
 
     def _turns(self) -> Alike:
         """The planes of a body that computes one after the other, and of what it reads."""
@@ -290,14 +253,3 @@ class BodyEmitter(BodyContext):
 
     def gather(self, writer: LaneWriter, node: Node) -> str:
         return self.gatherer.value(writer, node)
-
-
-# ways with an arithmetic of their own
-WRITERS: dict[Way, Callable[[BodyEmitter], None]] = {
-    FIXED: write_fixed,
-    GAIN: write_gain,
-    CHOICE: write_choice,
-    SAMPLED: write_sampled,
-    RESAMPLED: write_resampled,
-    **dict.fromkeys(DOT, write_dot),
-}

@@ -6,16 +6,19 @@ up or down (``dy``), the nearest one there is; a vector in it may begin a few co
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dala.backends.cpu.emit.gathers import Gatherer
-from dala.backends.cpu.emit.lanes import Sources
+from dala.backends.cpu.emit.lanes import LaneWriter, Sources
 from dala.backends.cpu.emit.pass_context import PassContext
-from dala.backends.cpu.llvm.text import Code
+from dala.backends.cpu.llvm.text import Code, Type
 from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody
-from dala.ir.dtypes import U8
+from dala.ir.dtypes import F32, S32, S64, U8, U16
 from dala.ir.graph import Access, Extent, Node
+
+WORDS = {1: U8, 2: U16, 4: S32, 8: S64}  # integers by their bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,11 @@ class BodyContext(Sources):
     vectors: int  # that are computed at once
     channels: int  # of a pixel that it computes
     gatherer: Gatherer
+    unchanged = "false"  # whether the row that is held is this one already
+
+    @abstractmethod
+    def write_values(self) -> LaneWriter:
+        """Compute every channel as a vector of f32, hold and store it; whoever wrote it knows its names."""
 
     def __init__(self, owner: PassContext, number: int, body: RowBody) -> None:
         self.owner, self.number, self.body = owner, number, body
@@ -308,8 +316,8 @@ class BodyContext(Sources):
 
     def _pad(self, rows: Code, ring: Ring, start: str) -> None:
         lanes = self.owner.vector_bytes // ring.pixel_bytes
-        pixel = "float" if ring.form == "f32" else f"i{8 * ring.pixel_bytes}"
-        vector = f"<{lanes} x {pixel}>"
+        vector = Type(F32 if ring.form == "f32" else WORDS[ring.pixel_bytes], lanes)
+        pixel = vector.element
         columns = f"%b{self.number}.W"
         end = rows.op(f"getelementptr {pixel}, ptr {start}, i64 {columns}")
         start = rows.moved(start, -self.body.margin, pixel)  # the edge that repeats
@@ -318,9 +326,7 @@ class BodyContext(Sources):
             if not pad:
                 continue
             color = rows.op(f"load {pixel}, ptr {rows.moved(anchor, edge, pixel)}, align 1")
-            single = rows.op(f"insertelement {vector} poison, {pixel} {color}, i64 0")
-            zeros = f"<{lanes} x i32> zeroinitializer"
-            all_lanes = rows.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
+            all_lanes = rows.splat(vector, color)
             for k in range(-(-pad // lanes)):
                 step = k * lanes if edge else -(k + 1) * lanes
                 place = rows.moved(anchor, step, pixel)
@@ -329,7 +335,7 @@ class BodyContext(Sources):
     def _pad_pairs(self, rows: Code, ring: Ring, row: str, stride: str) -> None:
         """The same where even and odd columns lie apart: the edge repeats in both."""
         lanes = self.owner.vector_bytes // 2
-        vector, columns = f"<{lanes} x i16>", f"%b{self.number}.W"
+        vector, columns = Type(U16, lanes), f"%b{self.number}.W"
 
         def pad_channel(code: Code, index: str, done: list[str]) -> list[str]:
             offset = code.op(f"mul i64 {code.op(f'shl i64 {index}, 1')}, {stride}")
@@ -349,9 +355,7 @@ class BodyContext(Sources):
             )
             for pad, anchors, edge in edges:
                 color = code.op(f"load i16, ptr {edge}, align 2")
-                single = code.op(f"insertelement {vector} poison, i16 {color}, i64 0")
-                zeros = f"<{lanes} x i32> zeroinitializer"
-                spread = code.op(f"shufflevector {vector} {single}, {vector} poison, {zeros}")
+                spread = code.splat(vector, color)
                 for anchor in anchors:
                     for k in range(-(-pad // (2 * lanes))):
                         step = k if edge != even else -(k + 1)

@@ -14,8 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dala.backends.cpu.arithmetic.deep_tables import level_map_of
-from dala.backends.cpu.arithmetic.tables import byte_map_of
+from dala.backends.cpu.arithmetic.catalogue import choose_after_fusion
 from dala.backends.cpu.emit.body import BodyEmitter
 from dala.backends.cpu.emit.pass_context import (
     BAND_ROWS,
@@ -63,12 +62,14 @@ class PassEmitter(PassContext):
 
     def emit(self) -> NativePass:
         bounds, rows = Code(self.names), Code(self.names)
+        self.arithmetics = [choose_after_fusion(self, b.one_turn) for b in self.bodies]
         for number, following in pairwise((*self.sweep.order, -1)):
             self._emit_body(rows, bounds, number, following)
         text = self._frame(bounds, rows)
-        maps = (byte_map_of, level_map_of)
-        computed = [b for b in self.bodies if not any(m(self, b.one_turn) for m in maps)]
-        weight = weigh_pass(self.work, computed, self.lanes)
+        weights = [
+            a.weigh(self.work, b) for a, b in zip(self.arithmetics, self.bodies, strict=True)
+        ]
+        weight = weigh_pass(self.work, weights, self.lanes)
         return NativePass(
             text,
             self.layout,
@@ -150,7 +151,7 @@ class PassEmitter(PassContext):
     def _emit_body(self, rows: Code, bounds: Code, number: int, next_one: int) -> None:
         p, body = f"b{number}", self.bodies[number]
         following = f"b{next_one}.check" if next_one >= 0 else "row.next"
-        inner = BodyEmitter(self, number, body)
+        inner = BodyEmitter(self, number, body, self.arithmetics[number])
         padding = Code(self.names, f"{p}.after" if body.stores else f"{p}.done")
         if body.ring is not None and body.ring.pad_left + body.ring.pad_right > 0:
             inner.pad_row(padding)

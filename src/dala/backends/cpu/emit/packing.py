@@ -12,89 +12,55 @@ Sums of 32 bits whose upper halves are levels (dot.py) take one step less: two c
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from dala.backends.cpu.emit.lanes import LaneWriter
+from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Code, Type
-from dala.ir.dtypes import F32, S32
+from dala.ir.dtypes import F32, S32, U8
 from dala.ir.graph import Node
 from dala.ir.rewrite import is_whole
 
 CHANNELS = 4
-BLOCK = 16  # bytes that are packed among themselves: four pixels
-
-
-class _Names(NamedTuple):
-    convert: str
-    to_16: str
-    to_8: str
-
-
-_NAMES = {
-    64: _Names(
-        "llvm.x86.avx512.mask.cvtps2dq.512",
-        "llvm.x86.avx512.packusdw.512",
-        "llvm.x86.avx512.packuswb.512",
-    ),
-    32: _Names("llvm.x86.avx.cvt.ps2dq.256", "llvm.x86.avx2.packusdw", "llvm.x86.avx2.packuswb"),
-}
 
 
 def can_pack(code: Code, lanes: int) -> bool:
     """Whether this machine has instructions for a vector of so many pixels."""
-    return code.names.x86 and lanes * CHANNELS in _NAMES
+    return isa.has(code, "round_to_whole", lanes * CHANNELS)
 
 
 def pack_pixels(writer: LaneWriter, levels: Mapping[int, Node]) -> str:
     """Pixels as 32-bit words, from the levels of some channels; the others are 0."""
     code, lanes = writer.lane, writer.lanes
     size = lanes * CHANNELS
-    names, i32 = _NAMES[size], Type(S32, lanes)
-    i16, i8 = f"<{size // 2} x i16>", f"<{size} x i8>"
+    i32, i8 = Type(S32, lanes), Type(U8, size)
     whole = [
-        _converted(writer, levels[c], names) if c in levels else "zeroinitializer"
-        for c in range(CHANNELS)
+        _converted(writer, levels[c]) if c in levels else "zeroinitializer" for c in range(CHANNELS)
     ]
-    low, high = (_pack(code, names.to_16, i16, str(i32), *whole[k : k + 2]) for k in (0, 2))
-    planes = _pack(code, names.to_8, i8, i16, low, high)
-    places = [
-        b + BLOCK // CHANNELS * c + p
-        for b in range(0, size, BLOCK)
-        for p in range(4)
-        for c in range(4)
+    halves = [isa.narrow_to_unsigned_words(code, size, whole[k : k + 2]) for k in (0, 2)]
+    planes = isa.narrow_to_bytes(code, size, halves)
+    order = [
+        block + isa.BLOCK // CHANNELS * channel + pixel
+        for block in range(0, size, isa.BLOCK)
+        for pixel in range(4)
+        for channel in range(CHANNELS)
     ]
-    order = ", ".join(f"i32 {place}" for place in places)
-    pixels = code.op(f"shufflevector {i8} {planes}, {i8} poison, <{size} x i32> <{order}>")
-    return code.op(f"bitcast {i8} {pixels} to {i32}")
+    return code.op(f"bitcast {i8} {code.shuffle(i8, planes, order)} to {i32}")
 
 
-def _converted(writer: LaneWriter, level: Node, names: _Names) -> str:
+def _converted(writer: LaneWriter, level: Node) -> str:
     """A level, in 32 bits, still to be clamped below."""
-    code, f32, i32 = writer.lane, Type(F32, writer.lanes), Type(S32, writer.lanes)
-    if level.op == "level":
-        writer.write(level.args)
-        most = code.constant(f32, 255.0)
-        scaled = code.op(f"fmul {f32} {writer.vector(level.args[0])}, {most}")
-        value = code.select(f32, code.op(f"fcmp ogt {f32} {scaled}, {most}"), most, scaled)
-    elif is_whole(level):
-        levels = level.args[0].args[0].args[0]
-        writer.write([levels])
-        value, most = writer.vector(levels), code.constant(f32, 255.0)
-        value = code.select(f32, code.op(f"fcmp ogt {f32} {value}, {most}"), most, value)
-    else:
+    code, f32 = writer.lane, Type(F32, writer.lanes)
+    if level.op != "level" and not is_whole(level):
         writer.write([level])
-        value = writer.vector(level)
-    if writer.lanes * CHANNELS < 64:
-        return code.call(i32, names.convert, f32, [value])
-    code.names.declarations[names.convert] = (
-        f"declare {i32} @{names.convert}({f32}, {i32}, i16, i32)"
-    )
-    return code.op(f"call {i32} @{names.convert}({f32} {value}, {i32} poison, i16 -1, i32 4)")
-
-
-def _pack(code: Code, name: str, result: str, operand: str, a: str, b: str) -> str:
-    code.names.declarations[name] = f"declare {result} @{name}({operand}, {operand})"
-    return code.op(f"call {result} @{name}({operand} {a}, {operand} {b})")
+        return isa.round_to_whole(code, f32, writer.vector(level))
+    most = code.constant(f32, 255.0)
+    inner = level.args[0] if level.op == "level" else level.args[0].args[0].args[0]
+    writer.write([inner])
+    value = writer.vector(inner)
+    if level.op == "level":
+        value = code.op(f"fmul {f32} {value}, {most}")
+    value = code.select(f32, code.op(f"fcmp ogt {f32} {value}, {most}"), most, value)
+    return isa.round_to_whole(code, f32, value)
 
 
 def pack_upper_halves(
@@ -102,7 +68,7 @@ def pack_upper_halves(
 ) -> str:
     """Pixels of bytes, with their type: the upper halves of sums, clamped; some channels are kept bytes."""
     size = lanes * CHANNELS
-    names, i32, i8 = _NAMES[size], Type(S32, lanes), f"<{size} x i8>"
+    i32, i8 = Type(S32, lanes), Type(U8, size)
     found = list(dict.fromkeys(s for s in sums if s is not None))
     words: list[str] = []
     places: dict[str, int] = {}
@@ -111,17 +77,16 @@ def pack_upper_halves(
         words.append(_upper_words(code, i32, pair))
         # of the sixteen bytes of four pixels, the first eight come from the first vector of words
         places |= {s: 4 * number + k for k, s in enumerate(pair, 2 - len(pair))}
-    packed = _pack(code, names.to_8, i8, f"<{size // 2} x i16>", words[0], words[-1])
+    packed = isa.narrow_to_bytes(code, size, [words[0], words[-1]])
     order = ", ".join(
         "i32 undef" if s is None else f"i32 {block + places[s] + 2 * pixel}"
-        for block in range(0, size, BLOCK)
+        for block in range(0, size, isa.BLOCK)
         for pixel in range(4)
         for s in sums
     )
     pixels = code.op(f"shufflevector {i8} {packed}, {i8} poison, <{size} x i32> <{order}>")
     for source, channels in kept.items():
-        chosen = ", ".join(f"i1 {str(i % CHANNELS in channels).lower()}" for i in range(size))
-        pixels = code.op(f"select <{size} x i1> <{chosen}>, {i8} {source}, {i8} {pixels}")
+        pixels = code.blend(i8, [i % CHANNELS in channels for i in range(size)], source, pixels)
     return f"{i8} {pixels}"
 
 

@@ -46,7 +46,6 @@ class PassContext:
         self.work = work
         self.vector_bytes = host.vector_bytes
         self.host = host
-        self.x86 = host.x86
         self.image = work.domain == "image"
         self.sweep = sweep
         self.bodies = self.sweep.bodies

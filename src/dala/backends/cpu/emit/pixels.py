@@ -233,58 +233,42 @@ def every(code: Code, block: str, whole: Type, step: int, first: int) -> str:
     """Each ``step``-th element of a vector, from ``first`` on."""
     if step == 1:
         return block
-    return _shuffle(code, block, whole, range(first, whole.lanes, step))
+    return code.shuffle(whole, block, range(first, whole.lanes, step))
 
 
 def repeated(code: Code, block: str, whole: Type, times: int) -> str:
     """Each element of a vector several times."""
-    return _shuffle(code, block, whole, [i // times for i in range(whole.lanes * times)])
+    return code.shuffle(whole, block, [i // times for i in range(whole.lanes * times)])
 
 
 def repeat_from(code: Code, block: str, t: Type, times: int, first: int) -> str:
     """A vector of some elements of another one, each several times, from the ``first`` on."""
-    return _shuffle(code, block, t, [first + i // times for i in range(t.lanes)])
+    return code.shuffle(t, block, [first + i // times for i in range(t.lanes)])
 
 
 def reverse(code: Code, block: str, whole: Type) -> str:
-    return _shuffle(code, block, whole, range(whole.lanes - 1, -1, -1))
+    return code.shuffle(whole, block, range(whole.lanes - 1, -1, -1))
 
 
 def join(code: Code, parts: Sequence[str], t: Type) -> str:
     """Vectors of one type, one after the other, as one."""
     while len(parts) > 1:
-        order = ", ".join(f"i32 {i}" for i in range(t.lanes * 2))
-        shape = f"<{t.lanes * 2} x i32> <{order}>"
-        parts = [
-            code.op(f"shufflevector {t} {a}, {t} {b}, {shape}")
-            for a, b in zip(parts[::2], parts[1::2], strict=True)
-        ]
-        t = Type(t.dtype, t.lanes * 2)
+        order = range(t.lanes * 2)
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        parts, t = [code.shuffle(t, a, order, b) for a, b in pairs], Type(t.dtype, t.lanes * 2)
     return parts[0]
-
-
-def _shuffle(code: Code, block: str, whole: Type, order: Sequence[int]) -> str:
-    mask = ", ".join(f"i32 {i}" for i in order)
-    return code.op(f"shufflevector {whole} {block}, {whole} poison, <{len(order)} x i32> <{mask}>")
 
 
 def interleave_pair(code: Code, first: str, second: str, t: Type) -> str:
     """Elements of two vectors in turn."""
-    order = ", ".join(f"i32 {i + k * t.lanes}" for i in range(t.lanes) for k in range(2))
-    shape = f"<{t.lanes * 2} x i32> <{order}>"
-    return code.op(f"shufflevector {t} {first}, {t} {second}, {shape}")
+    return code.shuffle(t, first, [i + k * t.lanes for i in range(t.lanes) for k in (0, 1)], second)
 
 
 def _interleave(code: Code, values: Sequence[str], lanes: int) -> str:
     t, double = Type(F32, lanes), Type(F32, lanes * 2)
-    join = ", ".join(f"i32 {i}" for i in range(lanes * 2))
-    shape = f"<{lanes * 2} x i32> <{join}>"
-    first = code.op(f"shufflevector {t} {values[0]}, {t} {values[1]}, {shape}")
-    second = code.op(f"shufflevector {t} {values[2]}, {t} {values[3]}, {shape}")
-    order = ", ".join(f"i32 {c * lanes + i}" for i in range(lanes) for c in range(4))
-    return code.op(
-        f"shufflevector {double} {first}, {double} {second}, <{lanes * 4} x i32> <{order}>"
-    )
+    first, second = (code.shuffle(t, values[k], range(lanes * 2), values[k + 1]) for k in (0, 2))
+    order = [c * lanes + i for i in range(lanes) for c in range(4)]
+    return code.shuffle(double, first, order, second)
 
 
 def _load_each(code: Code, base: str, part: Type, stride: str, index: str, number: Type) -> str:

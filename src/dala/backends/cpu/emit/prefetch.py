@@ -9,14 +9,13 @@ mixes took 7 % longer), so it does not ask.
 
 from __future__ import annotations
 
-from dala.backends.cpu.arithmetic.ways import CHOICE, DOT, TABLE
+from dala.backends.cpu.arithmetic.base import arithmetic_of
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.schedule.sweep import RowBody
 from dala.ir.graph import accesses
 
 CACHE_LINE = 64
 INTO_L2 = 2
-LIGHT = (*DOT, CHOICE, TABLE)  # ways of a few instructions for a vector
 
 
 def fetch_ahead(body: BodyContext) -> None:
@@ -32,7 +31,7 @@ def fetch_ahead(body: BodyContext) -> None:
 
 def _leaves_time(body: RowBody, inputs: int) -> bool:
     reads_memory = any(a.source < inputs for a in accesses(body.roots))
-    light = bool(body.stores) and body.way in LIGHT
+    light = bool(body.stores) and arithmetic_of(body).light
     return not reads_memory and not light and body.turns == 1
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dala.backends.cpu.llvm import mathlib
+from dala.backends.cpu.llvm import isa, mathlib
 from dala.backends.cpu.llvm.text import Code, Type
 from dala.ir.dtypes import BOOL, F32, F64
 
 Spelling = Callable[[Code, Type, list[str]], str]
 
 _COMPARE_FLOAT = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
-_X86_EXTREMES = {4: ("sse", ""), 8: ("avx", ".256"), 16: ("avx512", ".512")}  # by lanes
 _COMPARE_INT = {"lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 
 
@@ -62,29 +61,11 @@ def _abs(code: Code, t: Type, args: list[str]) -> str:
     return code.select(t, below, negative, args[0])
 
 
-def _extreme(op: str, x86_name: str) -> Spelling:
+def _extreme(op: str) -> Spelling:
     def emit(code: Code, t: Type, args: list[str]) -> str:
-        if code.names.x86 and t.dtype == F32 and t.lanes in _X86_EXTREMES:
-            return _x86_extreme(code, x86_name, t, args)
-        first = _compare(code, op, t, args)
-        return code.select(t, first, args[0], args[1])
+        return isa.extreme(code, op, t, args)
 
     return emit
-
-
-def _x86_extreme(code: Code, name: str, t: Type, args: list[str]) -> str:
-    """The machine's own minimum or maximum: with a NaN, or two zeros, the second operand, as we mean it.
-
-    LLVM finds it in a compare and a select as well, but a network of hundreds then takes a tenth longer.
-    """
-    prefix, suffix = _X86_EXTREMES[t.lanes]
-    called = f"llvm.x86.{prefix}.{name}.ps{suffix}"
-    vector, rounding = str(t), t.lanes == 16  # named by the widest ones, though nothing is rounded
-    if called not in code.names.declarations:
-        kinds = f"{vector}, {vector}, i32" if rounding else f"{vector}, {vector}"
-        code.names.declarations[called] = f"declare {vector} @{called}({kinds})"
-    as_set = ", i32 4" if rounding else ""
-    return code.op(f"call {vector} @{called}({vector} {args[0]}, {vector} {args[1]}{as_set})")
 
 
 def _compare(code: Code, op: str, t: Type, args: list[str]) -> str:
@@ -231,8 +212,8 @@ SPELLINGS: dict[str, Spelling] = {
     "mod": _mod,
     "neg": _neg,
     "abs": _abs,
-    "min": _extreme("lt", "min"),
-    "max": _extreme("gt", "max"),
+    "min": _extreme("min"),
+    "max": _extreme("max"),
     "fma": _intrinsic("fma"),
     "and": _arithmetic("and", "and"),
     "or": _arithmetic("or", "or"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from dala.ir.dtypes import S64, DType
@@ -153,6 +153,17 @@ class Code:
         """An LLVM intrinsic whose operands and result have one type."""
         return self.call(t, f"llvm.{name}.{t.suffix}", t, args)
 
+    def shuffle(self, t: Type | str, a: str, order: Iterable[int], b: str = "poison") -> str:
+        """Elements of two vectors in another order; those of the second are counted after the first's."""
+        listed = [f"i32 {i}" for i in order]
+        mask = f"<{len(listed)} x i32> <{', '.join(listed)}>"
+        return self.op(f"shufflevector {t} {a}, {t} {b}, {mask}")
+
+    def blend(self, t: Type | str, chosen: Sequence[bool], yes: str, no: str) -> str:
+        """Elements of one vector or of another, as is known now."""
+        mask = ", ".join(f"i1 {str(one).lower()}" for one in chosen)
+        return self.op(f"select <{len(chosen)} x i1> <{mask}>, {t} {yes}, {t} {no}")
+
     def prefetch(self, pointer: str, locality: int) -> None:
         """Ask for the memory at a place that will be read; it may be anywhere."""
         name = "llvm.prefetch.p0"
@@ -163,6 +174,11 @@ class Code:
         """A scalar repeated over the lanes of ``t``."""
         single = self.op(f"insertelement {t} poison, {t.element} {scalar}, i64 0")
         return self.op(f"shufflevector {t} {single}, {t} poison, <{t.lanes} x i32> zeroinitializer")
+
+
+def splat(value: int, element: str = "i16") -> str:
+    """An integer on all lanes, as a literal."""
+    return f"splat ({element} {value})"
 
 
 def counted(name: str) -> str:

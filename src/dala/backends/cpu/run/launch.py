@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dala.backends.borrowed import BorrowedFrame, Rows
-from dala.backends.cpu.arithmetic.ways import DOT
+from dala.backends.cpu.arithmetic.base import arithmetic_of
 from dala.backends.cpu.emit.function import NativePass
 from dala.backends.cpu.emit.pass_context import ROOM_BLOCK, TAIL_BYTES, extents_of
 from dala.backends.cpu.llvm.jit import Compiled
@@ -24,7 +24,7 @@ from dala.backends.host import HostArray, HostMemory
 from dala.errors import VerificationError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8, DType
-from dala.ir.graph import PLAIN, accesses, gathered_sources
+from dala.ir.graph import accesses, gathered_sources
 from dala.ir.planes import shrink
 from dala.plan.fuse import FusedPass
 
@@ -195,7 +195,7 @@ def _borrowable(work: FusedPass, native: NativePass) -> set[int]:
     planes = {k for k, a in enumerate(work.reads) if a.whole is not None}
     for body in native.sweep.bodies if planes else ():
         planes -= gathered_sources(body.roots)
-        if body.way not in (PLAIN, *DOT):  # others may read several vectors at once
+        if not arithmetic_of(body).borrows:
             planes -= {a.source for a in accesses(body.roots)}
     return planes
 

@@ -44,7 +44,14 @@ def share_columns(body: Body, source: int, channels: int = 0) -> tuple[Body, Bod
     if channels:
         held = tuple(level for n in held for level in [make("level", n)] * channels)
     images = len(shared) if channels else 1
-    holder = Body(f"columns of {body.label}", held, (), way=body.way, grid=body.grid, images=images)
+    holder = Body(
+        f"columns of {body.label}",
+        held,
+        (),
+        arithmetic=body.arithmetic,
+        grid=body.grid,
+        images=images,
+    )
     return holder, body.map(lambda roots: map_nodes(roots, lambda node: node, loads))
 
 

@@ -15,27 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dala.backends.cpu.arithmetic.extrema import interleave
-from dala.backends.cpu.arithmetic.ways import DOT, FIXED, GAIN, TABLE
-from dala.ir.graph import PLAIN, Node, accesses
+from dala.backends.cpu.arithmetic.base import arithmetic_of
+from dala.ir.channels import are_alike
+from dala.ir.graph import accesses
 from dala.plan.fuse import Body
-
-ALIKE = (FIXED, GAIN, TABLE)  # the ways that treat channels alike, but for some that pass through
-MIXED = (*DOT, PLAIN)
-# taps of an average that takes the bytes of a pixel apart for each of them, see fixed.py
-NARROW = 16
-
-
-def average_of(node: Node) -> Node:
-    """The average under what storing or viewing a u8 image puts around it."""
-    while node.op != "average":
-        node = node.args[0]
-    return node
-
-
-def is_narrow(roots: Sequence[Node]) -> bool:
-    """Whether an average has few taps."""
-    return len(average_of(roots[0]).args) <= 2 * NARROW
 
 
 def choose_planar(
@@ -45,10 +28,10 @@ def choose_planar(
     inputs = len(channels)
     held = {n for n, b in enumerate(bodies) if b.held and forms[n] != "f32"}
     between = _between_planes(bodies, held, channels)
-    if not between and not any(bodies[n].way in ALIKE for n in held):
+    if not between and not any(arithmetic_of(bodies[n]).alike for n in held):
         return frozenset()
     parts = _linked(bodies, held, inputs)
-    parts = [p for p in parts if p <= between or any(bodies[n].way in ALIKE for n in p)]
+    parts = [p for p in parts if p <= between or any(arithmetic_of(bodies[n]).alike for n in p)]
     planar = frozenset[int]().union(*parts)
     while parts:  # what is not dropped after all may read what then is not dropped either
         used = used_channels(bodies, order, inputs, planar)
@@ -61,13 +44,12 @@ def choose_planar(
 def _between_planes(bodies: Sequence[Body], held: set[int], channels: Sequence[int]) -> set[int]:
     """The dot products of planes that only dot products read."""
     inputs = len(channels)
-    read_otherwise = {
-        a.source - inputs for b in bodies if b.way not in DOT for a in accesses(b.roots)
-    }
+    others = [b for b in bodies if not arithmetic_of(b).weighs_planes]
+    read_otherwise = {a.source - inputs for b in others for a in accesses(b.roots)}
     return {
         n
         for n in held - read_otherwise
-        if bodies[n].way in DOT
+        if arithmetic_of(bodies[n]).weighs_planes
         and all(a.source < inputs and channels[a.source] < 4 for a in accesses(bodies[n].held))
     }
 
@@ -78,7 +60,7 @@ def _linked(bodies: Sequence[Body], held: set[int], inputs: int) -> list[frozens
     fixed: set[int] = set()
     for number, body in enumerate(bodies):
         touched = {a.source - inputs for a in accesses(body.roots)} | {number}
-        if body.way in ALIKE:
+        if arithmetic_of(body).alike:
             linked = frozenset[int]().union(*(group.get(n, ()) for n in touched))
             group |= dict.fromkeys(linked, linked)
         if not _suits_planes(body, alone=touched <= held):
@@ -90,9 +72,10 @@ def _suits_planes(body: Body, *, alone: bool) -> bool:
     """Whether a body may read and hold planes; ``alone``: it touches no memory, nor f32."""
     if body.margin or body.images > 1:
         return False
-    if body.way in MIXED:
+    arithmetic = arithmetic_of(body)
+    if arithmetic.mixes:
         return not _is_copy(body)
-    return body.way in ALIKE and alone and (body.way != FIXED or is_narrow(body.held))
+    return alone and arithmetic.suits_planes(body)
 
 
 def _is_copy(body: Body) -> bool:
@@ -109,13 +92,7 @@ def _gains(bodies: Sequence[Body], part: frozenset[int], used: Sequence[Sequence
 
 def _can_drop(body: Body, used: Sequence[int]) -> bool:
     """Whether the used channels can be computed without the others."""
-    return body.way in MIXED or are_alike([body.held[c] for c in used], used)
-
-
-def are_alike(values: Sequence[Node], channels: Sequence[int]) -> bool:
-    """Whether values are one function, each of its own channel."""
-    own = all(a.channel == c for c, v in zip(channels, values, strict=True) for a in accesses([v]))
-    return own and len(set(interleave(values))) == 1
+    return arithmetic_of(body).mixes or are_alike([body.held[c] for c in used], used)
 
 
 def used_channels(

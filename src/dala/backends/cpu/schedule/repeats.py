@@ -10,11 +10,12 @@ same, only fewer of them: no bit of the result can change.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from dala.backends.cpu.arithmetic.ways import REPEATED
+from dala.backends.cpu.arithmetic.base import CpuArithmetic
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter, image_rates
+from dala.backends.cpu.schedule.sweep import Form
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import PLAIN, Access, Gather, Node, accesses, const, in_order, make
 from dala.plan.fuse import Body
@@ -22,9 +23,23 @@ from dala.plan.fuse import Body
 MIN_READS = 3  # pixels gathered for each one; fewer are read as fast as the held row
 
 
+@dataclass(frozen=True)
+class RepeatedArithmetic(CpuArithmetic):
+    """F32, in rows that may be those of the row before."""
+
+    def form(self, body: Body, bytes_wanted: bool) -> Form:
+        return "u8"
+
+    def write(self, body: BodyContext) -> None:
+        body.unchanged = compare_rows(body, body.write_values())
+
+
+REPEATED = RepeatedArithmetic("repeated", share=0.25)
+
+
 def hold_repeated(body: Body, source: int) -> tuple[Body, Body] | None:
     """The body that holds rows for later ones, as ``source``, and the one that reads them."""
-    if body.way != PLAIN or body.held or len(body.stores) != 1:
+    if body.arithmetic != PLAIN or body.held or len(body.stores) != 1:
         return None
     (store,) = body.stores
     if len(store.values) != 4 or any(n.op not in ("level", "const") for n in store.values):
@@ -43,7 +58,7 @@ def hold_repeated(body: Body, source: int) -> tuple[Body, Body] | None:
         load = make("level", Node("load", F32, (), Access(source, channel)))
         held.append(node if take else const(0.0, F32))
         values.append(load if take else node)
-    holder = Body(f"rows of {body.label}", tuple(held), (), way=REPEATED, grid=body.grid)
+    holder = Body(f"rows of {body.label}", tuple(held), (), arithmetic=REPEATED, grid=body.grid)
     return holder, replace(body, stores=(replace(store, values=tuple(values)),))
 
 

@@ -10,13 +10,12 @@ are in those rows: a body of grid g computes one row in 2ᵍ steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from dala.backends.cpu.arithmetic.extrema import interleave
-from dala.backends.cpu.arithmetic.ways import EXTREMA, FIXED, REPEATED, RESAMPLED, TABLE
+from dala.backends.cpu.arithmetic.base import arithmetic_of
 from dala.backends.cpu.schedule.columns import share_columns
-from dala.backends.cpu.schedule.planes import ALIKE, choose_planar, is_narrow, used_channels
+from dala.backends.cpu.schedule.planes import choose_planar, used_channels
 from dala.backends.cpu.schedule.repeats import hold_repeated
 from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody, Sweep
 from dala.ir.dtypes import F32
@@ -50,7 +49,7 @@ class Made:
 def schedule_rows(work: FusedPass) -> Sweep:
     """Loaders added, forms chosen, unused channels dropped, leads and depths computed."""
     inputs = len(work.reads)
-    bodies = [b.map(interleave) if b.way == EXTREMA else b for b in work.bodies]
+    bodies = [arithmetic_of(b).arrange(b) for b in work.bodies]
     made = Made(*_choose_forms(bodies, inputs), list(range(len(bodies))))
     _share_parts(work, made)
     _add_loaders(work, made)
@@ -69,16 +68,12 @@ def schedule_rows(work: FusedPass) -> Sweep:
 
 
 def _choose_forms(bodies: list[Body], inputs: int) -> tuple[list[Body], list[Form]]:
-    """Fixed-point bodies, extrema and tables read and hold bytes (or fixed point); the rest, f32."""
-    forms: list[Form] = []
-    wanted = {source for b in bodies if b.way != PLAIN for source in _sources(b)}
-    for number, body in enumerate(bodies):
-        if body.way.alone:
-            unrounded = body.way == FIXED and not body.levels
-            forms.append("u16" if unrounded else "u8")
-        else:
-            bytes_wanted = body.way == TABLE or inputs + number in wanted
-            forms.append("u8" if body.levels and bytes_wanted else "f32")
+    """What rows are made of: bytes or fixed point, where an arithmetic reads or holds them, else f32."""
+    wanted = {source for b in bodies if b.arithmetic != PLAIN for source in _sources(b)}
+    forms = [
+        arithmetic_of(body).form(body, inputs + number in wanted)
+        for number, body in enumerate(bodies)
+    ]
     chosen = [
         replace(b, held=_levels(b) if form == "u8" else b.held, levels=())
         for b, form in zip(bodies, forms, strict=True)
@@ -97,16 +92,16 @@ def _share_parts(work: FusedPass, made: Made) -> None:
     one_grid = len({a.grid for a in work.reads} | {b.grid for b in made.bodies}) == 1
     for number in made.order[:]:
         body, holder = made.bodies[number], inputs + len(made.bodies)
-        channels = _channels(body) if body.way == EXTREMA else 0
         parts: tuple[Body, Body] | None = None
-        if body.way.alone and body.way != EXTREMA:
+        if not arithmetic_of(body).shares_columns:
             pass  # its arithmetic wants the whole sum, not what columns have in common
         elif one_grid or {_grid_of(work, made, s) for s in _sources(body)} == {body.grid}:
+            channels = body.channels if body.arithmetic.alone else 0
             parts = share_columns(body, holder, channels)
         parts = parts or hold_repeated(body, holder)
         if parts:
-            in_bytes = channels or parts[0].way == REPEATED
-            made.insert(parts[0], "u8" if in_bytes else "f32", before=number)
+            form = arithmetic_of(parts[0]).form(parts[0], bytes_wanted=False)
+            made.insert(parts[0], form, before=number)
             made.bodies[number] = parts[1]
 
 
@@ -158,11 +153,11 @@ def _add_loaders(work: FusedPass, made: Made) -> None:
             sideways = body.margin > 0 or any(dx not in inside for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
             in_bytes = source < inputs or made.forms[source - inputs] == "u8"
-            if body.way == RESAMPLED:  # it asks for no column beyond the border
+            if arithmetic_of(body).stays_inside:
                 continue
-            if body.way.alone and source < inputs and sideways:
+            if body.arithmetic.alone and source < inputs and sideways:
                 targets[source] = loader(source, "u8", number)
-            elif not body.way.alone and in_bytes and (several or source in averaged):
+            elif not body.arithmetic.alone and in_bytes and (several or source in averaged):
                 targets[source] = loader(source, "f32", number)
         if targets:
             made.bodies[number] = body.map(_redirect(targets))
@@ -175,11 +170,6 @@ def _columns_inside(work: FusedPass, source: int, step: int) -> range:
     in_memory = source < len(work.reads)
     whole = in_memory and work.reads[source].type.shape[1] % 2 == 0
     return range(2 if whole else 1)
-
-
-def _channels(body: Body) -> int:
-    """Of one pixel that the body computes."""
-    return len(body.stores[0].values) if body.stores else len(body.held) // body.images
 
 
 def _redirect(
@@ -236,7 +226,8 @@ def _lead_and_depth(
     planar: frozenset[int],
 ) -> tuple[RowBody, ...]:
     forms = made.forms
-    pairs = _find_pairs(bodies, planar)
+    found = {arithmetic_of(b) for b in bodies}
+    pairs = set[int]().union(*(a.find_pairs(bodies, planar) for a in found))
     lead = [0] * len(bodies)
     first = [0] * len(bodies)
     rings: list[Ring | None] = [None] * len(bodies)
@@ -289,24 +280,16 @@ def _lead_and_depth(
             lead[i],
             first[i],
             rings[i],
-            b.way,
-            _channels(b),
+            b.arithmetic,
+            b.channels,
             nodes[i],
             b.grid,
             b.margin,
-            turns=len(b.held) if i in planar and b.way in ALIKE else 1,
+            turns=len(b.held) if i in planar and arithmetic_of(b).alike else 1,
             pairs=i in pairs,
         )
         for i, b in enumerate(bodies)
     )
-
-
-def _find_pairs(bodies: Sequence[Body], planar: frozenset[int]) -> set[int]:
-    """The averages of single channels that are computed by pairs of columns: all of them, or none."""
-    single = {
-        n for n, b in enumerate(bodies) if b.way == FIXED and (n in planar or _channels(b) == 1)
-    }
-    return single if all(is_narrow(bodies[n].roots) for n in single) else set()
 
 
 def _lay_planes(body: Body, form: Form, *, planar: bool, pairs: bool) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dala.ir.graph import Node, Way, in_order
+from dala.ir.graph import Arithmetic, Node, in_order
 from dala.plan.fuse import Store, map_together, renew
 
 # What a held row is made of: f32 values, a plane per channel; bytes (levels of a u8 image, as they lie
@@ -48,7 +48,7 @@ class RowBody:
     lead: int
     first: int
     ring: Ring | None
-    way: Way
+    arithmetic: Arithmetic
     channels: int  # of one pixel that it computes
     nodes: tuple[Node, ...]  # everything it computes, in the order of ``walk``
     grid: int = 0

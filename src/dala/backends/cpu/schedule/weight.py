@@ -7,23 +7,13 @@ AVX-512 machine, images that fit its caches); most come out within a third of th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from dala.backends.cpu.analysis.separable import find_separable
-from dala.backends.cpu.arithmetic.ways import (
-    CHOICE,
-    DOT,
-    EXTREMA,
-    FIXED,
-    GAIN,
-    REPEATED,
-    RESAMPLED,
-    SAMPLED,
-)
 from dala.backends.cpu.emit.gathers import is_piece_of_row
 from dala.backends.cpu.emit.lanes import UNIFORM, image_rates
 from dala.backends.cpu.schedule.sweep import RowBody
-from dala.ir.graph import Node, walk
+from dala.ir.graph import Node, in_order, walk
 from dala.plan.fuse import FusedPass
 
 WEIGHTS = {
@@ -32,20 +22,41 @@ WEIGHTS = {
     **dict.fromkeys(("exp", "log", "sin", "cos", "tanh", "atan2", "pow"), 16),
 }  # fmt: skip
 STORE = 2  # per channel
-# narrower numbers: a vector holds more of them; rows that are those of the row before cost nothing
-SHARES = {**dict.fromkeys((FIXED, GAIN, *DOT, CHOICE, EXTREMA), 0.5), SAMPLED: 0.33, REPEATED: 0.25}
-TAP, TAP_OF_LINE = 5, 19  # of a resampled row, and of each line that is mixed for it
 TRAFFIC = 1.25  # per byte read or written: no pass is faster than memory
 
 
-def weigh_pass(work: FusedPass, computed: Sequence[RowBody], lanes: int) -> float:
-    """Vector operations per element; ``computed`` are the bodies that are more than a look-up."""
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What an arithmetic has found a channel to be: the attribute of the node that stands for it."""
+
+    operations: float  # that the channel would take in f32, besides its loads
+
+
+def weigh_pass(work: FusedPass, bodies: Iterable[float], lanes: int) -> float:
+    """Vector operations per element, from those of its bodies."""
     elements = math.prod(work.shape[:2] if work.domain == "image" else work.shape)
     moved = sum(a.type.nbytes for a in (*work.reads, *work.writes)) / elements
-    weights = [
-        _weigh_resampled(work, b) if b.way == RESAMPLED else _weigh_body(b) for b in computed
-    ]
-    return max(sum(weights), moved * TRAFFIC) / lanes
+    return max(sum(bodies), moved * TRAFFIC) / lanes
+
+
+def weigh_body(body: RowBody) -> float:
+    """A body's operations per element of the pass, as if they were f32."""
+    weight = float(STORE * sum(len(s.values) for s in body.stores))
+    found = [n for n in body.nodes if isinstance(n.attr, Match)]
+    below = {id(a) for n in found for a in n.args if a.op != "load"}
+    nodes = walk(body.roots, below) if below else body.nodes
+    weight += _weigh_nodes(nodes, image_rates(body.roots))
+    return weight / (1 << 2 * body.grid)
+
+
+def weigh_channels(values: Sequence[Node]) -> list[float]:
+    """The operations of each channel but for loads; what several share counts for the first of them."""
+    rates, seen, weights = image_rates(tuple(values)), set[int](), []
+    for value in values:
+        own = [n for n in in_order((value,)) if id(n) not in seen and n.op != "load"]
+        weights.append(_weigh_nodes(own, rates))
+        seen.update(map(id, own))
+    return weights
 
 
 def weigh_curve(roots: Sequence[Node]) -> float:
@@ -54,26 +65,15 @@ def weigh_curve(roots: Sequence[Node]) -> float:
     return float(sum(WEIGHTS.get(n.op, 1) for n in nodes if n.args) + (STORE + 3) * len(roots))
 
 
-def _weigh_resampled(work: FusedPass, body: RowBody) -> float:
-    """A row of the source is mixed once, if several rows need it."""
-    values = body.held or body.stores[0].values
-    found = find_separable(tuple(root.args[0] for root in values))
-    assert found is not None
-    taps = len(found.rows.weights)
-    lines = 2.0  # of an image of twice the size
-    if found.rows.base:
-        lines = min(taps, work.reads[found.source].type.shape[0] / work.shape[0] * (1 << body.grid))
-    return taps * (TAP + TAP_OF_LINE * lines) / (1 << 2 * body.grid)
-
-
-def _weigh_body(body: RowBody) -> float:
-    weight = float(STORE * sum(len(s.values) for s in body.stores))
-    rates = image_rates(body.roots)
-    for node in body.nodes:
-        if node.op == "gather" and len(node.args) == 2 and is_piece_of_row(node, rates):
+def _weigh_nodes(nodes: Iterable[Node], rates: Mapping[int, int]) -> float:
+    weight = 0.0
+    for node in nodes:
+        if isinstance(node.attr, Match):
+            weight += node.attr.operations
+        elif node.op == "gather" and len(node.args) == 2 and is_piece_of_row(node, rates):
             weight += WEIGHTS["load"]
         elif node.op == "level" and node.args[0].op in ("load", "gather"):
             pass  # a byte that only passes through
         elif rates[id(node)] > UNIFORM:
             weight += WEIGHTS.get(node.op, 1)
-    return weight * SHARES.get(body.way, 1.0) / (1 << 2 * body.grid)
+    return weight

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala import forking
+from dala.backends.base import Storage
 from dala.backends.cpu.run.cores import machine_threads
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.execute import Dispatch, GpuExecutable, HeldPlace, Step
@@ -56,13 +57,21 @@ class GpuRunner(Runner):
                 raise ModelError(f"{name}: {spec}: a GPU takes float32, uint8 and int32")
 
     def run(self, inputs: Sequence[Array]) -> tuple[Array, ...]:
-        body = self.body([a.shape for a in inputs])
-        executable = self._executable(body)
-        arrays = [self.device.allocate(t) for t in body.input_types]
+        shapes = [a.shape for a in inputs]
+        arrays = [self.device.allocate(t) for t in self.body(shapes).input_types]
         for storage, array in zip(arrays, inputs, strict=True):
             self.device.upload(storage, array.reshape(storage.type.shape))
+        return self.run_stored(arrays, shapes)
+
+    def run_stored(
+        self, inputs: Sequence[Storage], shapes: Sequence[tuple[int, ...]]
+    ) -> tuple[Array, ...]:
+        """In one submit with what was enqueued before it: the sampling of a picture, say."""
+        body = self.body(shapes)
+        for storage, type_ in zip(inputs, body.input_types, strict=True):
+            assert (storage.type.dtype, storage.type.count) == (type_.dtype, type_.count)
         made = [self.device.allocate(t) for t in body.output_types]
-        executable.submit([*arrays, *made], ())
+        self._executable(body).enqueue([*inputs, *made], ())
         later = [self.device.fetch_later(storage) for storage in made]
         values = [body.program.values[v] for v in body.program.outputs]
         return tuple(

@@ -1,0 +1,176 @@
+"""The compiled painter gives the reference's bytes, whatever is painted wherever."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dala.scene.layers import BLENDS, Adjustment, Composition, Group, Layer, Planes, Rgba, Solid
+from dala.scene.paint import paint
+from dala.scene.paint.cpu.textures import Textures, premultiplied, reduced
+from dala.scene.paint.placing import Taps
+from dala.scene.paint.reducing import premultiply, reduce_plane
+
+EXAMPLES = settings(max_examples=120, deadline=None)
+near = st.floats(-40, 120, allow_nan=False, width=32)
+scales = st.one_of(st.sampled_from([1.0, 0.5, 2.0, 0.25, -1.0]), st.floats(0.03125, 3, width=32))
+levels = st.integers(0, 255)
+
+
+def noise(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, shape, np.uint8)
+
+
+@st.composite
+def contents(draw: st.DrawFn) -> Rgba | Planes | Solid:
+    seed, width, height = (
+        draw(st.integers(0, 99)),
+        draw(st.integers(1, 90)),
+        draw(st.integers(1, 70)),
+    )
+    kind = draw(st.sampled_from(["planes", "opaque", "translucent", "solid"]))
+    if kind == "solid":
+        return Solid((*noise(seed, 3).tolist(), draw(st.sampled_from([0, 90, 255]))), width, height)
+    if kind == "planes":
+        half = -(-height // 2), -(-width // 2)
+        return Planes(
+            noise(seed, height, width + 3)[:, :width], noise(seed + 1, *half), noise(seed + 2, *half),
+            draw(st.sampled_from(["bt601", "bt709", "bt2020"])), draw(st.booleans()),
+        )  # fmt: skip
+    pixels = noise(seed, height, width, 4)
+    if kind == "opaque":
+        pixels[..., 3] = 255
+    else:
+        pixels[..., 3] = np.where(pixels[..., 0] < 60, 0, pixels[..., 3])
+    return Rgba(pixels, opaque=kind == "opaque")
+
+
+@st.composite
+def matrices(draw: st.DrawFn) -> tuple[float, ...]:
+    x, y = draw(near), draw(near)
+    if draw(st.booleans()):
+        x, y = float(round(x)), float(round(y))
+    across, down = draw(scales), draw(scales)
+    if draw(st.booleans()):
+        return across, 0.0, 0.0, down, x, y
+    turn = math.radians(draw(st.sampled_from([90.0, 180.0, 45.0, 10.0, 200.0])))
+    c, s = math.cos(turn), math.sin(turn)
+    return across * c, across * s, -down * s, down * c, x, y
+
+
+rectangles = st.tuples(near, near, near, near).map(
+    lambda r: (min(r[0], r[2]), min(r[1], r[3]), max(r[0], r[2]), max(r[1], r[3]))
+)
+layers = st.builds(
+    Layer,
+    content=contents(),
+    matrix=matrices(),
+    crop=st.none() | rectangles,
+    opacity=st.sampled_from([1.0, 1.0, 0.5, 0.03]),
+    blend=st.sampled_from(["over"] * 8 + list(BLENDS)),
+    corner_radius=st.sampled_from([0.0, 0.0, 3.5, 30.0]),
+    clip=st.none() | st.none() | rectangles,
+    softness=st.sampled_from([0.0, 0.0, 0.0, 6.5]),
+)
+compositions = st.builds(
+    Composition,
+    width=st.integers(1, 120),
+    height=st.integers(1, 90),
+    background=st.sampled_from([(0, 0, 0, 255), (0, 0, 0, 0), (200, 10, 90, 77)]),
+    layers=st.lists(layers, max_size=4).map(tuple),
+)
+
+
+def agree(composition: Composition) -> None:
+    seen, wanted = paint(composition), paint(composition, device="reference")
+    wrong = np.argwhere((seen != wanted).any(-1))
+    assert not wrong.size, (wrong[:3], seen[tuple(wrong[0])], wanted[tuple(wrong[0])])
+
+
+@EXAMPLES
+@given(compositions)
+def test_the_compiled_painter_is_the_reference(composition: Composition) -> None:
+    agree(composition)
+
+
+@pytest.mark.parametrize("blend", BLENDS)
+def test_every_blend_mode_of_every_pair_of_levels(blend: str) -> None:
+    below, above = np.mgrid[:256, :256].astype(np.uint8)
+    pictures = [np.repeat(levels[..., None], 4, axis=2) for levels in (below, above)]
+    for alpha in (255, 100):
+        pictures[0][..., 3], pictures[1][..., 3] = alpha, 255 - below
+        first, second = (
+            Layer(Rgba(p), blend=b) for p, b in zip(pictures, ("over", blend), strict=True)
+        )
+        agree(Composition(256, 256, layers=(first, second)))
+
+
+@pytest.mark.parametrize("scale", [0.9, 0.6, 0.25, 0.11, 0.02, 0.006, 3.7])
+@pytest.mark.parametrize("turn", [0.0, 0.3])
+def test_large_pictures_become_small(scale: float, turn: float) -> None:
+    c, s = math.cos(turn) * scale, math.sin(turn) * scale
+    video = Planes(noise(1, 701, 1003), noise(2, 351, 502), noise(3, 351, 502))
+    picture = Rgba(noise(4, 701, 1003, 4))
+    for content in (video, picture):
+        agree(Composition(160, 120, (9, 9, 9, 255), (Layer(content, (c, s, -s, c, 33.3, 21.7)),)))
+
+
+def test_many_rows_on_many_threads() -> None:
+    video = Planes(noise(1, 400, 640), noise(2, 200, 320), noise(3, 200, 320))
+    layers = [Layer(video)]
+    layers += [
+        Layer(video, (0.3, 0, 0, 0.3, 100.3 * i, 77.7 * i), corner_radius=9.0) for i in range(4)
+    ]
+    layers += [Layer(Rgba(noise(9, 50, 300, 4)), (1, 0, 0, 1, 100.25, 200.5), opacity=0.7)]
+    agree(Composition(640, 400, (0, 0, 0, 255), tuple(layers)))
+
+
+def test_groups_and_adjustments() -> None:
+    group = Group((Layer(Rgba(noise(1, 30, 40, 4)), (1, 0, 0, 1, 2.5, 3)),), 50, 40)
+    layers = (
+        Layer(group, (1, 0, 0, 1, 4.2, 5)),
+        Adjustment(("invert",), opacity=0.4, clip=(3.5, 2, 30, 40)),
+    )
+    agree(Composition(60, 50, (1, 2, 3, 255), (*layers, Layer(group, (0.4, 0, 0, 0.4, 20, 1)))))
+
+
+def test_an_output_with_gaps_between_its_rows_and_columns() -> None:
+    composition = Composition(
+        30, 20, (9, 9, 9, 255), (Layer(Rgba(noise(1, 10, 10, 4)), (1, 0, 0, 1, 3, 3)),)
+    )
+    wanted = paint(composition, device="reference")
+    room = np.zeros((40, 90, 4), np.uint8)
+    for out in (room[:20, :30], room[::2, ::3], room[::-2, :30]):
+        assert paint(composition, out=out) is out
+        assert (out == wanted).all()
+    room[:] = 7
+    paint(composition, out=room[:20, :30])
+    assert (room[20:] == 7).all() and (room[:, 30:] == 7).all()
+
+
+@pytest.mark.parametrize("levels", [(1, 1), (2, 1), (0, 3), (4, 4), (5, 6), (9, 0), (0, 10)])
+def test_reduced_and_premultiplied_pictures(levels: tuple[int, int]) -> None:
+    for values in (noise(1, 77, 131), noise(1, 77, 131, 4), noise(2, 5, 3)):
+        taps = Taps(1, 2, values.shape[1] - 1, values.shape[0] - 2, *levels, (0, 0, 0), (0, 0, 0))
+        assert (reduced(values, taps) == reduce_plane(values[2:, 1:], *levels)).all()
+    picture = noise(1, 9, 21, 4)
+    assert (premultiplied(picture) == premultiply(picture)).all()
+
+
+def test_textures_are_kept_within_a_budget() -> None:
+    textures, made = Textures(budget=250), []
+
+    def make(key: int) -> np.ndarray:
+        def maker() -> np.ndarray:
+            made.append(key)
+            return np.zeros(100, np.uint8)
+
+        return textures.get(key, maker)
+
+    for key in (1, 2, 1, 3, 1, 2):
+        make(key)
+    assert made == [1, 2, 3, 2]
