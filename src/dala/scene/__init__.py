@@ -12,6 +12,7 @@
     effects/         filters on a layer, a group, everything below
     transitions/     one picture becomes another
     sources/         videos, pictures, cameras …: the picture at a time
+    sound/           files, samples, scenes as voices; the mixer
     subtitles/       SRT, WebVTT and ASS as cues
     frame.py         a picture and its time      pool.py        textures, handed out and taken back
     clock.py         what time it is
