@@ -50,7 +50,9 @@ class UniformBlock:
 
     def _field(self, key: Hashable, dtype: DType, source: Node | Callable[[], int]) -> str:
         if key not in self.fields:
-            self.fields[key] = Field(f"u{len(self.fields)}", dtype, source)
+            number = len(self.fields)
+            name = f"u{number}_" if number == 32 else f"u{number}"  # u32 is a type
+            self.fields[key] = Field(name, dtype, source)
         found = self.fields[key]
         return f"(U.{found.name} != 0u)" if dtype == BOOL else f"U.{found.name}"
 
