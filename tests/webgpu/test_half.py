@@ -19,10 +19,8 @@ import dala
 from dala import compute
 from dala.backends.auto import open_device
 from dala.backends.webgpu import device as device_module
-from dala.backends.webgpu.adapters import find_adapters
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.half import PAIRS, PIXEL
-from dala.backends.webgpu.opened import knows_half
 from dala.backends.webgpu.prepare import prepare_program
 from dala.backends.webgpu.shader import Shader
 from dala.compute import Buffer, Pipeline
@@ -36,10 +34,6 @@ from dala.media.pictures import take_picture
 from dala.media.program import Program as MediaProgram
 from dala.media.program import new_buffer, output_type, read_result
 
-pytestmark = pytest.mark.skipif(
-    find_adapters() != [] and not knows_half(),
-    reason="wgpu-py before 0.32 has no half precision here",
-)
 KERNELS: dict[str, Stages] = {
     "blur 1": [("blur", {"radius": 1})],
     "blur 3": [("blur", {"radius": 3})],

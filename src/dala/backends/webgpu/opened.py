@@ -24,14 +24,6 @@ OPENING_STACK = 8 << 20  # bytes: drivers are used to a main thread's
 WANTED_FEATURES = ("shader-f16", "shader-f64", "shader-int64", "timestamp-query")
 
 
-def knows_half() -> bool:
-    """Whether this wgpu-py handles our shaders in half precision: 0.31 (Python 3.10) asks for more uniforms
-    than they declare."""
-    import wgpu
-
-    return bool(wgpu.version_info >= (0, 32))
-
-
 class OpenGpu(Device):
     """What runs need of a GPU."""
 
@@ -59,7 +51,7 @@ class OpenGpu(Device):
         self.staging = StagingRing(self.gpu, self.queue, self.waiter)
         self.pipelines = PipelineCache(self.gpu)
         # a software adapter has no f16 units: there it would only be slower
-        self.tuning = Tuning(half="shader-f16" in features and self.is_gpu and knows_half())
+        self.tuning = Tuning(half="shader-f16" in features and self.is_gpu)
         self.timers = make_timers(self.gpu, self.queue, self.staging)
         self.process = os.getpid()
         self.enqueued = False  # whether there are runs that nobody has waited for

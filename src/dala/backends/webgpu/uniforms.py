@@ -51,7 +51,7 @@ class UniformBlock:
     def _field(self, key: Hashable, dtype: DType, source: Node | Callable[[], int]) -> str:
         if key not in self.fields:
             number = len(self.fields)
-            name = f"u{number}_" if number == 32 else f"u{number}"  # u32 is a type
+            name = f"u{number}_" if number in (32, 64) else f"u{number}"  # u32 and u64 are types
             self.fields[key] = Field(name, dtype, source)
         found = self.fields[key]
         return f"(U.{found.name} != 0u)" if dtype == BOOL else f"U.{found.name}"
@@ -68,6 +68,15 @@ class UniformBlock:
             "struct Uniforms {\n" + "\n".join(lines) + "\n}\n"
             f"@group(0) @binding({binding}) var<uniform> U: Uniforms;\n"
         )
+
+    @property
+    def bytes(self) -> int:
+        """The size of the block."""
+        size = 0
+        for f in self.fields.values():
+            each = 8 if f.dtype.bytes == 8 else 4
+            size += -size % each + each
+        return size + -size % 16
 
     def pack(self, params: Sequence[float | int]) -> bytes:
         """The block's bytes for these parameter values."""
