@@ -6,7 +6,7 @@ RUN ?= # a Python that has the package's needs and pytest already, instead of th
 WORKERS ?= 2 # processes that run tests; more need more memory, as each uses all cores
 MINUTES ?= 3 # of `make soak`
 
-.PHONY: demo test test-gpu fuzz soak lint bench package clean
+.PHONY: demo test test-gpu fuzz soak lint bench docs package clean
 
 demo: $(VENV)/.installed
 	$(BIN)/dala demo examples/assets/astronaut.jpg
@@ -49,6 +49,11 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/text.py
 	$(BIN)/python bench/readme.py
 
+# The site, into site/: generated pages, tutorials run, every link checked. Open site/index.html.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python docs/generate/check.py site
+
 # sdist and wheel, built, checked, installed in an empty environment and tested there
 package: $(VENV)/bin/pip
 	$(BIN)/pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6'
@@ -66,9 +71,13 @@ $(VENV)/.dev: $(VENV)/.installed pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
+$(VENV)/.docs: $(VENV)/bin/pip pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch $@
+
 $(VENV)/.bench: $(VENV)/.dev pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo_output .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site demo_output .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -12,6 +12,7 @@ from pathlib import Path
 from dala import compute
 from dala.language.kernel import Kernel
 from dala.language.registry import find_kernel
+from photos import PHOTOS
 
 HERE = Path(__file__).parent
 
@@ -27,7 +28,15 @@ def page() -> str:
         "Written by `docs/build.py` from the kernels' own declarations. Values are 0..1, offsets clamp "
         "to the edge, alpha is kept unless said.",
         "",
+        "Images: " + index(images),
+        "",
+        "Tensors: " + index(tensors),
+        "",
         "## Images",
+        "",
+        "Left before, right after. Photos, as scikit-image has them: "
+        + "; ".join(PHOTOS.values())
+        + ".",
         "",
     ]
     for kernel in images:
@@ -38,6 +47,11 @@ def page() -> str:
     for kernel in tensors:
         lines += describe(kernel)
     return "\n".join(lines)
+
+
+def index(kernels: list[Kernel]) -> str:
+    """Links to all of them."""
+    return " · ".join(f"[{k.name}](#{k.name})" for k in kernels)
 
 
 def describe(kernel: Kernel) -> list[str]:

@@ -17,7 +17,7 @@ from dala import media
 from dala.media.lookfile import find_look
 
 HERE = Path(__file__).parent
-HEIGHT = 300
+HEIGHT = 340
 LINE = 2  # pixels between before and after
 
 
@@ -52,13 +52,19 @@ def make_pictures() -> None:
 
     folder = HERE / "looks"
     folder.mkdir(exist_ok=True)
-    photos = [data.astronaut()[:420, 20:440], data.coffee()[:, 70:530], data.chelsea()[:, 20:430]]
+    photos = [
+        data.astronaut()[20:250, 110:340],
+        data.coffee()[:, 70:530],
+        data.chelsea()[:, 20:430],
+    ]
     for name in media.looks.names():
         look = media.looks.load(name)
         halves = [before_and_after(p, media.apply_filters(p, look)) for p in photos]
         gap = np.full((HEIGHT, 6, 3), 255, np.uint8)
         sheet = np.concatenate([halves[0], gap, halves[1], gap, halves[2]], axis=1)
-        Image.fromarray(sheet).save(folder / f"{name}.jpg", quality=85)
+        Image.fromarray(sheet).save(
+            folder / f"{name}.jpg", quality=80, optimize=True, progressive=True
+        )
         print(name)
 
 

@@ -1,37 +1,70 @@
-"""The pictures of docs/kernels.md: each image kernel on a photo, before and after side by side."""
+"""The pictures of docs/kernels.md: each image kernel on a photo that suits it, before and after.
+
+Photos are those of scikit-image, cut to what shows the kernel; photos.py names their sources and licences.
+``DALA_MODELS=~/models python docs/pictures.py --mask`` makes portrait_mask.png anew (the model ``selfie``).
+"""
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from skimage import data
 
-from dala import compute
+from dala import compute, media
 from dala.language.registry import find_kernel
 
 HERE = Path(__file__).parent
-PHOTO = HERE.parent / "examples" / "assets" / "astronaut.jpg"
-SIDE = 288
-SMALL = 192  # of a picture whose frame is SIDE high
-HEAD = (slice(0, SIDE), slice(82, 82 + SIDE))  # head and shoulders; portrait_mask.png belongs to it
-FACE = (slice(12, 12 + SIDE // 2), slice(152, 152 + SIDE // 2))
+WIDTH, HEIGHT, GAP = 400, 320, 6  # of each half; between them
+QUALITY = 80
 Pair = tuple[np.ndarray, np.ndarray]  # before and after; a frame is grey
+Box = tuple[int, int, int, int]  # left, top, right, bottom
 
-# What a picture is made with, where the defaults would show nothing.
-SHOWN: dict[str, dict[str, object]] = {
-    "blur": {"radius": 6}, "sharpen": {"amount": 1.5}, "brightness": {"value": 0.2},
-    "contrast": {"value": 0.6}, "saturation": {"value": 1.0}, "gamma": {"value": 1.8},
-    "hue": {"degrees": 120}, "white_balance": {"temperature": 9000}, "exposure": {"stops": 0.8},
-    "beauty": {"strength": 1.0, "radius": 4}, "denoise": {"strength": 0.6}, "median": {"radius": 3},
-    "rotate": {"degrees": 20}, "vignette": {"intensity": 0.9}, "pixelate": {"size": 12},
-    "warp_affine": {"matrix": (0.9, 0.25, 0, -0.15, 0.9, 40)},
-    "warp_perspective": {"matrix": (1, 0.15, 0, 0.05, 1, 0, 0.0002, 0.0009, 1)},
-    "tone": {"contrast": 0.6, "shadows": 0.4, "highlights": -0.3}, "vibrance": {"value": 1.0},
-    "split_tone": {"shadows": (-0.1, 0.02, 0.12), "highlights": (0.1, 0.02, -0.1)},
-    "grain": {"amount": 0.12}, "glow": {"amount": 0.9}, "background_blur": {"radius": 8},
-    "crop": {"x": 88, "y": 8}, "resize": {"interpolation": "lanczos"},
+CUTS: dict[str, Box] = {  # what is shown of a photo, if not its middle
+    "astronaut": (0, 0, 512, 410),
+    "head": (60, 0, 380, 256),
+    "face": (170, 50, 300, 154),
+    "eyes": (60, 60, 210, 180),
+    "rocket": (160, 60, 540, 364),
+}
+OF = {"head": "astronaut", "face": "astronaut", "eyes": "chelsea"}
+
+# Which photo, and which values where the defaults would show little.
+SHOWN: dict[str, tuple[str, dict[str, object]]] = {
+    "beauty": ("face", {"strength": 1.0, "radius": 4}),
+    "blur": ("coffee", {"radius": 8}),
+    "brightness": ("rocket", {"value": 0.25}),
+    "contrast": ("camera", {"value": 0.3}),
+    "edge_detect": ("coins", {}),
+    "exposure": ("hubble_deep_field", {"stops": 1.6}),
+    "flip": ("rocket", {}),
+    "gamma": ("rocket", {"value": 2.2}),
+    "glow": ("coffee", {"amount": 1.0, "radius": 18}),
+    "grain": ("chelsea", {"amount": 0.16, "size": 2.0}),
+    "grayscale": ("coffee", {}),
+    "hdr": ("rocket", {"exposure": 2.5}),
+    "hue": ("coffee", {"degrees": 130}),
+    "invert": ("hubble_deep_field", {}),
+    "median": ("coins", {"radius": 1}),
+    "pixelate": ("head", {"size": 14}),
+    "posterize": ("chelsea", {"levels": 4}),
+    "rotate": ("coffee", {"degrees": 15}),
+    "saturation": ("chelsea", {"value": 1.6}),
+    "sepia": ("camera", {"intensity": 0.9}),
+    "sharpen": ("eyes", {"amount": 0.6}),
+    "split_tone": ("camera", {"shadows": (-0.08, 0.03, 0.2), "highlights": (0.16, 0.05, -0.16)}),
+    "threshold": ("coins", {"value": 0.45}),
+    "tone": ("camera", {"contrast": 0.1, "shadows": 1.0, "highlights": -0.6}),
+    "vibrance": ("chelsea", {"value": 1.0}),
+    "vignette": ("coffee", {"intensity": 1.0}),
+    "warp_affine": ("brick", {"matrix": (0.9, 0.3, -20, -0.2, 0.9, 50)}),
+    "warp_perspective": ("brick", {"matrix": (1, 0.2, 0, 0.05, 1.1, 0, 0.0003, 0.0022, 1)}),
+    "white_balance": ("chelsea", {"temperature": 3800}),
+    "blend": ("astronaut", {"alpha": 1.0, "mode": "screen"}),
 }  # fmt: skip
 
 
@@ -41,80 +74,114 @@ def make_pictures() -> None:
     for name in compute.kernels():
         if find_kernel(name).domain != "image":
             continue
-        before, after = SCENES.get(name, on_the_photo)(name)
-        sheet = Image.new("RGB", (2 * SIDE + 4, SIDE), "white")
+        before, after = SCENES.get(name, on_its_photo)(name)
+        sheet = Image.new("RGB", (2 * WIDTH + GAP, HEIGHT), "white")
         sheet.paste(on_paper(before), (0, 0))
-        sheet.paste(on_paper(after), (SIDE + 4, 0))
-        sheet.save(folder / f"{name}.jpg", quality=82)
+        sheet.paste(on_paper(after), (WIDTH + GAP, 0))
+        save(sheet, folder / f"{name}.jpg")
         print(name)
 
 
+def save(sheet: Image.Image, path: Path) -> None:
+    sheet.save(path, quality=QUALITY, optimize=True, progressive=True)
+
+
 def on_paper(picture: np.ndarray) -> Image.Image:
-    """In the middle of a white square; a checkerboard shows through what is transparent."""
+    """In the middle of a white page; a checkerboard shows through what is transparent."""
     image = Image.fromarray(picture).convert("RGBA")
     squares = np.indices((image.height, image.width)) // 16
     checks = Image.fromarray((squares.sum(0) % 2 * 40 + 190).astype(np.uint8)).convert("RGBA")
     checks.alpha_composite(image)
-    paper = Image.new("RGB", (SIDE, SIDE), "white")
-    paper.paste(checks.convert("RGB"), ((SIDE - image.width) // 2, (SIDE - image.height) // 2))
+    paper = Image.new("RGB", (WIDTH, HEIGHT), "white")
+    paper.paste(checks.convert("RGB"), ((WIDTH - image.width) // 2, (HEIGHT - image.height) // 2))
     return paper
 
 
-def apply(name: str, *inputs: np.ndarray, shape: tuple[int, ...], **more: object) -> np.ndarray:
+def apply(name: str, *inputs: np.ndarray, shape: tuple[int, ...], **params: object) -> np.ndarray:
     output = compute.buffer_zeros(shape, "u8")
-    params = {**SHOWN.get(name, {}), **more}
     compute.run_kernel(name, [compute.from_array(each) for each in inputs], output, params)
     return output.read()
 
 
-def photo(side: int = SIDE) -> np.ndarray:
-    with Image.open(PHOTO) as opened:
-        return np.asarray(opened.convert("RGBA").resize((side, side)))
+@functools.cache
+def photo(name: str) -> np.ndarray:
+    """A photo, or a part of one, as large as a half of a picture, RGBA."""
+    return np.asarray(cut(name).resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS))
 
 
-def part(where: tuple[slice, slice]) -> np.ndarray:
-    with Image.open(PHOTO) as opened:
-        return np.ascontiguousarray(np.asarray(opened.convert("RGBA"))[where])
+def cut(name: str) -> Image.Image:
+    """A part with the proportions of the page, in the photo's own pixels."""
+    pixels = Image.fromarray(getattr(data, OF.get(name, name))()).convert("RGBA")
+    if name in CUTS:
+        return pixels.crop(CUTS[name])
+    wide = min(pixels.width, pixels.height * WIDTH // HEIGHT)
+    high = wide * HEIGHT // WIDTH
+    left, top = (pixels.width - wide) // 2, (pixels.height - high) // 2
+    return pixels.crop((left, top, left + wide, top + high))
 
 
 def enlarged(picture: np.ndarray, way: Image.Resampling = Image.Resampling.BICUBIC) -> np.ndarray:
-    return np.asarray(Image.fromarray(picture).resize((SIDE, SIDE), way))
+    return np.asarray(Image.fromarray(picture).resize((WIDTH, HEIGHT), way))
 
 
+# -- the portrait and its mask -------------------------------------------------------------------
+
+
+def make_mask() -> None:
+    """Who is in front in the photo of the astronaut, as the model ``selfie`` sees it."""
+    from dala import ml
+
+    with ml.load_model("selfie") as selfie:
+        found = media.segmentation(data.astronaut(), selfie)[..., 3]
+    Image.fromarray(found).save(HERE / "portrait_mask.png", optimize=True)
+
+
+@functools.cache
 def portrait_mask() -> np.ndarray:
     with Image.open(HERE / "portrait_mask.png") as opened:
-        return np.asarray(opened)
+        part = opened.crop(CUTS["astronaut"]).resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+    return np.asarray(part)
 
 
-def gradient() -> np.ndarray:
-    return apply("generate_gradient", shape=(SIDE, SIDE, 4))
+# -- scenes ----------------------------------------------------------------------------------------
 
 
-# -- scenes ------------------------------------------------------------------------------------
+def on_its_photo(name: str) -> Pair:
+    about, params = SHOWN[name]
+    source = photo(about)
+    inputs = [source, photo("hubble_deep_field")][: find_kernel(name).inputs]
+    return source, apply(name, *inputs, shape=source.shape, **params)
 
 
-def on_the_photo(name: str) -> Pair:
-    source = photo()
-    inputs = [source, gradient()][: find_kernel(name).inputs]
-    return source, apply(name, *inputs, shape=source.shape)
+def in_its_own_pixels(name: str) -> Pair:
+    """Filtered as the photo has them, then both enlarged."""
+    about, params = SHOWN[name]
+    source = np.asarray(cut(about))
+    return enlarged(source), enlarged(apply(name, source, shape=source.shape, **params))
 
 
-def on_the_face(name: str) -> Pair:
-    source = part(FACE)
-    return enlarged(source), enlarged(apply(name, source, shape=source.shape))
-
-
-def on_a_noisy_face(name: str) -> Pair:
-    source = part(FACE)
-    noise = np.random.default_rng(0).normal(0, 12, (*source.shape[:2], 3))
+def noisy_eyes(name: str) -> Pair:
+    source = np.asarray(cut("eyes")).copy()
+    noise = np.random.default_rng(0).normal(0, 22, (*source.shape[:2], 3))
     source[..., :3] = np.clip(source[..., :3] + noise, 0, 255)
-    return enlarged(source), enlarged(apply(name, source, shape=source.shape))
+    return enlarged(source), enlarged(
+        apply(name, source, shape=source.shape, strength=0.9, spacing=1)
+    )
+
+
+def peppered(name: str) -> Pair:
+    """Salt and pepper, which no average removes."""
+    source = np.asarray(cut("coins")).copy()
+    dice = np.random.default_rng(0).random(source.shape[:2])
+    source[dice < 0.06, :3] = 0
+    source[dice > 0.94, :3] = 255
+    return enlarged(source), enlarged(apply(name, source, shape=source.shape, **SHOWN[name][1]))
 
 
 def before_a_screen(name: str) -> Pair:
-    """The head before a green screen, brighter at the top, whose light falls on it too."""
-    source, shown = part(HEAD), portrait_mask()[..., None] / 255
-    light = np.linspace(1.1, 0.85, SIDE)[:, None, None]
+    """Before a green screen, brighter at the top, whose light falls on her too."""
+    source, shown = photo("astronaut").copy(), portrait_mask()[..., None] / 255
+    light = np.linspace(1.1, 0.85, HEIGHT)[:, None, None]
     screen = np.array([0, 177, 64]) * light
     lit = source[..., :3] * 0.97 + screen * 0.03
     source[..., :3] = np.clip(lit * shown + screen * (1 - shown), 0, 255)
@@ -122,55 +189,83 @@ def before_a_screen(name: str) -> Pair:
 
 
 def out_of_focus(name: str) -> Pair:
-    source = part(HEAD)
-    return source, apply(name, source, portrait_mask(), shape=source.shape)
+    source = photo("astronaut")
+    params = {"radius": 24} if name == "background_blur" else {}
+    return source, apply(name, source, portrait_mask(), shape=source.shape, **params)
 
 
-def before_a_gradient(name: str) -> Pair:
-    source = part(HEAD)
-    return source, apply(name, source, portrait_mask(), gradient(), shape=source.shape)
+def before_the_sky(name: str) -> Pair:
+    """A bright sky with clouds: light hair at its edge is as bright as what it was taken before."""
+    source = photo("astronaut")
+    down = np.linspace(0, 1, HEIGHT)[:, None, None]
+    sky = (1 - down) * np.array([120, 170, 225]) + down * np.array([235, 238, 240])
+    rng = np.random.default_rng(5)
+    small = rng.random((6, 5)).astype(np.float32)
+    clouds = np.asarray(Image.fromarray(small).resize((WIDTH, HEIGHT), Image.Resampling.BICUBIC))
+    white = np.clip(clouds * 2.2 - 0.9, 0, 1)[..., None] * 0.75
+    back = np.full((HEIGHT, WIDTH, 4), 255, np.uint8)
+    back[..., :3] = sky * (1 - white) + 250 * white
+    return source, apply(name, source, portrait_mask(), back, shape=source.shape)
 
 
-def to_half(name: str) -> Pair:
-    source = photo()
-    return source, apply(name, source, shape=(SIDE // 2, SIDE // 2, 4))
+def to_a_part(name: str) -> Pair:
+    source = photo("coffee")
+    return source, apply(name, source, shape=(200, 240, 4), x=90, y=40)
 
 
 def from_few_pixels(name: str) -> Pair:
-    source = part((slice(45, 117), slice(187, 259)))
-    after = apply(name, source, shape=(SIDE, SIDE, 4))
+    source = np.asarray(Image.fromarray(photo("face")).resize((50, 40)))
+    after = apply(name, source, shape=(HEIGHT, WIDTH, 4), interpolation="lanczos")
     return enlarged(source, Image.Resampling.NEAREST), after
 
 
 def through_a_look(name: str) -> Pair:
-    """Teal shadows, warm lights, soft black and white: a cube of 17 nodes each way."""
+    """Teal shadows, orange lights, soft black and white: a cube of 17 nodes each way."""
     axis = np.linspace(0, 1, 17)
     color = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), -1)
     luma = (color @ [0.299, 0.587, 0.114])[..., None]
     s_curve = color * color * (3 - 2 * color)
     faded = 0.05 + 0.9 * (0.4 * color + 0.6 * s_curve)
-    tint = (1 - luma) * np.array([-0.07, 0.02, 0.06]) + luma * np.array([0.06, 0.01, -0.08])
+    tint = (1 - luma) * np.array([-0.14, 0.03, 0.12]) + luma * np.array([0.1, 0.02, -0.12])
     cube = np.clip(luma + (faded - luma) * 0.85 + tint, 0, 1).astype(np.float32)
-    source = photo()
+    source = photo("astronaut")
     return source, apply(name, source, shape=source.shape, lut=cube)
 
 
 def into_a_frame(name: str) -> Pair:
-    source = photo(SMALL)
-    return source, apply(name, source, shape=(SIDE, SMALL))
+    source = np.asarray(Image.fromarray(photo("coffee")).resize((264, 212)))
+    return source, apply(name, source, shape=(318, 264))
 
 
 def out_of_a_frame(name: str) -> Pair:
     kind = name.removesuffix("_to_rgba")
     _, frame = into_a_frame(f"rgba_to_{kind}")
-    return frame, apply(name, frame, shape=(SMALL, SMALL, 4))
+    return frame, apply(name, frame, shape=(212, 264, 4))
+
+
+def faded(name: str) -> Pair:
+    """A photo that has lost much of its colour."""
+    source = media.saturation(photo("chelsea"), -0.4)
+    return source, apply(name, source, shape=source.shape, **SHOWN[name][1])
+
+
+def from_nothing(name: str) -> Pair:
+    """There is no photo before."""
+    nothing = np.zeros((1, 1, 4), np.uint8)
+    return nothing, apply(name, shape=(HEIGHT, WIDTH, 4))
 
 
 SCENES: dict[str, Callable[[str], Pair]] = {
-    "beauty": on_the_face, "denoise": on_a_noisy_face, "chroma_key": before_a_screen,
-    "background_replace": before_a_gradient, "background_blur": out_of_focus,
-    "segmentation": out_of_focus,
-    "crop": to_half, "resize": from_few_pixels,
-    "lut": through_a_look, "rgba_to_yuv420p": into_a_frame, "rgba_to_nv12": into_a_frame,
+    "beauty": in_its_own_pixels, "sharpen": in_its_own_pixels, "denoise": noisy_eyes, "median": peppered,
+    "vibrance": faded,
+    "chroma_key": before_a_screen, "background_replace": before_the_sky,
+    "background_blur": out_of_focus, "segmentation": out_of_focus,
+    "crop": to_a_part, "resize": from_few_pixels, "lut": through_a_look,
+    "rgba_to_yuv420p": into_a_frame, "rgba_to_nv12": into_a_frame,
     "yuv420p_to_rgba": out_of_a_frame, "nv12_to_rgba": out_of_a_frame,
+    "generate_gradient": from_nothing, "generate_noise": from_nothing, "test_pattern": from_nothing,
 }  # fmt: skip
+
+
+if __name__ == "__main__":
+    make_mask() if "--mask" in sys.argv else make_pictures()

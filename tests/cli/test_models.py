@@ -123,9 +123,11 @@ def test_what_is_found_is_drawn(here: Path, capfd: Any) -> None:
     assert code == 1 and "--overwrite replaces it" in err
     code, _, err = say(capfd, "detect", "photo.png", "shown.mp4", "--model", model)
     assert code == 1 and "IN is a picture, and cannot become .mp4" in err
-    with video.Writer("clip.mp4", fps=25) as writer:
+    with video.Writer("clip.mp4", fps=25, audio=True) as writer:
+        writer.write_audio(np.zeros((4800, 1), np.float32), 48_000)
         for _ in range(2):
             writer.write(np.zeros((64, 64, 3), np.uint8))
     assert say(capfd, "detect", "clip.mp4", "shown.mp4", "--model", model)[0] == 0
     with video.Reader("shown.mp4") as reader:
         assert [bool(frame.rgb[24, 32].max() > 60) for frame in reader] == [True, True]
+    assert video.probe("shown.mp4").audio == video.probe("clip.mp4").audio != ()

@@ -38,7 +38,7 @@ def values(*words: str) -> dict[str, object]:
         ("--crop 3:2", {"ratio": 1.5}),
         ("--crop 3:2 --at top", {"ratio": 1.5, "at": "top"}),
         ("--blur 3 --sigma=2", {"radius": 3, "sigma": 2.0}),
-        ("--rotate 90", {"degrees": 90.0}),
+        ("--rotate 90", {"degrees": -90.0}),
     ],
 )
 def test_sizes(words: str, wanted: dict[str, object]) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import av
 import numpy as np
-import numpy.typing as npt
 import pytest
-from fleet_workers import worker_pids
+from fleet_workers import assert_same_video, frames_of
 
 from dala import fleet, video
 from dala.errors import FleetError, ParameterError
@@ -20,61 +18,6 @@ from dala.fleet.journal import folder_of
 
 CHAIN = [("brightness", {"value": 0.1}), ("blur", {"radius": 1})]
 LOSSLESS = video.Encoding("ffv1")
-
-
-@pytest.fixture(scope="module")
-def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """60 frames in groups of 10, with B-frames, and a second and a half of sound with clicks."""
-    path = tmp_path_factory.mktemp("fleet") / "clip.mp4"
-    with av.open(path, "w") as container:
-        container.metadata["title"] = "Blocks"
-        pictures = container.add_stream(
-            "libx264", rate=25, options={"g": "10", "sc_threshold": "0"}
-        )
-        pictures.width, pictures.height, pictures.pix_fmt = 64, 48, "yuv420p"
-        sound = container.add_stream("aac", rate=48_000, layout="mono")
-        random = np.random.default_rng(3)
-        for number in range(60):
-            picture = random.integers(0, 256, (6, 8, 3), np.uint8).repeat(8, 0).repeat(8, 1)
-            frame = av.VideoFrame.from_ndarray(picture)
-            frame.pts, frame.time_base = number, Fraction(1, 25)
-            container.mux(pictures.encode(frame))
-            click = np.zeros((1, 1920), np.float32)
-            click[0, number % 7 * 100] = 0.8
-            heard = av.AudioFrame.from_ndarray(click, "fltp", "mono")
-            heard.pts, heard.sample_rate, heard.time_base = (
-                number * 1920,
-                48_000,
-                Fraction(1, 48_000),
-            )
-            container.mux(sound.encode(heard))
-        container.mux(pictures.encode(None))
-        container.mux(sound.encode(None))
-    return path
-
-
-def frames_of(path: Path) -> tuple[list[Fraction], list[npt.NDArray[np.uint8]]]:
-    """Times and pictures of a video, as FFmpeg decodes them."""
-    times, pictures = [], []
-    with av.open(path) as container:
-        for frame in container.decode(video=0):
-            times.append(frame.pts * Fraction(frame.time_base))
-            pictures.append(frame.to_ndarray())
-    return times, pictures
-
-
-def sound_of(path: Path) -> list[tuple[int | None, bytes]]:
-    """The packets of the sound."""
-    with av.open(path) as container:
-        return [(p.pts, bytes(p)) for p in container.demux(container.streams.audio[0]) if p.size]
-
-
-def assert_same_video(made: Path, wanted: Path) -> None:
-    (times, pictures), (wanted_times, wanted_pictures) = frames_of(made), frames_of(wanted)
-    assert times == wanted_times
-    for number, (picture, wanted_picture) in enumerate(zip(pictures, wanted_pictures, strict=True)):
-        assert np.array_equal(picture, wanted_picture), number
-    assert sound_of(made) == sound_of(wanted)
 
 
 def test_parts_are_the_frames_of_one_run(clip: Path, tmp_path: Path) -> None:
@@ -91,8 +34,48 @@ def test_parts_are_the_frames_of_one_run(clip: Path, tmp_path: Path) -> None:
     assert (report.tasks, report.frames, report.lost, report.failures) == (6, 60, 0, ())
     assert_same_video(tmp_path / "parts.mp4", tmp_path / "one.mp4")
     assert sorted(os.listdir(tmp_path)) == ["one.mp4", "parts.mp4"]
-    with av.open(tmp_path / "parts.mp4") as container:
+    with av.open(tmp_path / "parts.mp4") as container, av.open(clip) as source:
         assert container.metadata["title"] == "Blocks"
+        titles = [chapter["metadata"]["title"] for chapter in container.chapters()]
+        assert titles == ["Chapter 0", "Chapter 1", "Chapter 2"]
+        times = [[(c["start"] * c["time_base"], c["end"] * c["time_base"]) for c in file.chapters()]
+                 for file in (container, source)]  # fmt: skip
+        assert times[0] == times[1]
+
+
+@pytest.mark.parametrize("audio", ["copy", "encode"])
+def test_clicks_at_the_joints_are_where_they_were(audio: Any, tmp_path: Path) -> None:
+    """To the sample: one just before and one just after every joint, and a train of them between."""
+    clip = tmp_path / "clicks.mkv"
+    heard = np.zeros((1, 72_000), np.int16)
+    heard[0, ::480] = 8000
+    for joint in range(19_200, 72_000, 19_200):
+        heard[0, joint - 1 : joint + 1] = (-20_000, 30_000)
+    with av.open(clip, "w") as container:
+        pictures = container.add_stream(
+            "libx264", rate=25, options={"g": "10", "sc_threshold": "0"}
+        )
+        pictures.width, pictures.height, pictures.pix_fmt = 64, 48, "yuv420p"
+        sound = container.add_stream("flac", rate=48_000, layout="mono")
+        for number in range(38):
+            frame = av.VideoFrame.from_ndarray(np.full((48, 64, 3), number * 6, np.uint8))
+            frame.pts, frame.time_base = number, Fraction(1, 25)
+            container.mux(pictures.encode(frame))
+        for start in range(0, 72_000, 1920):
+            piece = av.AudioFrame.from_ndarray(heard[:, start : start + 1920], "s16", "mono")
+            piece.pts, piece.sample_rate, piece.time_base = start, 48_000, Fraction(1, 48_000)
+            container.mux(sound.encode(piece))
+        container.mux(pictures.encode(None))
+        container.mux(sound.encode(None))
+    target = tmp_path / "out.mkv"
+    report = fleet.transcode(
+        clip, target, ["invert"], workers=2, segment_s=0.4, device="cpu", audio=audio,
+        audio_codec="flac",
+    )  # fmt: skip
+    assert report.tasks > 2
+    with av.open(target) as container:
+        pieces = [f.to_ndarray().reshape(-1) for f in container.decode(audio=0)]
+    assert np.array_equal(np.concatenate(pieces), heard[0])
 
 
 def test_however_many_workers(clip: Path, tmp_path: Path) -> None:
@@ -110,35 +93,6 @@ def test_however_many_workers(clip: Path, tmp_path: Path) -> None:
     assert_same_video(tmp_path / "1.mp4", tmp_path / "3.mp4")
     times, _ = frames_of(tmp_path / "1.mp4")
     assert times == [Fraction(n, 25) for n in range(60)]
-
-
-def test_workers_that_are_killed_are_replaced(clip: Path, tmp_path: Path) -> None:
-    """A third of the tasks loses its worker; every part is there once."""
-    fleet.transcode(
-        clip,
-        tmp_path / "quiet.mp4",
-        CHAIN,
-        encoding=LOSSLESS,
-        workers=2,
-        segment_s=0.4,
-        device="cpu",
-    )
-    killed = 0
-
-    def kill(progress: fleet.Progress) -> None:
-        nonlocal killed
-        if killed < 3 and progress.finished >= killed and (pids := worker_pids()):
-            os.kill(pids[0], signal.SIGKILL)
-            killed += 1
-
-    report = fleet.transcode(
-        clip, tmp_path / "parts.mp4", CHAIN, encoding=LOSSLESS, workers=2, segment_s=0.4, device="cpu",
-        progress=kill,
-    )  # fmt: skip
-    assert killed == 3
-    assert report.failures == ()
-    assert_same_video(tmp_path / "parts.mp4", tmp_path / "quiet.mp4")
-    assert sorted(os.listdir(tmp_path)) == ["parts.mp4", "quiet.mp4"]
 
 
 class _Enough(Exception):

@@ -1,14 +1,19 @@
-"""The processes of a job's pool."""
+"""The processes of a job's pool, and what its videos hold."""
 
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 
-def worker_pids() -> list[int]:
-    """The workers that this process has started and that are alive."""
+
+def worker_pids(driver: int | None = None) -> list[int]:
+    """The workers that a process (this one) has started and that are alive."""
     found = []
+    driver = driver or os.getpid()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
@@ -16,6 +21,35 @@ def worker_pids() -> list[int]:
             command = (folder / "cmdline").read_bytes()
         except (OSError, IndexError, ValueError):  # it has ended meanwhile
             continue
-        if parent == os.getpid() and state != "Z" and b"dala.fleet.worker" in command:
+        if parent == driver and state != "Z" and b"dala.fleet.worker" in command:
             found.append(int(folder.name))
     return found
+
+
+def frames_of(path: Path) -> tuple[list[Fraction], list[npt.NDArray[np.uint8]]]:
+    """Times and pictures of a video, as FFmpeg decodes them."""
+    import av  # only tests of jobs need it
+
+    times, pictures = [], []
+    with av.open(path) as container:
+        for frame in container.decode(video=0):
+            times.append(frame.pts * Fraction(frame.time_base))
+            pictures.append(frame.to_ndarray())
+    return times, pictures
+
+
+def sound_of(path: Path) -> list[tuple[int | None, bytes]]:
+    """The packets of the sound."""
+    import av
+
+    with av.open(path) as container:
+        return [(p.pts, bytes(p)) for p in container.demux(container.streams.audio[0]) if p.size]
+
+
+def assert_same_video(made: Path, wanted: Path) -> None:
+    """Times, pictures and packets of sound."""
+    (times, pictures), (wanted_times, wanted_pictures) = frames_of(made), frames_of(wanted)
+    assert times == wanted_times
+    for number, (picture, wanted_picture) in enumerate(zip(pictures, wanted_pictures, strict=True)):
+        assert np.array_equal(picture, wanted_picture), number
+    assert sound_of(made) == sound_of(wanted)

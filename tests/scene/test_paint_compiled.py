@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dala.errors import ArgumentError, ShapeError
 from dala.scene.layers import BLENDS, Adjustment, Composition, Group, Layer, Planes, Rgba, Solid
-from dala.scene.paint import paint
+from dala.scene.paint import paint, paint_planes
 from dala.scene.paint.cpu.textures import Textures, premultiplied, reduced
 from dala.scene.paint.placing import Taps
 from dala.scene.paint.reducing import premultiply, reduce_plane
@@ -174,3 +175,100 @@ def test_textures_are_kept_within_a_budget() -> None:
     for key in (1, 2, 1, 3, 1, 2):
         make(key)
     assert made == [1, 2, 3, 2]
+
+
+# -- what has changed, and planes --------------------------------------------------------------
+
+
+@EXAMPLES
+@given(compositions, st.lists(layers, max_size=2), st.integers(0, 4), st.integers(0, 4))
+def test_what_has_changed_is_painted_again_and_equals_all_of_it(
+    before: Composition, new: list[Layer], first: int, last: int
+) -> None:
+    kept = before.layers[:first], before.layers[max(first, last) :]
+    now = Composition(before.width, before.height, before.background, (*kept[0], *new, *kept[1]))
+    canvas = paint(before)
+    paint(now, out=canvas, previous=before)
+    assert (canvas == paint(now)).all()
+
+
+def test_what_has_not_changed_is_not_touched() -> None:
+    still, moving = Layer(Solid((9, 9, 9, 255), 5, 5)), Solid((200, 0, 0, 255), 4, 4)
+    before, now = (
+        Composition(40, 40, (0, 0, 0, 255), (still, Layer(moving, (1, 0, 0, 1, x, 20))))
+        for x in (10, 12)
+    )
+    canvas = paint(before)
+    canvas[0, 0] = 77  # nobody paints here
+    assert paint(now, out=canvas, previous=before) is canvas
+    assert canvas[0, 0, 0] == 77 and canvas[22, 10, 0] == 0 and canvas[22, 15, 0] == 200
+    canvas[:] = 5
+    paint(now, out=canvas, previous=Composition(40, 40, now.background, now.layers))
+    assert (canvas == 5).all()
+
+
+even = st.integers(1, 60).map(lambda n: 2 * n)
+
+
+@EXAMPLES
+@given(compositions, even, even, st.sampled_from(["bt601", "bt709"]), st.booleans(), st.booleans())
+def test_planes_are_those_of_the_reference(
+    composition: Composition, width: int, height: int, matrix: str, full_range: bool, video: bool
+) -> None:
+    layers = composition.layers
+    if video:  # below everything, and seen where nothing else is
+        chroma = (
+            noise(2, (height + 4) // 2, (width + 6) // 2),
+            noise(3, (height + 4) // 2, (width + 6) // 2),
+        )
+        frame = Planes(noise(1, height + 4, width + 6), *chroma, matrix, full_range)  # type: ignore[arg-type]
+        layers = (Layer(frame, (1, 0, 0, 1, -4, -2)), *layers)
+    now = Composition(width, height, composition.background, layers)
+    seen, wanted = (
+        paint_planes(now, matrix=matrix, full_range=full_range, device=device)  # type: ignore[arg-type]
+        for device in ("cpu", "reference")
+    )
+    for a, b in ((seen.y, wanted.y), (seen.u, wanted.u), (seen.v, wanted.v)):
+        assert (a == b).all()
+
+
+def test_a_video_that_is_seen_as_it_is_keeps_its_planes() -> None:
+    video = Planes(noise(1, 36, 64), noise(2, 18, 32), noise(3, 18, 32))
+    seen = paint_planes(Composition(64, 36, layers=(Layer(video),)))
+    assert (seen.y == video.y).all() and (seen.u == video.u).all() and (seen.v == video.v).all()
+    spot = Layer(Solid((255, 255, 255, 255), 5, 5), (1, 0, 0, 1, 11, 7))
+    seen = paint_planes(Composition(64, 36, layers=(Layer(video), spot)))
+    changed = np.argwhere(seen.y != video.y)
+    assert changed.min(0).tolist() >= [6, 10] and changed.max(0).tolist() <= [11, 15]
+    other = paint_planes(Composition(64, 36, layers=(Layer(video),)), matrix="bt601")
+    assert (other.y != video.y).any()
+
+
+def test_planes_go_into_arrays_of_the_caller() -> None:
+    composition = Composition(20, 10, (200, 30, 90, 255))
+    wanted = paint_planes(composition)
+    room = np.zeros((40, 60), np.uint8)
+    for out in (
+        (room[:10, :20], room[10:15, :10], room[20:25, :10]),
+        (room[:10, :40:2], room[10:15, :10], room[20:30:2, :10]),
+    ):
+        seen = paint_planes(composition, out=out)
+        assert seen.y is out[0]
+        assert all((a == b).all() for a, b in zip(out, (wanted.y, wanted.u, wanted.v), strict=True))
+    with pytest.raises(ShapeError, match="even width and height, got 3 × 2"):
+        paint_planes(Composition(3, 2))
+    with pytest.raises(ShapeError, match="paint_planes: expected"):
+        paint_planes(composition, out=(room, room, room))
+    with pytest.raises(ArgumentError, match="give that as out"):
+        paint(composition, previous=composition)
+
+
+def test_planes_agree_with_the_kernel() -> None:
+    from dala import media
+
+    picture = noise(4, 32, 48, 4)
+    picture[..., 3] = 255
+    wanted = media.rgba_to_yuv420p(picture)
+    seen = paint_planes(Composition(48, 32, layers=(Layer(Rgba(picture, opaque=True)),)))
+    flat = np.concatenate([seen.y.ravel(), seen.u.ravel(), seen.v.ravel()]).astype(int)
+    assert abs(flat - np.asarray(wanted).ravel()).max() <= 1

@@ -1,17 +1,21 @@
 """A table of what videos people have: what is kept on the way, and the words for what is not.
 
-Each goes through no filter and through a look, into the file that people ask for. PyAV says what came out.
+Each goes through no filter and through a look, into the file that people ask for. PyAV says what came out,
+and so does ffprobe where there is one.
 """
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import av
 import numpy as np
 import pytest
-from kinds import BT601, BT709, FULL, HLG, MASTERED, PQ, Kind, make
+from kinds import BT601, BT709, FULL, HLG, MASTERED, PQ, SIZE, Kind, make
 
 from dala import video
 from dala.errors import LossError, VideoError
@@ -89,6 +93,39 @@ def depth(path: Path) -> np.ndarray:
     return picture.reformat(format="rgba64le").to_ndarray().astype(int)
 
 
+FFPROBE = shutil.which("ffprobe")
+# FFmpeg's names for the numbers of tags, and what ffprobe calls them
+NAMES = {
+    "colorspace": ("color_space", {1: "bt709", 6: "smpte170m", 9: "bt2020nc"}),
+    "color_range": ("color_range", {1: "tv", 2: "pc"}),
+    "color_primaries": ("color_primaries", {1: "bt709", 6: "smpte170m", 9: "bt2020"}),
+    "color_trc": (
+        "color_transfer",
+        {1: "bt709", 6: "smpte170m", 16: "smpte2084", 18: "arib-std-b67"},
+    ),
+}
+
+
+def assert_ffprobe_agrees(path: Path, row: Row) -> None:
+    """Another build of FFmpeg sees the same: size, pixels, tags, and frames."""
+    assert FFPROBE is not None
+    words = [FFPROBE, "-v", "error", "-of", "json", "-count_frames", "-show_streams", str(path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=300)
+    (told,) = json.loads(done.stdout)["streams"]
+    assert (told["width"], told["height"]) == SIZE
+    assert told["nb_read_frames"] == ("1" if "%d" in row.target else "3")
+    if (
+        row.pixels == "yuva420p"
+    ):  # its decoder of VP9 leaves alpha to libvpx, and only says that it is there
+        assert (told["pix_fmt"], told["tags"]["ALPHA_MODE".lower()]) == ("yuv420p", "1")
+    else:
+        assert told["pix_fmt"] == row.pixels
+    if "colorspace" in row.kind.tags and not pixels_of(row.pixels).rgb:
+        for tag, value in row.kind.tags.items():
+            key, names = NAMES[tag]
+            assert told.get(key) == names[value], tag
+
+
 @pytest.mark.parametrize("look", [[], LOOK], ids=["as it is", "a look"])
 @pytest.mark.parametrize("row", TABLE, ids=lambda r: f"{r.kind.pixels} {r.kind.name} to {r.target}")
 def test_what_is_kept(row: Row, look: list[Any], tmp_path: Path) -> None:
@@ -104,6 +141,8 @@ def test_what_is_kept(row: Row, look: list[Any], tmp_path: Path) -> None:
     if "colorspace" in row.kind.tags and not pixels_of(row.pixels).rgb:
         for tag, value in row.kind.tags.items():
             assert int(getattr(picture, tag)) == value, tag
+    if FFPROBE:
+        assert_ffprobe_agrees(made, row)
     if not look:  # what was there is there
         wanted, found = depth(source), depth(made)
         if ALPHA in row.lost:
@@ -115,6 +154,18 @@ def test_what_is_kept(row: Row, look: list[Any], tmp_path: Path) -> None:
             video.transcode(source, tmp_path / "strict.mkv", codec="libx264", pixel_format="yuv420p",
                             strict=True)  # fmt: skip
         assert not (tmp_path / "strict.mkv").exists()
+
+
+@pytest.mark.skipif(FFPROBE is None, reason="no ffprobe: nobody else looked at what was made")
+def test_ffprobe_sees_the_mastering_display(tmp_path: Path) -> None:
+    kind = Kind("m.mkv", "libx265", "yuv420p10le", PQ, {"x265-params": MASTERED})
+    video.transcode(make(kind, tmp_path), tmp_path / "o.mp4", LOOK, codec="hevc")
+    words = [str(FFPROBE), "-v", "error", "-of", "json", "-show_frames", str(tmp_path / "o.mp4")]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=300)
+    first = json.loads(done.stdout)["frames"][0]["side_data_list"]
+    told = {key: value for part in first for key, value in part.items()}
+    assert (told["red_x"], told["max_luminance"]) == ("34000/50000", "10000000/10000")
+    assert (told["max_content"], told["max_average"]) == (1000, 400)
 
 
 def test_ten_bits_are_ten_bits(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ source → pictures → model (→ tracker) → lines or JSON
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,14 +48,21 @@ def run_detect(source: Path, target: Path | None, model: Model, settings: Settin
     if target is not None:
         _check_target(target, kind, overwrite=settings.overwrite)
     look = _look(model, _options(model, settings.score), ml.Tracker() if settings.track else None)
-    found = (_in_picture if kind == "picture" else _in_video)(source, target, look)
-    if settings.as_json:
-        frames = [_as_data(seen) for seen in found]
-        say_json({"file": str(source), "kind": kind, "model": model.name, "frames": frames})
-        return
-    for seen in found:
+    frames: list[dict[str, object]] = []
+
+    def tell(seen: Seen) -> None:
+        if settings.as_json:
+            frames.append(_as_data(seen))
+            return
         for line in in_words(seen.result):
             say(line if seen.seconds is None else f"{seen.seconds:9.3f} s  {line}")
+
+    if kind == "picture":
+        tell(_in_picture(source, target, look))
+    else:
+        _in_video(source, target, look, tell)
+    if settings.as_json:
+        say_json({"file": str(source), "kind": kind, "model": model.name, "frames": frames})
 
 
 def _check_target(target: Path, kind: str, *, overwrite: bool) -> None:
@@ -86,30 +92,33 @@ def _look(model: Model, options: dict[str, object], tracker: ml.Tracker | None) 
     return look
 
 
-def _in_picture(source: Path, target: Path | None, look: Any) -> Iterator[Seen]:
+def _in_picture(source: Path, target: Path | None, look: Any) -> Seen:
     photo = open_photo(source)
     result = look(photo.pixels)
     if target is not None:
         drawn = photo.with_frames([draw_result(photo.pixels, result)])
         with moved_into_place(target) as unfinished:
             save_photo(drawn, target, write_to=unfinished)
-    yield Seen(None, (photo.width, photo.height), result)
+    return Seen(None, (photo.width, photo.height), result)
 
 
-def _in_video(source: Path, target: Path | None, look: Any) -> Iterator[Seen]:
+def _in_video(source: Path, target: Path | None, look: Any, tell: Callable[[Seen], None]) -> None:
+    """Every frame in its order. What is drawn goes into a video with the sound, times and tracks of the
+    source."""
     from dala import video
 
-    with contextlib.ExitStack() as held:
-        reader = held.enter_context(video.Reader(source))
-        writer: Any = None
-        if target is not None:
-            writer = held.enter_context(video.Writer(target, fps=reader.info.fps or 30))
+    def see(frame: video.Frame) -> Any:
+        pixels = frame.rgba
+        result = look(pixels)
+        tell(Seen(float(frame.time), (pixels.shape[1], pixels.shape[0]), result))
+        return None if target is None else draw_result(pixels, result)
+
+    if target is not None:
+        video.transcode(source, target, on_frame=see)
+        return
+    with video.Reader(source) as reader:
         for frame in reader:
-            pixels = frame.rgba
-            result = look(pixels)
-            if writer is not None:
-                writer.write(draw_result(pixels, result), time=frame.time)
-            yield Seen(float(frame.time), (pixels.shape[1], pixels.shape[0]), result)
+            see(frame)
 
 
 def draw_result(pixels: Any, result: Result) -> Any:

@@ -32,11 +32,6 @@ from dala.media.losses import report_losses
 if TYPE_CHECKING:
     from dala.media.chain import Chain
 
-VIDEOS = frozenset(
-    (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".m2ts", ".mts", ".wmv",
-     ".flv", ".ogv", ".3gp", ".mxf", ".y4m", ".vob")
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -270,9 +265,10 @@ def kind_of_name(path: Path) -> str:
     import PIL  # noqa: F401  # whoever lacks it is told as for the rest of the command line
 
     from dala.media.files import picture_endings
+    from dala.video.endings import is_video_name
 
-    ending = path.suffix.lower()
-    return "video" if ending in VIDEOS else "picture" if ending in picture_endings() else ""
+    known = path.suffix.lower() in picture_endings()
+    return "video" if is_video_name(path) else "picture" if known else ""
 
 
 def _line(outcome: Outcome) -> Text:

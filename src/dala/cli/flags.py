@@ -23,7 +23,7 @@ import typer
 
 from dala.cli.help import Command
 from dala.cli.mistakes import UsageMistake
-from dala.cli.words import refuse_odd_value, size_words
+from dala.cli.words import ABOUT, meant_values, refuse_odd_value, size_words
 from dala.errors import DalaError, ParameterError, suggest
 
 if TYPE_CHECKING:
@@ -197,9 +197,7 @@ def _step_of(flag: Flag, people: bool) -> Step:
     from dala.media.lookfile import parse_params
 
     kernel, images = _filters()[flag.name]
-    params = parse_params(kernel, images, flag.words)
-    if flag.name == "resize":  # photos are mostly made smaller, and only area looks at every pixel
-        params.setdefault("interpolation", "area")
+    params = meant_values(flag.name, parse_params(kernel, images, flag.words))
     if images and images[0] in MASKS:
         params = _with_mask(params, images, people)
     return make_step(kernel, params)
@@ -291,7 +289,7 @@ def _declare(name: str) -> Any:
         complete: Callable[[str], list[str]] = complete_looks
     else:
         kernel, images = _filters()[name]
-        words, about = words_of(kernel, images), sentence(kernel)
+        words, about = words_of(kernel, images), ABOUT.get(name) or sentence(kernel)
         complete = _completing(words)
     option = typer.Option(
         f"--{spell(name)}",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dala.cli.mistakes import UsageMistake
 
@@ -24,6 +24,29 @@ EXAMPLES = {
     "resize": "50%, 1920, x1080, 1920x1080 or long_edge=1920",
     "crop": "100x100+20+10, 400x400 or 16:9",
 }
+
+# what flags do where a command line means something else than the kernel of that name
+ABOUT = {
+    "rotate": "Turn clockwise by degrees: 90, 180 and 270 lose nothing and swap the sides, others cut the "
+    "corners. (In Python and in looks, positive degrees turn counter-clockwise, as Pillow's do.)",
+    "resize": "Another size: 50%, 1920, x1080, 1920x1080, long_edge=1920. It looks at every pixel "
+    "(interpolation=area) unless you say otherwise.",
+}
+
+
+def meant_values(name: str, params: Mapping[str, object]) -> dict[str, object]:
+    """Parameters of a flag as its kernel has them: photographers turn clockwise, and mostly make photos
+    smaller, where only ``area`` looks at every pixel.
+
+    >>> meant_values("rotate", {"degrees": 90.0})
+    {'degrees': -90.0}
+    """
+    meant = dict(params)
+    if name == "rotate" and isinstance(degrees := meant.get("degrees"), int | float):
+        meant["degrees"] = -degrees
+    if name == "resize":
+        meant.setdefault("interpolation", "area")
+    return meant
 
 
 def size_words(name: str, text: str) -> list[str] | None:

@@ -176,7 +176,8 @@ def _watching(function: Any, names: dict[str, object]) -> Iterator[None]:
     def watch(frame: FrameType, event: str, argument: object) -> None:
         if event == "return" and frame.f_code is code:
             names.clear()
-            names.update(frame.f_locals)
+            found = frame.f_locals  # in any order, before Python 3.11
+            names.update({n: found[n] for n in (*code.co_varnames, *found) if n in found})
 
     before = sys.getprofile()
     sys.setprofile(watch)

@@ -5,8 +5,9 @@ files.py      many files           joint.py      parts and sound into one file
 tasks.py      what a worker does   placement.py  how many workers, how many threads each
 worker.py     a local worker       journal.py    what is finished, beside the output
 local.py      a pool of them       cluster.py    tasks on a Ray cluster (extra ``fleet``)
-running.py    tasks → outcomes       engines.py    where they run
-resume.py     a job that was left
+running.py    tasks → outcomes     engines.py    where they run
+resume.py     a job that was left  sizes.py      how large pictures are: how much memory they take
+addresses.py  what fsspec reaches
 
 source ─ scan ─ segments ─┬─ worker: decode → chain → encode → part ─┬─ joint ─ file
                           └─ worker: …                               ─┘    └ sound, packet by packet

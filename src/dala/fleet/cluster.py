@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dala.errors import DalaError, FleetError, UnsupportedError
@@ -22,10 +23,14 @@ AHEAD = 4  # tasks that Ray holds for each worker, so that none waits for the dr
 class RayCluster:
     """See Engine."""
 
-    def __init__(self, placement: Placement, address: str | None, device: str | None) -> None:
+    def __init__(
+        self, placement: Placement, address: str | None, device: str | None, most: int | None
+    ) -> None:
+        """``most`` is how many tasks may run at once; None: as many as the cluster has room for."""
         self._ray = load_ray()
         self.placement = placement
         self._address = address
+        self._most = most
         self._needs_gpu = device is not None and device.startswith("webgpu")
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Event]:
@@ -35,8 +40,9 @@ class RayCluster:
         waiting = deque(tasks)
         try:
             submit = self._remote()
+            room = self._room(len(tasks))
             while waiting or under_way:
-                while waiting and len(under_way) < AHEAD * self.placement.workers:
+                while waiting and len(under_way) < room:
                     task = waiting.popleft()
                     named = submit.options(name=f"dala {task.key}")
                     under_way[named.remote(task.action, task.facts)] = task
@@ -62,9 +68,22 @@ class RayCluster:
             ) from error
         return True
 
+    def _room(self, tasks: int) -> int:
+        """How many tasks Ray may hold at once."""
+        if self._most is not None:
+            return self._most
+        total = self._ray.cluster_resources()
+        places = total.get("CPU", 1) // self.placement.threads
+        if self._needs_gpu:
+            places = min(places, total.get("GPU", 0))
+        workers = max(1, min(int(places), tasks))
+        self.placement = replace(self.placement, workers=workers)
+        return AHEAD * workers
+
     def _remote(self) -> Any:
         options: dict[str, Any] = {
             "num_cpus": self.placement.threads,
+            "memory": self.placement.worker_bytes,
             "max_retries": ATTEMPTS,  # of lost workers; errors of a task itself are told once
             "runtime_env": {"env_vars": task_environment(self.placement.threads)},
         }
@@ -87,10 +106,21 @@ def run_remotely(action: str, facts: Record) -> Record:
     """A task on a machine of the cluster; what a user can mend comes back as words, not as an exception."""
     from dala.fleet.tasks import run_task
 
+    if facts.get("device") == "webgpu":
+        facts = {**facts, "device": _own_gpu()}
     try:
         return run_task(action, facts, lambda frames: None)
     except (DalaError, OSError) as error:
         return {"failed": str(error)}
+
+
+def _own_gpu() -> str:
+    """The GPU that Ray has given to this task alone: no two tasks of a machine have the same number.
+
+    Ray hides the others from CUDA only; WebGPU sees them all.
+    """
+    numbers = load_ray().get_gpu_ids()
+    return f"webgpu:{int(numbers[0])}" if numbers else "webgpu"
 
 
 def load_ray() -> Any:

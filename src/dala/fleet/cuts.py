@@ -35,6 +35,7 @@ class Scan:
     time_base: Fraction
     times: Sequence[int | None]
     keys: Sequence[bool]
+    pixels: int = 0  # of a frame
 
     @property
     def can_be_cut(self) -> bool:
@@ -53,7 +54,8 @@ def scan(path: str | os.PathLike[str]) -> Scan:
                 if packet.size:
                     times.append(packet.pts)
                     keys.append(bool(packet.is_keyframe))
-        return Scan(as_fraction(source.stream.time_base), times, keys)
+        size = source.context.width * source.context.height
+        return Scan(as_fraction(source.stream.time_base), times, keys, size)
     finally:
         source.close()
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from dala._version import __version__
 from dala.errors import ArgumentError, FleetError
+from dala.fleet.addresses import absolute, inside, name_of, state_of
 from dala.fleet.engines import find_engine
 from dala.fleet.journal import LOOK, Journal, Record
 from dala.fleet.placement import Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
-from dala.fleet.tasks import is_video
+from dala.fleet.sizes import largest_pixels
 from dala.media import looks
 from dala.media.chain import Chain, Filters
 from dala.video.encoding import Encoding, Words, with_words
+from dala.video.endings import is_video_name
 from dala.video.source import OnDamage
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ def map(  # the API's own name
     ``names`` says how the results are called (``{name}``, ``{ext}``): another ending is another format. A
     file that cannot be done is one entry of the report's ``failures``, and the others go on. Called again
     after an interruption it does what is left; other filters, or a file that has changed, are done anew.
+    Files and folder may also lie at addresses that fsspec knows (``s3://…``).
 
     >>> import numpy as np
     >>> from dala import fleet, media
@@ -58,7 +61,7 @@ def map(  # the API's own name
     """
     if isinstance(paths, str | bytes | os.PathLike):
         raise ArgumentError(f"paths is a list of files, got {paths!r}")
-    folder = Path(os.path.abspath(out_dir))
+    folder = absolute(out_dir)
     chain = Chain.of(filters)
     targets = plan_targets(paths, folder, names)
     asked: Record = {
@@ -71,51 +74,55 @@ def map(  # the API's own name
         "names": names,
         "versions": {"dala": __version__},
     }
-    placement = place(workers, len(targets), threads)
+    placement = place(
+        workers, len(targets), threads,
+        here=engine == "local", device=device, pixels=largest_pixels(targets),
+    )  # fmt: skip
     given = {"paths": list(targets), "threads": placement.threads, "engine": engine}
     with Journal(folder, asked, len(targets), given) as journal:
         look = looks.save(journal.folder / LOOK, chain.at(1.0))
         tasks = [_task(s, t, look, chain, asked) for s, t in targets.items()]
         journal.forget([t.key for t in tasks if not _is_done(t, journal.finished.get(t.key))])
         report = run_tasks(
-            find_engine(engine, placement, address, device),
-            tasks, journal, placement, progress=progress, stop_at_failure=False,
+            find_engine(engine, placement, address, device, workers),
+            tasks, journal, progress=progress, stop_at_failure=False,
         )  # fmt: skip
         if not report.failures:
             journal.remove()
     return report
 
 
-def plan_targets(paths: Sequence[PathLike], folder: Path, names: str) -> dict[str, Path]:
+def plan_targets(paths: Sequence[PathLike], folder: str, names: str) -> dict[str, str]:
     """Each source's result; two that would be written to one file are refused before anything runs."""
-    found: dict[str, Path] = {}
-    taken: dict[Path, str] = {}
+    found: dict[str, str] = {}
+    taken: dict[str, str] = {}
     for path in paths:
-        source = Path(os.path.abspath(path))
+        source = absolute(path)
+        known_by = PurePath(name_of(source))
         try:
-            name = names.format(name=source.stem, ext=source.suffix)
+            name = names.format(name=known_by.stem, ext=known_by.suffix)
         except (KeyError, IndexError, ValueError) as error:
             raise FleetError(
                 f"names is a pattern of {{name}} and {{ext}}, got {names!r} ({error})"
             ) from error
-        target = folder / name
-        if target in taken and taken[target] != str(source):
+        target = inside(folder, name)
+        if taken.get(target, source) != source:
             raise FleetError(
                 f"{source} and {taken[target]} would both become {target}; name them apart"
             )
         if target == source:
             raise FleetError(f"{source}: this is the input itself; name another folder")
-        taken[target] = str(source)
-        found[str(source)] = target
+        taken[target] = source
+        found[source] = target
     return found
 
 
-def _task(source: str, target: Path, look: Path, chain: Chain, asked: Record) -> Task:
+def _task(source: str, target: str, look: Path, chain: Chain, asked: Record) -> Task:
     facts: Record = {name: asked[name] for name in ("encoding", "on_damage", "device")}
     facts |= {
         "source": source,
-        "target": str(target),
-        "is_video": is_video(source),
+        "target": target,
+        "is_video": is_video_name(name_of(source)),
         "state": state_of(source),
         "look": str(look),
         "strength": chain.strength,
@@ -125,13 +132,4 @@ def _task(source: str, target: Path, look: Path, chain: Chain, asked: Record) ->
 
 def _is_done(task: Task, record: Record | None) -> bool:
     same = record is not None and record.get("state") == task.facts["state"]
-    return same and os.path.exists(task.facts["target"])
-
-
-def state_of(path: str) -> list[int] | None:
-    """What changes with a file's content; None if there is no such file."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return [found.st_size, found.st_mtime_ns]
+    return same and state_of(task.facts["target"]) is not None

@@ -3,6 +3,7 @@
     .film.mp4.fleet/
         journal.jsonl    what was asked for; then a line for each finished task
         chain.look       the filters, as every worker reads them
+        source-….mp4     the input, if it came from an address
         part-00000.mp4   finished: it was moved to this name when it was complete
 
 A line that a crash has cut off does not count. Whoever asks for something else in the same place (another
@@ -21,9 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from dala.errors import FleetError
+from dala.fleet.addresses import is_url, name_of
 
 JOURNAL = "journal.jsonl"
 LOOK = "chain.look"
+SOURCE = "source-"  # begins the name of a copy of what lies at an address
 _BLOCK = 1 << 20
 
 Record = dict[str, Any]
@@ -50,7 +53,11 @@ class Journal:
     """The journal of one job, open for one driver at a time; a context manager."""
 
     def __init__(
-        self, output: Path, asked: Record, tasks: int, given: Record | None = None
+        self,
+        output: str | os.PathLike[str],
+        asked: Record,
+        tasks: int,
+        given: Record | None = None,
     ) -> None:
         """``asked`` is what the result depends on, ``given`` what else is needed to ask again."""
         self.folder = folder_of(output)
@@ -112,15 +119,22 @@ class Journal:
 
     def _begin_anew(self) -> None:
         for path in self.folder.iterdir():
-            if path.name != JOURNAL:
+            if path.name != JOURNAL and not path.name.startswith(SOURCE):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         self._file.truncate(0)
         self._append(self._head)
 
     def _append(self, line: Record) -> None:
         # a newline first ends a line that a crash has cut off
-        self._file.write(b"\n" + json.dumps(line).encode() + b"\n")
-        os.fsync(self._file.fileno())
+        text = b"\n" + json.dumps(line).encode() + b"\n"
+        try:
+            while text:  # a disk that is nearly full takes some of it
+                text = text[self._file.write(text) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise FleetError(
+                f"{self.folder}: cannot be written to ({error.strerror}); what is noted there stays"
+            ) from error
 
 
 def status(output: str | os.PathLike[str]) -> Status:
@@ -131,7 +145,7 @@ def status(output: str | os.PathLike[str]) -> Status:
     Traceback (most recent call last):
     dala.errors.FleetError: nothing.mp4: no job is under way for it, and none was left unfinished
     """
-    path = Path(output)
+    path = str(output)
     try:
         raw = (folder_of(path) / JOURNAL).read_bytes()
     except OSError as error:
@@ -145,7 +159,7 @@ def status(output: str | os.PathLike[str]) -> Status:
         )
     head, done = lines[0], {str(line["finished"]): line for line in lines[1:] if "finished" in line}
     return Status(
-        output=str(path),
+        output=path,
         kind=str(head["job"].get("kind")),
         total=int(head["tasks"]),
         finished=len(done),
@@ -154,8 +168,11 @@ def status(output: str | os.PathLike[str]) -> Status:
     )
 
 
-def folder_of(output: Path) -> Path:
-    """Where the job for that output keeps its parts."""
+def folder_of(output: str | os.PathLike[str]) -> Path:
+    """Where the job for that output keeps its parts: beside it, or here if it is an address."""
+    if is_url(output):
+        number = hashlib.sha256(str(output).encode()).hexdigest()[:8]
+        return Path.cwd() / f".{name_of(str(output))}-{number}.fleet"
     whole = Path(os.path.abspath(output))
     return whole.with_name(f".{whole.name}.fleet")
 

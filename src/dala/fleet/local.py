@@ -41,7 +41,7 @@ class LocalPool:
         threads = [
             threading.Thread(
                 target=_serve,
-                args=(desk, self.placement.threads),
+                args=(desk, self.placement, n),
                 name=f"dala-fleet-{n}",
                 daemon=True,
             )
@@ -122,17 +122,18 @@ class _Desk:
             worker.terminate()
 
 
-def _serve(desk: _Desk, threads: int) -> None:
-    """One worker after another, until there are no more tasks."""
+def _serve(desk: _Desk, placement: Placement, number: int) -> None:
+    """One worker after another, until there are no more tasks; all of them use the same device."""
+    device = placement.device_of(number)
     worker: _Worker | None = None
     try:
         while taken := desk.take():
             task, attempt = taken
             if worker is None:
-                worker = _Worker(threads)
+                worker = _Worker(placement.threads)
                 if not desk.hire(worker.process):
                     return
-            reason = worker.do(task, desk)
+            reason = worker.do(task.on(device), desk)
             if reason is not None:
                 desk.dismiss(worker.process)
                 worker.end()

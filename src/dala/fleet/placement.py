@@ -1,8 +1,10 @@
-"""How many workers share a machine, and how many threads each of them may use: together, its cores."""
+"""How many workers share a machine, and what each of them may use: together, its cores, memory and GPUs."""
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,19 +13,50 @@ from dala.backends.cpu.run.cores import machine_threads
 from dala.errors import ParameterError
 
 Workers = int | Literal["auto"]
-WORKER_BYTES = 400 << 20  # of a worker that filters 1080p: interpreter, FFmpeg, frames in flight
+Pixels = int  # of one picture, the largest of a job
+FULL_HD: Pixels = 1920 * 1080
+# What a worker was seen to take (640×480 to 3840×2160, a blur and two curves, h264): interpreter and
+# libraries; then per pixel of a picture, for frames in flight and for what each thread holds.
+_EACH_BYTES = 150 << 20
+_PER_PIXEL = 90
+_PER_PIXEL_AND_THREAD = 24
+_WEBGPU = re.compile(r"webgpu(?::(\d+))?")
+_MEMINFO = Path("/proc/meminfo")
+_GROUP = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True)
 class Placement:
-    """``workers`` processes of ``threads`` threads each."""
+    """``workers`` processes of ``threads`` threads each; with GPUs, each of them has one of ``devices``."""
 
     workers: int
     threads: int
+    devices: tuple[str, ...] = ()
+    pixels: Pixels = FULL_HD
+
+    def device_of(self, worker: int) -> str | None:
+        """The device of a worker by its number; None: what the job says."""
+        return self.devices[worker % len(self.devices)] if self.devices else None
+
+    @property
+    def worker_bytes(self) -> int:
+        """How much memory each of them takes."""
+        return _EACH_BYTES + self.pixels * (_PER_PIXEL + _PER_PIXEL_AND_THREAD * self.threads)
 
 
-def place(workers: Workers, tasks: int, threads: int | None = None) -> Placement:
-    """As many workers as there are cores, tasks and memory for, or as many as were asked for."""
+def place(
+    workers: Workers,
+    tasks: int,
+    threads: int | None = None,
+    *,
+    here: bool = True,
+    device: str | None = "cpu",
+    pixels: Pixels = FULL_HD,
+) -> Placement:
+    """As many workers as were asked for; or one for each GPU; or what cores, memory and tasks allow.
+
+    A cluster (not ``here``) has other machines than this one: a task has one thread, unless asked for more.
+    """
     if workers != "auto" and (
         isinstance(workers, bool) or not isinstance(workers, int) or workers < 1
     ):
@@ -31,9 +64,34 @@ def place(workers: Workers, tasks: int, threads: int | None = None) -> Placement
     if threads is not None and (isinstance(threads, bool) or threads < 1):
         raise ParameterError(f"threads is a whole number from 1 on, got {threads!r}")
     cores = machine_threads()
-    count = min(cores, _held_by_memory()) if workers == "auto" else workers
+    devices = find_gpus(device) if here else ()
+    wanted = len(devices) or cores
+    count = min(wanted, workers_in_memory(pixels, cores)) if workers == "auto" else workers
     count = max(1, min(count, tasks))
-    return Placement(count, threads or max(1, cores // count))
+    return Placement(count, threads or (max(1, cores // count) if here else 1), devices, pixels)
+
+
+def find_gpus(device: str | None) -> tuple[str, ...]:
+    """The GPUs of this machine that a job for that device uses, one for each worker; none: the CPU.
+
+    ``webgpu`` is every GPU of the best one's make: frames of another may differ by a level. Without a
+    device it is the same, where a GPU is what ``auto`` would choose.
+    """
+    from dala.backends.auto import choose_auto
+    from dala.backends.webgpu.adapters import find_adapters
+
+    named = _WEBGPU.fullmatch(choose_auto()[0] if device in (None, "auto") else str(device))
+    if named is None:
+        return ()
+    if device is not None and named[1] is not None:
+        return (device,)
+    adapters = find_adapters()
+    alike = [
+        f"webgpu:{number}"
+        for number, adapter in enumerate(adapters)
+        if (adapter.name, adapter.backend) == (adapters[0].name, adapters[0].backend)
+    ]
+    return tuple(alike) or ("webgpu",)  # which says what is missing
 
 
 def task_environment(threads: int) -> dict[str, str]:
@@ -45,13 +103,23 @@ def task_environment(threads: int) -> dict[str, str]:
     return {"DALA_THREADS": str(threads), "MALLOC_PERTURB_": "165"}
 
 
-def _held_by_memory() -> int:
-    free = available_memory()
-    return 1 << 16 if free is None else max(1, free // WORKER_BYTES)
+def workers_in_memory(pixels: Pixels, cores: int, free: int | None = None) -> int:
+    """How many workers the free memory holds; together they have as many threads as there are cores."""
+    free = available_memory() if free is None else free
+    if free is None:
+        return 1 << 16
+    left = free - pixels * _PER_PIXEL_AND_THREAD * cores
+    return max(1, left // (_EACH_BYTES + pixels * _PER_PIXEL))
 
 
-def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int | None:
-    """Bytes that can be used without swapping; None where the system does not say."""
+def available_memory(meminfo: Path = _MEMINFO, group: Path = _GROUP) -> int | None:
+    """Bytes that can be used without swapping, here and in this container; None where nobody says."""
+    found = [_free_of_machine(meminfo), _free_of_group(group)]
+    known = [free for free in found if free is not None]
+    return min(known) if known else None
+
+
+def _free_of_machine(meminfo: Path) -> int | None:
     try:
         for line in meminfo.read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -62,3 +130,18 @@ def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int | None:
     if "SC_AVPHYS_PAGES" in names:
         return int(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     return None
+
+
+def _free_of_group(group: Path) -> int | None:
+    """What a control group (version 2) leaves; what it holds of files can be let go."""
+    try:
+        limit = (group / "memory.max").read_text().strip()
+        used = int((group / "memory.current").read_text())
+        files = 0
+        for line in (group / "memory.stat").read_text().splitlines():
+            if line.startswith("inactive_file "):
+                files = int(line.split()[1])
+        most = math.inf if limit == "max" else int(limit)
+    except (OSError, ValueError, IndexError):
+        return None
+    return None if math.isinf(most) else max(0, int(most) - used + files)

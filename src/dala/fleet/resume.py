@@ -46,7 +46,7 @@ def resume(
         names = asked["names"]
         return map_files(asked["paths"], output, _chain(left), names=names, **shared)
     return transcode(
-        asked["source"], output, _chain(left),
+        asked["src"], output, _chain(left),
         segment_s=asked["segment_s"], audio=asked["audio"], **shared,
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from dala.fleet.journal import Journal, Record
@@ -23,6 +23,10 @@ class Task:
     facts: Record
     frames: int = 1  # how much work it is
 
+    def on(self, device: str | None) -> Task:
+        """The same on a device; None: on its own."""
+        return self if device is None else replace(self, facts={**self.facts, "device": device})
+
 
 @dataclass(frozen=True)
 class Event:
@@ -37,6 +41,8 @@ class Event:
 
 class Engine(Protocol):
     """Runs tasks somewhere. Each ends in one ``finished`` or ``failed``; a lost one is tried again."""
+
+    placement: Placement  # of its workers, once it runs
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Event]:
         """What happens to them, until all have ended; closing the iterator ends what is under way."""
@@ -106,7 +112,6 @@ def run_tasks(
     engine: Engine,
     tasks: Sequence[Task],
     journal: Journal,
-    placement: Placement,
     *,
     progress: OnProgress | None,
     stop_at_failure: bool,
@@ -130,7 +135,7 @@ def run_tasks(
         lost=state.lost,
         failures=tuple(state.failures),
         seconds=time.perf_counter() - state.started,
-        placement=f"{placement.workers} × {placement.threads}",
+        placement=f"{engine.placement.workers} × {engine.placement.threads}",
     )
 
 

@@ -7,6 +7,7 @@ complete, by ``dala.video`` and ``dala.media`` themselves.
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -14,13 +15,10 @@ from typing import Any
 
 from dala.compute.default import use
 from dala.errors import FleetError
+from dala.fleet.addresses import deliver, fetch, is_url, name_of
 from dala.fleet.journal import Record
 from dala.media.chain import Chain
 
-VIDEOS = frozenset(
-    (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".m2ts", ".mts", ".wmv",
-     ".flv", ".ogv", ".3gp", ".mxf", ".y4m", ".vob")
-)  # fmt: skip
 Tell = Callable[[int], None]  # frames done so far
 
 
@@ -53,9 +51,20 @@ def encode_segment(facts: Record, tell: Tell) -> Record:
 
 
 def filter_file(facts: Record, tell: Tell) -> Record:
-    """One picture or one video, whole."""
-    source, target = Path(facts["source"]), Path(facts["target"])
-    target.parent.mkdir(parents=True, exist_ok=True)
+    """One picture or one video, whole; from an address, or to one, by way of a folder of its own."""
+    source, target = str(facts["source"]), str(facts["target"])
+    with tempfile.TemporaryDirectory(prefix="dala-fleet-") as folder:
+        made = Path(folder, "made", name_of(target)) if is_url(target) else Path(target)
+        made.parent.mkdir(parents=True, exist_ok=True)
+        read = fetch(source, Path(folder, name_of(source))) if is_url(source) else Path(source)
+        frames = _filter(read, made, facts, tell)
+        size = made.stat().st_size
+        if is_url(target):
+            deliver(made, target)
+    return {"frames": frames, "bytes": size, "state": facts["state"]}
+
+
+def _filter(source: Path, target: Path, facts: Record, tell: Tell) -> int:
     if facts["is_video"]:
         from dala import video
 
@@ -67,19 +76,12 @@ def filter_file(facts: Record, tell: Tell) -> Record:
             on_damage=facts["on_damage"],
             progress=lambda progress: tell(progress.frames),
         )
-        frames = report.frames
-    else:
-        from dala.media.apply import apply_to_photo
-        from dala.media.files import open_photo, save_photo
+        return report.frames
+    from dala.media.apply import apply_to_photo
+    from dala.media.files import open_photo, save_photo
 
-        save_photo(apply_to_photo(open_photo(source), chain_of(facts)), target)
-        frames = 1
-    return {"frames": frames, "bytes": os.path.getsize(target), "state": facts["state"]}
-
-
-def is_video(path: str) -> bool:
-    """By its ending; whatever is no known video is taken for a picture, which says what it is not."""
-    return Path(path).suffix.lower() in VIDEOS
+    save_photo(apply_to_photo(open_photo(source), chain_of(facts)), target)
+    return 1
 
 
 def chain_of(facts: Record) -> Chain:

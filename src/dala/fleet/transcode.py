@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from dala._version import __version__
 from dala.errors import FleetError, ParameterError
+from dala.fleet.addresses import absolute, deliver, fetch, is_url, name_of, state_of
 from dala.fleet.cuts import Segment, cut, scan
 from dala.fleet.engines import find_engine
 from dala.fleet.joint import Part, join_parts
-from dala.fleet.journal import LOOK, Journal, Record, hash_file
+from dala.fleet.journal import LOOK, SOURCE, Journal, Record, folder_of, hash_file
 from dala.fleet.placement import Placement, Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.media import looks
@@ -55,7 +57,7 @@ def transcode(
     and metadata of the source. Frames and their times are those of ``video.transcode``. Finished parts
     stand in a folder beside ``dst`` until the file is complete: called again after a crash, a full disk or
     Ctrl-C, it goes on where it was. ``engine="ray"`` runs on a Ray cluster (``address``); its machines must
-    see the same paths.
+    see the same paths. Source and result may also lie at an address that fsspec knows (``s3://…``).
 
     >>> import numpy as np
     >>> from dala import fleet, video
@@ -69,16 +71,21 @@ def transcode(
     if not isinstance(segment_s, int | float) or not 0 < segment_s <= 86_400:
         raise ParameterError(f"segment_s is a number of seconds above 0, got {segment_s!r}")
     check_audio(audio)
-    source = os.path.abspath(src)
-    target = Path(os.path.abspath(dst))
+    whole = absolute(dst)
+    target = folder_of(whole) / name_of(whole) if is_url(whole) else Path(whole)
+    source = _bring_here(src, folder_of(whole))
     check_target(target, [place_of(source)])
     chain = Chain.of(filters)
     chosen = with_words(encoding, words)
     settings = choose_encoder(
         str(target), chosen
     )  # what cannot be encoded is said before anything runs
-    segments = cut(scan(source), segment_s)
-    placement = place(workers, len(segments), threads)
+    scanned = scan(source)
+    segments = cut(scanned, segment_s)
+    placement = place(
+        workers, len(segments), threads,
+        here=engine == "local", device=device, pixels=scanned.pixels,
+    )  # fmt: skip
     asked: Record = {
         "kind": "transcode",
         "source": source,
@@ -93,24 +100,42 @@ def transcode(
         "segments": [str(s.begin) for s in segments],
         "versions": {"dala": __version__, "av": load_av().__version__},
     }
-    given = {"segment_s": segment_s, "threads": placement.threads, "engine": engine}
-    with Journal(target, asked, len(segments), given) as journal:
+    given = {
+        "src": absolute(src), "segment_s": segment_s, "threads": placement.threads, "engine": engine
+    }  # fmt: skip
+    with Journal(whole, asked, len(segments), given) as journal:
         look = looks.save(journal.folder / LOOK, chain.at(1.0))
         tasks = [_task(s, journal.folder, look, chain, asked) for s in segments]
-        runner = find_engine(engine, placement, address, device)
-        report = run_tasks(
-            runner, tasks, journal, placement, progress=progress, stop_at_failure=True
-        )
+        runner = find_engine(engine, placement, address, device, workers)
+        report = run_tasks(runner, tasks, journal, progress=progress, stop_at_failure=True)
         if report.failures:
             first = report.failures[0]
             raise FleetError(
-                f"{target}: {first.name}: {first.reason}; {len(journal.finished)} of {len(tasks)} parts "
+                f"{whole}: {first.name}: {first.reason}; {len(journal.finished)} of {len(tasks)} parts "
                 "are finished and will not be done again"
             )
         parts = [Part(t.facts["part"], s.shown) for t, s in zip(tasks, segments, strict=True)]
         notes = join_parts(source, settings, parts, audio)
+        if is_url(whole):
+            deliver(target, whole)
         journal.remove()
     return replace(report, notes=tuple(notes))
+
+
+def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:
+    """The path of the source; what lies at an address is copied into the job's folder, once."""
+    if not is_url(src):
+        return os.path.abspath(src)
+    url = str(src)
+    state = state_of(url)
+    if state is None:
+        raise FleetError(f"{url}: there is no such file")
+    number = hashlib.sha256(repr((url, state)).encode()).hexdigest()[:16]
+    copy = folder / f"{SOURCE}{number}{Path(name_of(url)).suffix}"
+    if not copy.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        fetch(url, copy)
+    return str(copy)
 
 
 def _with_threads(encoding: Encoding, placement: Placement) -> Record:

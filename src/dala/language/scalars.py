@@ -82,22 +82,27 @@ class Vec(Scalar):
 
     @property
     def r(self) -> Scalar:
+        """Red, the first component."""
         return self.parts[0]
 
     @property
     def g(self) -> Scalar:
+        """Green, the second component."""
         return self.parts[1]
 
     @property
     def b(self) -> Scalar:
+        """Blue, the third component."""
         return self._part(2, "b")
 
     @property
     def a(self) -> Scalar:
+        """Alpha, the fourth component: 1 is opaque."""
         return self._part(3, "a")
 
     @property
     def rgb(self) -> Vec:
+        """The colour without its alpha."""
         return Vec((self.r, self.g, self.b))
 
     def with_alpha(self, alpha: Operand) -> Vec:

@@ -40,10 +40,12 @@ class Image(NoNumber):
 
     @property
     def width(self) -> Scalar:
+        """Columns of this image."""
         return Scalar(Node("extent", S32, (), Extent(self.source, 1)))
 
     @property
     def height(self) -> Scalar:
+        """Rows of this image."""
         return Scalar(Node("extent", S32, (), Extent(self.source, 0)))
 
     def __repr__(self) -> str:

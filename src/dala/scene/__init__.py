@@ -12,6 +12,8 @@
     effects/         filters on a layer, a group, everything below
     transitions/     one picture becomes another
     sources/         videos, pictures, cameras …: the picture at a time
+    sound/           files, samples, scenes as voices; the mixer
+    files/           scenes as JSON, templates, the schema
     subtitles/       SRT, WebVTT and ASS as cues
     frame.py         a picture and its time      pool.py        textures, handed out and taken back
     clock.py         what time it is
@@ -23,6 +25,7 @@ from __future__ import annotations
 
 from dala.scene.animation.easing import Easing, cubic_bezier, spring, steps
 from dala.scene.clock import Clock, ClockStats
+from dala.scene.files import check, load, save, schema
 from dala.scene.frame import Frame
 from dala.scene.nodes.looks import Border, Box, Gradient, Outline, Shadow
 from dala.scene.nodes.node import Node
@@ -39,8 +42,9 @@ from dala.scene.subtitles import (
 
 __all__ = [
     "Border", "Box", "Clock", "ClockStats", "Easing", "Frame", "Gradient", "Node", "Outline",
-    "PoolStats", "Scene", "Shadow", "Texture", "TexturePool", "active_cue", "cubic_bezier",
-    "cues_in_range", "parse_ass", "parse_srt", "parse_vtt", "spring", "steps", "to_overlay",
+    "PoolStats", "Scene", "Shadow", "Texture", "TexturePool", "active_cue", "check", "cubic_bezier",
+    "cues_in_range", "load", "parse_ass", "parse_srt", "parse_vtt", "save", "schema", "spring",
+    "steps", "to_overlay",
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from dala.scene.evaluate.resources import read_picture
 from dala.scene.evaluate.streams import Streams
 from dala.scene.nodes.looks import Gradient
 from dala.scene.nodes.media import Held, check_filter, filter_of, is_scene
-from dala.scene.nodes.node import Node, make_node, type_of
+from dala.scene.nodes.node import Node, make_node, node_of, type_of
 from dala.scene.nodes.tables import CONTAINERS, LAYOUTS
 from dala.scene.nodes.targets import target_of
 
@@ -70,13 +70,22 @@ class Nodes:
 
     # -- changing ----------------------------------------------------------------------------------
 
-    def add(self, kind: object, given: Mapping[str, Any], who: str, streams: Streams) -> int:
-        """A node more; its number."""
+    def add(
+        self,
+        kind: object,
+        given: Mapping[str, Any],
+        who: str,
+        streams: Streams,
+        *,
+        is_read: bool = False,
+    ) -> int:
+        """A node more; its number. ``is_read``: its values are canonical already."""
         table = type_of(kind, who)
         with self.lock:
             if len(self._nodes) >= MOST_NODES:
                 raise SceneError(f"{who}: a scene has at most {MOST_NODES} nodes")
-            node = make_node(self._next, table, given, who)
+            make = node_of if is_read else make_node
+            node = make(self._next, table, given, who)
             node = self._settled(node, who, streams)
             self._enter(node)
             self._next += 1

@@ -190,6 +190,11 @@ class Scene(Adding, Animating, Closing):
                 props = {**props, "start": self.now}  # the others make room from now on
         return self._nodes.add(type, props, who, self._streams)
 
+    def add_read(self, type: str, props: dict[str, Any]) -> int:
+        """A node whose values are canonical already: what a file's reader has."""
+        self._check()
+        return self._nodes.add(type, props, type, self._streams, is_read=True)
+
     def _is_live(self) -> bool:
         return self._clock is not None and self._clock.is_running
 

@@ -1,5 +1,6 @@
 """Video files, cameras and streams, through PyAV (FFmpeg): the extra ``video``.
 
+endings.py   names of videos
 places.py    what can be opened        reader.py      frames, one after the other
 source.py    packets, decoded          opening.py     FFmpeg's container and decoder
 targets.py   what can be written       sink.py        under a temporary name, then moved

@@ -48,7 +48,7 @@ class Samples:
         """The next samples."""
         if isinstance(rate, bool) or not isinstance(rate, int) or not 1_000 <= rate <= 768_000:
             raise ParameterError(f"rate is samples per second, such as 48000; got {rate!r}")
-        waves = _as_waves(samples)
+        waves = as_waves(samples)
         kind = rate, waves.shape[1]
         if self._kind is not None and kind != self._kind:
             raise ParameterError(
@@ -83,7 +83,7 @@ class Samples:
             self._graph.push(frame)
 
 
-def _as_waves(samples: object) -> npt.NDArray[np.float32]:
+def as_waves(samples: object) -> npt.NDArray[np.float32]:
     """(count, channels) f32 in -1..1."""
     array = np.asarray(samples)
     if array.ndim == 1:

@@ -16,7 +16,7 @@ class PipelineCache:
 
     def __init__(self, gpu: Any) -> None:
         self.gpu = gpu
-        self._layouts: OnceByKey[tuple[str, ...], tuple[Any, Any]] = OnceByKey(KEPT)
+        self._layouts: OnceByKey[tuple[tuple[str, ...], int], tuple[Any, Any]] = OnceByKey(KEPT)
         self._pipelines: OnceByKey[str, tuple[Any, Any]] = OnceByKey(KEPT)
 
     def get(self, shader: Shader) -> tuple[Any, Any]:
@@ -28,19 +28,25 @@ class PipelineCache:
         if shader.uniforms.fields:
             kinds.append("uniform")
         with mapped(shader.label, shader.text):
-            groups, layout = self._layout(tuple(kinds))
+            groups, layout = self._layout(tuple(kinds), shader.uniforms.bytes)
             module = self.gpu.create_shader_module(code=shader.text, label=shader.label[:60])
             pipeline = self.gpu.create_compute_pipeline(
                 layout=layout, compute={"module": module, "entry_point": "main"}
             )
         return pipeline, groups
 
-    def _layout(self, kinds: tuple[str, ...]) -> tuple[Any, Any]:
-        return self._layouts.get(kinds, lambda: self._make_layout(kinds))
+    def _layout(self, kinds: tuple[str, ...], block: int) -> tuple[Any, Any]:
+        return self._layouts.get((kinds, block), lambda: self._make_layout(kinds, block))
 
-    def _make_layout(self, kinds: tuple[str, ...]) -> tuple[Any, Any]:
+    def _make_layout(self, kinds: tuple[str, ...], block: int) -> tuple[Any, Any]:
+        """A uniform block has its size here: left open, wgpu 27 compares it with another shader's."""
+        sizes = {"uniform": block}
         entries = [
-            {"binding": i, "visibility": "COMPUTE", "buffer": {"type": kind}}
+            {
+                "binding": i,
+                "visibility": "COMPUTE",
+                "buffer": {"type": kind, "min_binding_size": sizes.get(kind, 0)},
+            }
             for i, kind in enumerate(kinds)
         ]
         groups = self.gpu.create_bind_group_layout(entries=entries)

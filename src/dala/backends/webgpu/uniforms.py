@@ -50,7 +50,9 @@ class UniformBlock:
 
     def _field(self, key: Hashable, dtype: DType, source: Node | Callable[[], int]) -> str:
         if key not in self.fields:
-            self.fields[key] = Field(f"u{len(self.fields)}", dtype, source)
+            number = len(self.fields)
+            name = f"u{number}_" if number in (32, 64) else f"u{number}"  # u32 and u64 are types
+            self.fields[key] = Field(name, dtype, source)
         found = self.fields[key]
         return f"(U.{found.name} != 0u)" if dtype == BOOL else f"U.{found.name}"
 
@@ -66,6 +68,15 @@ class UniformBlock:
             "struct Uniforms {\n" + "\n".join(lines) + "\n}\n"
             f"@group(0) @binding({binding}) var<uniform> U: Uniforms;\n"
         )
+
+    @property
+    def bytes(self) -> int:
+        """The size of the block."""
+        size = 0
+        for f in self.fields.values():
+            each = 8 if f.dtype.bytes == 8 else 4
+            size += -size % each + each
+        return size + -size % 16
 
     def pack(self, params: Sequence[float | int]) -> bytes:
         """The block's bytes for these parameter values."""

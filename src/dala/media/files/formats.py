@@ -28,6 +28,7 @@ HOLDS = {
     "xmp": ("JPEG", "PNG", "TIFF", "WEBP", "AVIF", "HEIF"),
     "comment": ("JPEG", "GIF", "JPEG2000"),
     "dpi": ("JPEG", "PNG", "TIFF", "BMP"),
+    "iptc": ("JPEG", "TIFF"),
 }
 RAW = frozenset(
     (".dng", ".cr2", ".cr3", ".nef", ".nrw", ".arw", ".orf", ".rw2", ".raf", ".pef", ".srw", ".3fr", ".iiq")

@@ -11,10 +11,15 @@ import numpy as np
 
 from dala.media.files.photo import Metadata, Pixels
 
-ORIENTATION, ICC, XMP, COPYRIGHT = 274, 34675, 700, 33432
-EXIF_IFD, GPS_IFD = 34665, 34853
+ORIENTATION, ICC, XMP, COPYRIGHT, IPTC = 274, 34675, 700, 33432, 33723
+ACROSS, DOWN, UNIT = 282, 283, 296  # how densely a picture is printed
+IPTC_RESOURCE = 0x0404  # of those that Photoshop puts into a JPEG
+SEGMENT = 65_000  # bytes of one part of a JPEG's head, at most
+EXIF_IFD, GPS_IFD, MAKERS_NOTES = 34665, 34853, 37500
 # what a TIFF's first directory may say about any picture: the rest is about how that file lies on disk
-DESCRIPTIVE = frozenset((270, 271, 272, 282, 283, 296, 305, 306, 315, COPYRIGHT, EXIF_IFD, GPS_IFD))
+DESCRIPTIVE = frozenset(
+    (270, 271, 272, ACROSS, DOWN, UNIT, 305, 306, 315, COPYRIGHT, EXIF_IFD, GPS_IFD)
+)
 XMP_KEY = "XML:com.adobe.xmp"  # of a PNG's texts
 _UPRIGHT_XMP = re.compile(rb"""(tiff:Orientation(?:\s*=\s*["']|>))\s*[2-8]""")
 
@@ -36,8 +41,40 @@ def read_metadata(opened: Any) -> tuple[Metadata, int]:
         xmp=_upright_xmp(info.get("xmp") or info.get(XMP_KEY)),
         comment=comment.encode("utf-8", "replace") if isinstance(comment, str) else comment or None,
         text=text,
-        dpi=_dpi(info.get("dpi")),
+        dpi=_dpi(info.get("dpi")) or dpi_in(exif),
+        iptc=_iptc_of(opened),
     ), orientation if orientation in range(1, 9) else 1  # fmt: skip
+
+
+def _iptc_of(opened: Any) -> bytes | None:
+    resources = opened.info.get("photoshop", {})
+    found = resources.get(IPTC_RESOURCE) if isinstance(resources, dict) else None
+    return as_bytes(found or getattr(opened, "tag_v2", {}).get(IPTC))
+
+
+def as_bytes(value: object) -> bytes | None:
+    """A tag's value, some of which are written as whole numbers."""
+    if isinstance(value, tuple) and all(isinstance(v, int) for v in value):
+        value = struct.pack(f"<{len(value)}I", *value)
+    return value if isinstance(value, bytes) and value else None
+
+
+def dpi_in(exif: bytes | None) -> tuple[float, float] | None:
+    """The density that EXIF tells, which is where some formats have it."""
+    if not exif:
+        return None
+    from PIL import Image
+
+    tags = Image.Exif()
+    tags.load(exif)
+    return _density(tags)
+
+
+def _density(tags: Any) -> tuple[float, float] | None:
+    unit = {2: 1.0, 3: 2.54}.get(tags.get(UNIT, 2))
+    if not unit or ACROSS not in tags or DOWN not in tags:
+        return None
+    return _dpi((tags[ACROSS] * unit, tags[DOWN] * unit))
 
 
 def read_tiff_metadata(tags: Any, file: BinaryIO) -> tuple[Metadata, int]:
@@ -48,11 +85,13 @@ def read_tiff_metadata(tags: Any, file: BinaryIO) -> tuple[Metadata, int]:
     file.seek(0)
     exif.load_from_fp(file)
     data, orientation = _clean_exif(exif, tiff=True)
-    unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2))
-    dpi = (tags[282] * unit, tags[283] * unit) if unit and 282 in tags and 283 in tags else None
-    xmp = tags.get(XMP)
-    icc = tags.get(ICC)
-    return Metadata(icc_profile=icc, exif=data, xmp=_upright_xmp(xmp), dpi=_dpi(dpi)), orientation
+    return Metadata(
+        icc_profile=tags.get(ICC),
+        exif=data,
+        xmp=_upright_xmp(tags.get(XMP)),
+        dpi=_density(tags),
+        iptc=as_bytes(tags.get(IPTC)),
+    ), orientation
 
 
 def _upright_exif(data: bytes) -> bytes:
@@ -78,7 +117,7 @@ def _clean_exif(exif: Any, *, tiff: bool) -> tuple[bytes | None, int]:
     for tag in list(exif):
         if tag == ORIENTATION or (tiff and tag not in DESCRIPTIVE):
             del exif[tag]
-    kept = set(exif) - ({282, 283, 296} if tiff else set())
+    kept = set(exif) - ({ACROSS, DOWN, UNIT} if tiff else set())
     return exif.tobytes() if kept else None, orientation if orientation in range(1, 9) else 1
 
 
@@ -128,9 +167,36 @@ def tiff_tags(metadata: Metadata) -> Mapping[int, Any]:
         tags = {tag: value for tag, value in exif.items() if tag in DESCRIPTIVE}
         tags |= {tag: dict(exif.get_ifd(tag)) for tag in (EXIF_IFD, GPS_IFD) if tag in exif}
     if metadata.dpi:
-        tags |= {296: 2, 282: metadata.dpi[0], 283: metadata.dpi[1]}
+        tags |= {UNIT: 2, ACROSS: metadata.dpi[0], DOWN: metadata.dpi[1]}
     if metadata.xmp:
         tags[XMP] = metadata.xmp
     if metadata.icc_profile:
         tags[ICC] = metadata.icc_profile
+    if metadata.iptc:
+        tags[IPTC] = metadata.iptc
     return tags
+
+
+def exif_with_density(metadata: Metadata) -> bytes | None:
+    """EXIF for formats that have no other place for dpi. What it says of that is left alone, and so are
+    makers' notes, which cannot be moved.
+    """
+    from PIL import Image
+
+    exif = Image.Exif()
+    if metadata.exif:
+        exif.load(metadata.exif)
+    if not metadata.dpi or ACROSS in exif or MAKERS_NOTES in exif.get_ifd(EXIF_IFD):
+        return metadata.exif
+    exif.get_ifd(GPS_IFD)
+    exif[ACROSS], exif[DOWN], exif[UNIT] = *metadata.dpi, 2
+    return exif.tobytes()
+
+
+def photoshop_segments(iptc: bytes) -> bytes:
+    """The part of a JPEG's head that holds IPTC."""
+    block = (
+        b"8BIM" + struct.pack(">HHI", IPTC_RESOURCE, 0, len(iptc)) + iptc + b"\0" * (len(iptc) % 2)
+    )
+    head = b"Photoshop 3.0\0"
+    return b"\xff\xed" + struct.pack(">H", 2 + len(head) + len(block)) + head + block

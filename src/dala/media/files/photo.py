@@ -28,6 +28,7 @@ class Metadata:
     comment: bytes | None = None
     text: Mapping[str, str] = field(default_factory=dict)  # of a PNG
     dpi: tuple[float, float] | None = None
+    iptc: bytes | None = None  # captions and keywords of agencies, as they are
     durations: tuple[float, ...] = ()  # of an animation's frames, in milliseconds
     loop: int = 0
 

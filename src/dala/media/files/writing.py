@@ -15,7 +15,14 @@ import numpy as np
 from dala.errors import MediaError
 from dala.media.files import deep_png, tiff
 from dala.media.files.formats import ANIMATED, DEEP, HOLDS, LOSSY, OPAQUE, format_of, pillow
-from dala.media.files.metadata import XMP_KEY, tiff_tags
+from dala.media.files.metadata import (
+    SEGMENT,
+    XMP_KEY,
+    dpi_in,
+    exif_with_density,
+    photoshop_segments,
+    tiff_tags,
+)
 from dala.media.files.photo import Metadata, Photo, Pixels
 from dala.media.losses import report_losses
 from dala.media.packing import drop_alpha
@@ -26,7 +33,10 @@ KEPT = {
     "exif": "its EXIF",
     "xmp": "its XMP",
     "comment": "its comment",
+    "iptc": "its IPTC",
 }
+USUAL_DPI = (72.0, 96.0)  # what files say that were never meant for paper
+IN_EXIF = ("WEBP", "AVIF", "HEIF", "JXL")  # have no place for dpi but that
 WHITE = {1: 255, 2: 65535, 4: 1}  # by the bytes of a value
 
 
@@ -74,12 +84,28 @@ def find_losses(photo: Photo, form: str) -> Iterator[str]:
     metadata = photo.metadata
     for name, words in KEPT.items():
         as_text = name == "comment" and form == "PNG"
-        if getattr(metadata, name) and form not in HOLDS[name] and not as_text:
+        value = getattr(metadata, name)
+        if value and form not in HOLDS[name] and not as_text:
             yield words
+        elif value and _is_too_long(name, value, form):
+            yield f"{words} (of {len(value):,} bytes)"
+    if metadata.dpi and not _keeps_dpi(metadata, form):
+        yield f"{metadata.dpi[0]:g} dpi"
     if _has_grey_profile(photo):
         yield "its profile (it is of greys)"
     if metadata.text and form != "PNG":
         yield f"its texts ({', '.join(metadata.text)})"
+
+
+def _is_too_long(name: str, value: bytes, form: str) -> bool:
+    """Whether it is too long for a part of a JPEG's head; profiles may take several."""
+    return form == "JPEG" and name != "icc_profile" and len(value) > SEGMENT
+
+
+def _keeps_dpi(metadata: Metadata, form: str) -> bool:
+    if form in HOLDS["dpi"] or all(round(v, 2) in USUAL_DPI for v in metadata.dpi or ()):
+        return True
+    return form in IN_EXIF and dpi_in(exif_with_density(metadata)) is not None
 
 
 def _shows_through(photo: Photo) -> bool:
@@ -162,10 +188,15 @@ def _as_pillow(image: Any, frame: Pixels, opaque: bool) -> Any:
 
 
 def _metadata_options(metadata: Metadata, form: str) -> Iterator[tuple[str, Any]]:
+    if form in IN_EXIF:
+        metadata = replace(metadata, exif=exif_with_density(metadata))
     for name in HOLDS:
         value = getattr(metadata, name)
-        if value and form in HOLDS[name] and not (form == "PNG" and name == "xmp"):
-            yield name, value
+        if not value or form not in HOLDS[name] or (form == "PNG" and name == "xmp"):
+            continue
+        if name != "dpi" and _is_too_long(name, value, form):
+            continue
+        yield ("extra", photoshop_segments(value)) if name == "iptc" else (name, value)
     if form == "PNG" and (texts := _texts(metadata)):
         from PIL import PngImagePlugin
 

@@ -387,10 +387,10 @@ def _freeze_text(value: Any, who: str) -> Any:
             not isinstance(run, list | tuple)
             or len(run) != 2
             or not isinstance(run[0], str)
-            or not isinstance(run[1], Mapping)
+            or not isinstance(run[1], Mapping | tuple)
         ):
             raise _wrong(f"{who}[{n}]", "a run like ['gold', {'color': 'gold'}]", run)
-        runs.append((run[0], tuple(sorted(_freeze_style(run[1], f"{who}[{n}]").items()))))
+        runs.append((run[0], tuple(sorted(_freeze_style(dict(run[1]), f"{who}[{n}]").items()))))
     if sum(len(text) for text, _ in runs) > LONGEST_TEXT:
         raise ParameterError(f"{who}: at most {LONGEST_TEXT} characters")
     return tuple(runs)

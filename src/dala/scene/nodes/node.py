@@ -61,7 +61,11 @@ def type_of(name: object, who: str) -> NodeType:
 
 def make_node(number: int, kind: NodeType, given: Mapping[str, Any], who: str) -> Node:
     """A node from what a caller gave; the rest is as the table says."""
-    read = kind.read(given, who)
+    return node_of(number, kind, kind.read(given, who), who)
+
+
+def node_of(number: int, kind: NodeType, read: Mapping[str, Any], who: str) -> Node:
+    """A node from values that are canonical already."""
     for name, found in kind.properties.items():
         if found.required and name not in read:
             raise ParameterError(f"{who}: {name} is missing: {found.help}")

@@ -81,8 +81,10 @@ SOUND: Table = {
     "volume": Property(kinds.number(0, 16), 1.0, "1 is as loud as it is."),
     "mute": Property(FLAG, False, "Silent."),
     "pan": Property(kinds.number(-1, 1), 0.0, "-1 is left, 1 is right."),
-    "fade_in_ms": Property(MILLISECONDS, Fraction(0), "From silence, at its start."),
-    "fade_out_ms": Property(MILLISECONDS, Fraction(0), "To silence, at its end."),
+    "fade_in_ms": Property(
+        MILLISECONDS, Fraction(0), "From silence, at its start.", structural=True
+    ),
+    "fade_out_ms": Property(MILLISECONDS, Fraction(0), "To silence, at its end.", structural=True),
     "duck": Property(_UNIT, 0.0, "How much it turns the others down while it is heard."),
 }
 SOURCE: Table = {
@@ -155,7 +157,10 @@ LAYOUT: Table = {
         kinds.word("stretch", *ALIGNS), "stretch", "Of a member in its cell; stretch fills it."
     ),
     "move_ms": Property(
-        MILLISECONDS, Fraction(3, 10), "How long members move when one comes or goes."
+        MILLISECONDS,
+        Fraction(3, 10),
+        "How long members move when one comes or goes.",
+        structural=True,
     ),
     "easing": Property(kinds.EASING, EASINGS["ease_in_out"], "How they move."),
 }

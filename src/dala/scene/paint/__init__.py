@@ -4,6 +4,7 @@
     reducing.py    pictures made smaller by means of blocks, so that small layers do not alias
     content.py     contents that are pictures after all: groups, transitions, effects
     reference.py   what painting means, in NumPy; sampled.py what a layer shows, meeting.py how it blends
+    planar.py      pixels as planes of YUV, for encoders
     cpu/           the same bytes from compiled code, in bands on the thread pool
 
 design/scenes.md states every rule. All of it is whole-number arithmetic (f32 where it divides), so that
@@ -12,37 +13,103 @@ compiled code gives the same bytes.
 
 from __future__ import annotations
 
-from dala.errors import DeviceError, ShapeError
+import numpy as np
+
+from dala.errors import ArgumentError, DeviceError, ShapeError
 from dala.once import once
-from dala.scene.layers import Bytes, Composition
+from dala.scene.layers import Bytes, Composition, Planes
 from dala.scene.paint.cpu import CpuPainter
+from dala.scene.paint.planar import Matrix, on_black, planes_of_reference
 from dala.scene.paint.reference import paint_reference
 
-__all__ = ["paint"]
+__all__ = ["paint", "paint_planes"]
 
 
 def paint(
-    composition: Composition, *, device: str | None = None, out: Bytes | None = None
+    composition: Composition,
+    *,
+    device: str | None = None,
+    out: Bytes | None = None,
+    previous: Composition | None = None,
 ) -> Bytes:
     """The composition's pixels: (H, W, 4) u8, straight alpha; into ``out`` if that is given.
+
+    If ``out`` holds the pixels of a ``previous`` composition, only what has changed is painted.
 
     >>> from dala.scene.layers import Composition
     >>> from dala.scene.paint import paint
     >>> paint(Composition(2, 1, (255, 0, 0, 255))).tolist()
     [[[255, 0, 0, 255], [255, 0, 0, 255]]]
     """
-    if device not in (None, "auto", "cpu", "reference"):
-        raise DeviceError(f"paint: expected the device 'cpu' or 'reference', got {device!r}")
+    _check_device(device, "paint")
     shape = composition.height, composition.width, 4
-    if out is not None and (out.shape != shape or out.dtype != "uint8"):
+    if out is not None and (out.shape != shape or out.dtype != np.uint8):
         raise ShapeError(f"paint: expected an output of {shape} u8, got {out.shape} {out.dtype}")
+    if previous is not None:
+        size = previous.height, previous.width, 4
+        if out is None:
+            raise ArgumentError("paint: previous is what the output holds; give that as out, too")
+        if size != shape:
+            raise ShapeError(f"paint: expected a previous composition of {shape}, got {size}")
     if device != "reference":
-        return _painter().paint(composition, out)
+        return _painter().paint(composition, out, previous)
     pixels = paint_reference(composition)
     if out is None:
         return pixels
     out[:] = pixels
     return out
+
+
+def paint_planes(
+    composition: Composition,
+    *,
+    matrix: Matrix = "bt709",
+    full_range: bool = False,
+    device: str | None = None,
+    out: tuple[Bytes, Bytes, Bytes] | None = None,
+) -> Planes:
+    """The composition on black as a frame for an encoder: 4:2:0, 8 bits, in one pass from its sources.
+
+    Where nothing but one video of the same matrix and range is seen, at an even position, its own planes
+    are copied. ``out`` are arrays for Y, U and V.
+
+    >>> from dala.scene.layers import Composition
+    >>> from dala.scene.paint import paint_planes
+    >>> frame = paint_planes(Composition(4, 2, (255, 255, 255, 255)))
+    >>> frame.y.tolist(), frame.u.tolist()
+    ([[235, 235, 235, 235], [235, 235, 235, 235]], [[128, 128]])
+    """
+    _check_device(device, "paint_planes")
+    black = on_black(composition)
+    width, height = black.width, black.height
+    shapes = (height, width), (height // 2, width // 2), (height // 2, width // 2)
+    if out is not None and [p.shape for p in out] != list(shapes):
+        raise ShapeError(f"paint_planes: expected {shapes}, got {[p.shape for p in out]}")
+    made = out or _empty_planes(width, height)
+    if device == "reference":
+        pixels = paint_reference(black)
+        planes = planes_of_reference(black, pixels, matrix, full_range)
+        for to, plane in zip(made, planes, strict=True):
+            to[:] = plane
+    elif all(plane.strides[1] == 1 for plane in made) and made[1].strides == made[2].strides:
+        _painter().paint_planes(black, made, matrix, full_range)
+    else:
+        apart = _empty_planes(width, height)
+        _painter().paint_planes(black, apart, matrix, full_range)
+        for to, plane in zip(made, apart, strict=True):
+            to[:] = plane
+    return Planes(*made, matrix, full_range)
+
+
+def _empty_planes(width: int, height: int) -> tuple[Bytes, Bytes, Bytes]:
+    y = np.empty((height, width), np.uint8)
+    u, v = (np.empty((height // 2, width // 2), np.uint8) for _ in range(2))
+    return y, u, v
+
+
+def _check_device(device: str | None, who: str) -> None:
+    if device not in (None, "auto", "cpu", "reference"):
+        raise DeviceError(f"{who}: expected the device 'cpu' or 'reference', got {device!r}")
 
 
 @once

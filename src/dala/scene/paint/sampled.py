@@ -42,7 +42,7 @@ def sample(content: Rgba | Planes | Solid, placed: Placed) -> Fragments:
     if content.opaque:
         color = bilinear(content.pixels, taps, placed)[..., :3]
         return Fragments(color, np.full(coverage.shape, 32640), coverage, None)
-    if taps.whole:
+    if taps.whole and not placed.ramp:
         return _straight(bilinear(content.pixels, taps, placed) >> 7, coverage)
     values = bilinear(premultiply(content.pixels), taps, placed)
     return Fragments(values[..., :3], values[..., 3], coverage, None)

@@ -7,6 +7,7 @@ catalogue.py    all of them, in the order in which they are tried
 extrema.py      minima and maxima of bytes
 fixed.py        averages in 16-bit fixed point        taps.py        their taps in memory
 tables.py       any function of one byte, as a look-up table
+deep_tables.py  any function of one 16-bit level, as a look-up table
 gain.py         levels plus a gain times differences  halves.py      weighted sums of bytes in 16 bits
 resampled.py    columns, then rows, as resize does    stops.py       where its taps begin, what they weigh
 dot.py          integer dot products                  dot_planes.py  those of planes

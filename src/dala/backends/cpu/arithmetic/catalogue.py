@@ -10,6 +10,7 @@ from dala.backends.cpu.arithmetic.base import (
     arithmetic_of,
 )
 from dala.backends.cpu.arithmetic.choice import CHOICE
+from dala.backends.cpu.arithmetic.deep_tables import DEEP_TABLE
 from dala.backends.cpu.arithmetic.dot import DOT
 from dala.backends.cpu.arithmetic.extrema import EXTREMA
 from dala.backends.cpu.arithmetic.fixed import FIXED
@@ -24,6 +25,7 @@ ARITHMETICS: tuple[CpuArithmetic, ...] = (
     EXTREMA,
     FIXED,
     TABLE,
+    DEEP_TABLE,
     GAIN,
     RESAMPLED,
     DOT,

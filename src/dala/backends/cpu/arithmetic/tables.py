@@ -10,7 +10,7 @@ the last bit. Needs a machine that permutes bytes, across two whole vectors or a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -24,10 +24,10 @@ from dala.backends.cpu.llvm.text import Code, Type
 from dala.backends.cpu.schedule.sweep import Form, RowBody
 from dala.backends.cpu.schedule.weight import weigh_curve
 from dala.ir.channels import reads_own_channels
-from dala.ir.dtypes import F32, S32
+from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Access, Node, accesses, map_nodes, walk
 from dala.ir.printer import print_body
-from dala.ir.rewrite import INVERSE_255
+from dala.ir.rewrite import LEVELS
 from dala.plan.fuse import Body, FusedPass
 
 IDENTITY = ""  # the key of a channel that is passed through
@@ -82,14 +82,20 @@ def _maps_bytes(context: PassContext, body: RowBody) -> bool:
     """Whether each byte that a body writes is a function of the same byte of one pixel."""
     if body.ring is not None and body.ring.form != "u8":
         return False
+    channels = context.channels_of_bytes(body.grid)  # of images of the body's own size
+    return maps_levels(body, "level", channels)
+
+
+def maps_levels(body: RowBody, level: str, channels_of: Mapping[int, int]) -> bool:
+    """Whether each channel of what a body makes is a function of the same channel of one pixel, as a
+    ``level`` of its type; ``channels_of`` has the sources that it may come from."""
     results = [s.values for s in body.stores] + ([body.held] if body.ring is not None else [])
     if any(n.op == "coord" for n in walk(body.roots)):
         return False
-    if any(n.op not in ("level", "const") for values in results for n in values):
+    if any(n.op not in (level, "const") for values in results for n in values):
         return False
     found = {(a.source, a.dx, a.dy) for a in accesses(body.roots)}
-    channels = context.channels_of_bytes(body.grid)  # of images of the body's own size
-    if len(found) != 1 or any(channels.get(source) != body.channels for source, _, _ in found):
+    if len(found) != 1 or any(channels_of.get(source) != body.channels for source, _, _ in found):
         return False
     return all(len(r) == body.channels and reads_own_channels(r) for r in results)
 
@@ -97,7 +103,7 @@ def _maps_bytes(context: PassContext, body: RowBody) -> bool:
 def _map(body: BodyContext, pixels: str, values: Sequence[Node]) -> str:
     code, count = body.lane, body.lanes * body.channels
     vector = f"<{count} x i8>"
-    keys = [_function_key(node) for node in values]
+    keys = [function_key(node) for node in values]
     result = ""
     for key in dict.fromkeys(keys):
         node = values[keys.index(key)]
@@ -111,7 +117,7 @@ def _map(body: BodyContext, pixels: str, values: Sequence[Node]) -> str:
 
 
 def _look_up(body: BodyContext, key: str, node: Node, pixels: str) -> str:
-    start = body.owner.table(key, 256, partial(_fill_table, body.owner, node))
+    start = body.owner.table(key, 256, partial(fill_table, body.owner, node, U8))
     if body.owner.host.permutes_bytes:
         return _permute(body, start, pixels)
     return _shuffle(body, start, pixels)
@@ -150,9 +156,9 @@ def _shuffle(body: BodyContext, start: str, pixels: str) -> str:
     return found
 
 
-def _function_key(node: Node) -> str:
+def function_key(node: Node) -> str:
     """Equal keys: the same function of a level, whichever channel it is for."""
-    if node.op == "level" and node.args[0].op == "load":
+    if node.op in ("level", "level16") and node.args[0].op == "load":
         return IDENTITY
 
     def same_channel(n: Node) -> Node:
@@ -162,11 +168,12 @@ def _function_key(node: Node) -> str:
 
 
 class _Level(Sources):
-    """The input of a table: the levels 0..255, a vector at a time."""
+    """The input of a table: the levels of a type, from 0 on, a vector at a time."""
 
-    def __init__(self, owner: PassContext, index: str, node: Node) -> None:
+    def __init__(self, owner: PassContext, index: str, node: Node, dtype: DType) -> None:
         self.owner = owner
         self.index = index
+        self.inverse = LEVELS[dtype][1]
         self.gatherer = Gatherer(owner, owner.lanes, [node])
 
     def load(self, code: Code, access: Access) -> str:
@@ -174,23 +181,24 @@ class _Level(Sources):
         start = code.splat(i32, code.op(f"trunc i64 {self.index} to i32"))
         steps = ", ".join(f"i32 {i}" for i in range(self.owner.lanes))
         level = code.op(f"sitofp {i32} {code.op(f'add {i32} {start}, <{steps}>')} to {f32}")
-        return code.op(f"fmul {f32} {level}, {code.constant(f32, INVERSE_255)}")
+        return code.op(f"fmul {f32} {level}, {code.constant(f32, self.inverse)}")
 
     def gather(self, writer: LaneWriter, node: Node) -> str:
         return self.gatherer.value(writer, node)
 
 
-def _fill_table(owner: PassContext, node: Node, code: Code, start: str) -> None:
-    """The loop that computes the 256 bytes of one table."""
-    f32, i32 = Type(F32, owner.lanes), Type(S32, owner.lanes)
+def fill_table(owner: PassContext, node: Node, dtype: DType, code: Code, start: str) -> None:
+    """The loop that computes the entries of one table: what ``node`` is for each level of a type."""
+    f32, i32, small = (Type(d, owner.lanes) for d in (F32, S32, dtype))
 
     def entries(inner: Code, index: str, _: list[str]) -> list[str]:
-        writer = LaneWriter(_Level(owner, index, node), owner.lanes, owner.uniform, inner, inner)
+        levels = _Level(owner, index, node, dtype)
+        writer = LaneWriter(levels, owner.lanes, owner.uniform, inner, inner)
         writer.write([node])
         whole = inner.op(f"fptosi {f32} {writer.vector(node)} to {i32}")
-        small = inner.op(f"trunc {i32} {whole} to <{owner.lanes} x i8>")
-        place = inner.op(f"getelementptr i8, ptr {start}, i64 {index}")
-        inner.line(f"store <{owner.lanes} x i8> {small}, ptr {place}, align 1")
+        narrow = inner.op(f"trunc {i32} {whole} to {small}")
+        place = inner.op(f"getelementptr {small.element}, ptr {start}, i64 {index}")
+        inner.line(f"store {small} {narrow}, ptr {place}, align {dtype.bytes}")
         return []
 
-    code.repeat(256, owner.lanes, [], entries)
+    code.repeat(1 << 8 * dtype.bytes, owner.lanes, [], entries)

@@ -1,12 +1,13 @@
 """The painter for CPUs: whole-number SIMD code through LLVM, the same bytes as the reference.
 
-painter.py    a composition: records, memory, bands on the thread pool
+painter.py    a composition: all of it, what has changed (changes.py), or as planes
+running.py    one native run: memory, bands on the thread pool
 records.py    layers as numbers; textures.py the pictures they read, kept by version
 layout.py     what Python and machine code share
 code.py       all functions compiled
 walk.py       bands, layers, rows            covering.py   edges, and where a row is all there
 sampling.py   what a row shows               turned.py     the same for rotated layers
-whole.py      whole pictures reduced or multiplied by alpha
+planes.py     pixels as planes of YUV        whole.py      pictures reduced or multiplied by alpha
 lanes.py, rows.py, colors.py, blending.py    vectors: words of the rasteriser's language
 """
 

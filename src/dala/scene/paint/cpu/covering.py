@@ -20,13 +20,13 @@ from dala.scene.paint.cpu.layout import (
     FROM_TOP,
     INNER_LEFT,
     INNER_RIGHT,
-    LEFT,
     OPACITY,
     OUTER_LEFT,
     OUTER_RIGHT,
     RADIUS,
     RAMP,
-    RIGHT,
+    RANGE_LEFT,
+    RANGE_RIGHT,
 )
 
 
@@ -73,7 +73,7 @@ def find_spans(layer: int, y: int, room: int) -> None:
 
     Both are rough by two pixels, to the safe side: the edges' pixels are computed one by one anyway.
     """
-    left, right = load64(layer + LEFT), load64(layer + RIGHT)
+    left, right = load64(room + RANGE_LEFT), load64(room + RANGE_RIGHT)
     store64(room + OUTER_LEFT, left)
     store64(room + OUTER_RIGHT, right)
     store64(room + INNER_LEFT, left)

@@ -27,13 +27,17 @@ CANVAS, CANVAS_STRIDE, FILL, BACKGROUND, BOX_LEFT, BOX_RIGHT, TABLE, LAYERS = ra
 # offsets in a thread's memory
 SUMS_AT, REDUCED_AT, REDUCED_STRIDE, LERPED_AT, SAMPLES_AT, SAMPLES_STRIDE = range(104, 152, 8)
 PIXELS_AT, COVER_AT, TAPS_AT, TAPS_STRIDE = range(152, 184, 8)
-# planar output: three addresses and strides, black and factors, what is copied
-OUT_Y, OUT_U, OUT_V, OUT_Y_STRIDE, OUT_C_STRIDE = range(184, 224, 8)
-RUN_WORDS = 28
+# planar output: where in a thread's memory a band is painted (0: on the canvas); addresses and strides;
+# black and factors; whether the lowest layer's planes are copied where no other layer is
+BAND_AT, OUT_Y, OUT_U, OUT_V, OUT_Y_STRIDE, OUT_C_STRIDE = range(184, 232, 8)
+OUT_BLACK, COPIED = 232, 312
+RUN_WORDS = 40
 
 # a thread's memory begins with: rows that are reduced already (one more than the number), spans of a row
 KNOWN = 0  # three planes, two rows each
 OUTER_LEFT, OUTER_RIGHT, INNER_LEFT, INNER_RIGHT = range(48, 80, 8)
 FRACTION = 80  # of the row that was sampled last
+BASE = 88  # the address of the canvas's pixel (0, 0), whether it is there or not
+RANGE_LEFT, RANGE_RIGHT = 96, 104  # the columns of the layer at hand that are painted
 THREAD_BYTES = 128
 PAD = 128  # bytes around rows, for vectors that reach over their ends

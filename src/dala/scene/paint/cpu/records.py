@@ -6,7 +6,7 @@ Record   the words of one layer (layout.py), the box it paints, and the arrays i
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from dala.scene.layers import BLENDS, Bytes, Layer, Rgba, Solid
 from dala.scene.paint.content import Plain
 from dala.scene.paint.cpu.layout import LAYER_BYTES, PLANAR, SAMPLED, SOLID, STRAIGHT
 from dala.scene.paint.cpu.textures import Textures
-from dala.scene.paint.placing import FULL, Placed, Taps, place_taps
+from dala.scene.paint.placing import Placed, Taps, place_taps
+from dala.scene.paint.planar import covers
 from dala.scene.paint.sampled import yuv_factors
 
 _NO_PLANE = [0] * 12
@@ -38,6 +39,21 @@ class Record:
     sums: int = 0  # values of a row that is reduced
     held: list[Bytes] = field(default_factory=list)
 
+    def within(self, box: tuple[int, int, int, int]) -> Record | None:
+        """The same, painting no further than a box; nothing if it does not reach that."""
+        left, top = max(self.left, box[0]), max(self.top, box[1])
+        right, bottom = min(self.right, box[2]), min(self.bottom, box[3])
+        if left >= right or top >= bottom:
+            return None
+        words = self.words[:]
+        words[1:5] = array("q", [left, top, right, bottom])
+        share = (right - left) * (bottom - top)
+        whole = (self.right - self.left) * (self.bottom - self.top)
+        work_ns = self.work_ns * share / whole
+        return replace(
+            self, words=words, left=left, top=top, right=right, bottom=bottom, work_ns=work_ns
+        )
+
 
 def make_record(
     layer: Layer, content: Plain, placed: Placed, size: tuple[int, int], textures: Textures
@@ -46,8 +62,8 @@ def make_record(
     opaque = content.color[3] == 255 if isinstance(content, Solid) else True
     if isinstance(content, Rgba):
         opaque = content.opaque
-    covers = opaque and layer.blend == "over" and _covers(placed, size)
-    record = Record(array("q"), placed.left, placed.top, placed.right, placed.bottom, 0.0, covers)
+    hides = opaque and layer.blend == "over" and covers(placed, *size)
+    record = Record(array("q"), placed.left, placed.top, placed.right, placed.bottom, 0.0, hides)
     kind, color, factors, planes = _describe(content, placed, textures, record)
     clip = placed.clip
     record.words.extend(
@@ -70,7 +86,7 @@ def _describe(
         return SOLID, color, none, _NO_PLANE * 3
     if isinstance(content, Rgba):
         taps = place_taps(placed, content.width, content.height, 1)
-        if taps.whole:
+        if taps.whole and not placed.ramp:  # soft edges reach beyond the picture
             plane = _plane(content.pixels, taps, record)
             return STRAIGHT, 0, none, plane + _NO_PLANE * 2
         texture, taps = textures.picture(content, taps)
@@ -105,13 +121,3 @@ def _plane(values: Bytes, taps: Taps, record: Record) -> list[int]:
         *taps.columns,
         *taps.rows,
     ]
-
-
-def _covers(placed: Placed, size: tuple[int, int]) -> bool:
-    if placed.opacity < FULL or placed.radius or placed.ramp or placed.clip:
-        return False
-    right, bottom = size[0] - 1, size[1] - 1
-    return all(
-        min(at, at + x * right, at + y * bottom, at + x * right + y * bottom) >= 128 << 24
-        for x, y, at in (placed.from_left, placed.from_right, placed.from_top, placed.from_bottom)
-    )

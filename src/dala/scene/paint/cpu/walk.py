@@ -22,8 +22,10 @@ from dala.scene.paint.cpu.covering import cover_pixel, cover_span, find_spans
 from dala.scene.paint.cpu.layout import (
     ALIGNED,
     BACKGROUND,
+    BAND_AT,
     BAND_ROWS,
     BANDS,
+    BASE,
     BLACK,
     BOTTOM,
     BOX_LEFT,
@@ -32,6 +34,7 @@ from dala.scene.paint.cpu.layout import (
     CANVAS_STRIDE,
     COLOR,
     COLUMNS,
+    COPIED,
     COVER_AT,
     END_ROW,
     FILL,
@@ -48,12 +51,15 @@ from dala.scene.paint.cpu.layout import (
     MODE,
     NEXT,
     OPAQUE,
+    OUT_Y,
     OUTER_LEFT,
     OUTER_RIGHT,
     PIXELS,
     PIXELS_AT,
     PLANAR,
     PLANE_BYTES,
+    RANGE_LEFT,
+    RANGE_RIGHT,
     RIGHT,
     ROWS,
     SAMPLED,
@@ -65,6 +71,7 @@ from dala.scene.paint.cpu.layout import (
     TABLE,
     TOP,
 )
+from dala.scene.paint.cpu.planes import emit_band, narrow_range
 from dala.scene.paint.cpu.sampling import prepare_taps, sample_pixel_row, sample_row
 from dala.scene.paint.cpu.turned import sample_pixels, sample_values
 
@@ -79,13 +86,25 @@ def paint_bands(block: int, room: int) -> None:
 
 
 def paint_band(block: int, top: int, bottom: int, room: int) -> None:
+    store64(room + BASE, load64(block + CANVAS))
+    if load64(block + BAND_AT):  # then the band is only here, and goes on as planes
+        first = room + load64(block + BAND_AT)
+        store64(room + BASE, first - top * load64(block + CANVAS_STRIDE))
     if load64(block + FILL):
         begin = load64(block + BOX_LEFT)
         for y in range(top, bottom):
-            to = load64(block + CANVAS) + y * load64(block + CANVAS_STRIDE) + begin * 4
+            to = canvas_at(block, room, begin, y)
             fill_pixels(to, load64(block + BOX_RIGHT) - begin, load64(block + BACKGROUND))
     for i in range(load64(block + LAYERS)):
-        paint_layer(block, load64(block + TABLE) + i * LAYER_BYTES, top, bottom, room)
+        layer = load64(block + TABLE) + i * LAYER_BYTES
+        store64(room + RANGE_LEFT, load64(layer + LEFT))
+        store64(room + RANGE_RIGHT, load64(layer + RIGHT))
+        if i == 0 and load64(block + COPIED):
+            narrow_range(block, top, bottom, room)
+        if load64(room + RANGE_LEFT) < load64(room + RANGE_RIGHT):
+            paint_layer(block, layer, top, bottom, room)
+    if load64(block + OUT_Y):
+        emit_band(block, top, bottom, room)
 
 
 def paint_layer(block: int, layer: int, top: int, bottom: int, room: int) -> None:
@@ -101,7 +120,7 @@ def paint_layer(block: int, layer: int, top: int, bottom: int, room: int) -> Non
 
 def prepare(block: int, layer: int, room: int) -> None:
     """What all rows of a layer need."""
-    left, right = load64(layer + LEFT), load64(layer + RIGHT)
+    left, right = load64(room + RANGE_LEFT), load64(room + RANGE_RIGHT)
     kind = load64(layer + KIND)
     for i in range(6):
         store64(room + KNOWN + i * 8, 0)
@@ -123,8 +142,8 @@ def paint_row(block: int, layer: int, y: int, room: int) -> None:
         paint_straight(block, layer, y, room)
 
 
-def canvas_at(block: int, x: int, y: int) -> int:
-    return load64(block + CANVAS) + y * load64(block + CANVAS_STRIDE) + x * 4
+def canvas_at(block: int, room: int, x: int, y: int) -> int:
+    return load64(room + BASE) + y * load64(block + CANVAS_STRIDE) + x * 4
 
 
 def edge(block: int, layer: int, begin: int, end: int, y: int, room: int) -> int:
@@ -139,7 +158,7 @@ def edge(block: int, layer: int, begin: int, end: int, y: int, room: int) -> int
 
 def paint_straight(block: int, layer: int, y: int, room: int) -> None:
     """A colour, or a picture at a whole position."""
-    pixels = room + load64(block + PIXELS_AT) - load64(layer + LEFT) * 4
+    pixels = room + load64(block + PIXELS_AT) - load64(room + RANGE_LEFT) * 4
     if load64(layer + KIND) == STRAIGHT:
         plane = layer + FIRST_PLANE
         row = y + (load64(plane + ROWS + 16) >> 32)
@@ -151,7 +170,7 @@ def paint_straight(block: int, layer: int, y: int, room: int) -> None:
         cover_row(block, layer, begin, inner, y, pixels + begin * 4, room)
     if inner < last:
         k = cover_pixel(layer, inner, y)
-        blend_row(layer, canvas_at(block, inner, y), last - inner, pixels + inner * 4, k)
+        blend_row(layer, canvas_at(block, room, inner, y), last - inner, pixels + inner * 4, k)
     if last < end:
         cover_row(block, layer, last, end, y, pixels + last * 4, room)
 
@@ -161,7 +180,7 @@ def is_opaque_picture(layer: int) -> int:
 
 
 def cover_row(block: int, layer: int, begin: int, end: int, y: int, pixels: int, room: int) -> None:
-    to, mode = canvas_at(block, begin, y), load64(layer + MODE)
+    to, mode = canvas_at(block, room, begin, y), load64(layer + MODE)
     cover = edge(block, layer, begin, end, y, room)
     if is_opaque_picture(layer):
         cover_opaque(to, end - begin, pixels, 0, cover, mode)
@@ -186,8 +205,10 @@ def paint_sampled(block: int, layer: int, y: int, room: int) -> None:
     inner, last = load64(room + INNER_LEFT), load64(room + INNER_RIGHT)
     to = room + load64(block + SAMPLES_AT)
     if load64(layer + ALIGNED):
-        left = load64(layer + LEFT)
-        pixels = sample_pixel_row(block, plane, y, left, load64(layer + RIGHT), to, room) - left * 8
+        left = load64(room + RANGE_LEFT)
+        pixels = (
+            sample_pixel_row(block, plane, y, left, load64(room + RANGE_RIGHT), to, room) - left * 8
+        )
     else:
         sample_pixels(
             to,
@@ -201,16 +222,22 @@ def paint_sampled(block: int, layer: int, y: int, room: int) -> None:
     f = load64(room + FRACTION)
     if begin < inner:
         cover = edge(block, layer, begin, inner, y, room)
-        cover_sampled(canvas_at(block, begin, y), inner - begin, pixels + begin * 8, f, cover, mode)
+        cover_sampled(
+            canvas_at(block, room, begin, y), inner - begin, pixels + begin * 8, f, cover, mode
+        )
     if inner < last:
         k = cover_pixel(layer, inner, y)
         if k == 256 and mode == 0 and load64(layer + OPAQUE):
-            store_sampled(canvas_at(block, inner, y), last - inner, pixels + inner * 8, f)
+            store_sampled(canvas_at(block, room, inner, y), last - inner, pixels + inner * 8, f)
         else:
-            blend_sampled(canvas_at(block, inner, y), last - inner, pixels + inner * 8, f, k, mode)
+            blend_sampled(
+                canvas_at(block, room, inner, y), last - inner, pixels + inner * 8, f, k, mode
+            )
     if last < end:
         cover = edge(block, layer, last, end, y, room)
-        cover_sampled(canvas_at(block, last, y), end - last, pixels + last * 8, f, cover, mode)
+        cover_sampled(
+            canvas_at(block, room, last, y), end - last, pixels + last * 8, f, cover, mode
+        )
 
 
 def position(affine: int, x: int, y: int) -> int:
@@ -223,7 +250,7 @@ def paint_planar(block: int, layer: int, y: int, room: int) -> None:
     begin, end = load64(room + OUTER_LEFT), load64(room + OUTER_RIGHT)
     inner, last = load64(room + INNER_LEFT), load64(room + INNER_RIGHT)
     if load64(layer + ALIGNED):
-        begin_at = load64(layer + LEFT)
+        begin_at = load64(room + RANGE_LEFT)
     else:
         begin_at = begin
     luma = sample_plane(block, layer, 0, y, room)
@@ -234,32 +261,31 @@ def paint_planar(block: int, layer: int, y: int, room: int) -> None:
         k = cover_pixel(layer, inner, y)
         at = (inner - begin_at) * 2
         if k == 256 and mode == 0:
-            to = canvas_at(block, inner, y)
+            to = canvas_at(block, room, inner, y)
             yuv_row(to, luma + at, blue + at, red + at, last - inner, layer + BLACK)
     pixels = room + load64(block + PIXELS_AT)
     if begin < inner:
         at = (begin - begin_at) * 2
         yuv_row(pixels, luma + at, blue + at, red + at, inner - begin, layer + BLACK)
         cover = edge(block, layer, begin, inner, y, room)
-        cover_opaque(canvas_at(block, begin, y), inner - begin, pixels, 0, cover, mode)
+        cover_opaque(canvas_at(block, room, begin, y), inner - begin, pixels, 0, cover, mode)
     if last < end:
         at = (last - begin_at) * 2
         yuv_row(pixels, luma + at, blue + at, red + at, end - last, layer + BLACK)
         cover = edge(block, layer, last, end, y, room)
-        cover_opaque(canvas_at(block, last, y), end - last, pixels, 0, cover, mode)
+        cover_opaque(canvas_at(block, room, last, y), end - last, pixels, 0, cover, mode)
     if inner < last and (k < 256 or mode > 0):
         at = (inner - begin_at) * 2
         yuv_row(pixels, luma + at, blue + at, red + at, last - inner, layer + BLACK)
-        blend_opaque(canvas_at(block, inner, y), last - inner, pixels, 0, k, mode)
+        blend_opaque(canvas_at(block, room, inner, y), last - inner, pixels, 0, k, mode)
 
 
 def sample_plane(block: int, layer: int, number: int, y: int, room: int) -> int:
     plane = layer + FIRST_PLANE + number * PLANE_BYTES
     to = room + load64(block + SAMPLES_AT) + number * load64(block + SAMPLES_STRIDE)
     if load64(layer + ALIGNED):
-        return sample_row(
-            block, plane, number, y, load64(layer + LEFT), load64(layer + RIGHT), to, room
-        )
+        left, right = load64(room + RANGE_LEFT), load64(room + RANGE_RIGHT)
+        return sample_row(block, plane, number, y, left, right, to, room)
     begin, end = load64(room + OUTER_LEFT), load64(room + OUTER_RIGHT)
     u, v = position(plane + COLUMNS, begin, y), position(plane + ROWS, begin, y)
     sample_values(to, end - begin, plane, u, v)

@@ -1,0 +1,17 @@
+"""Scenes as JSON files.
+
+    text.py        bytes → a document: bounded, nothing twice      places.py     where, and what is wrong
+    parameters.py  templates: values that are given when loading   reading.py    a document → a scene
+    writing.py     a scene → a document                            schema.py     what a document may be
+    schema.json    the same, published
+
+A file may come from a stranger: it is checked against the tables of nodes, and nothing in it is executed.
+"""
+
+from __future__ import annotations
+
+from dala.scene.files.reading import check, load
+from dala.scene.files.schema import schema
+from dala.scene.files.writing import save
+
+__all__ = ["check", "load", "save", "schema"]

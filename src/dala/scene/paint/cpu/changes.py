@@ -1,0 +1,70 @@
+"""What of a canvas has to be painted again when one composition follows another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dala.scene.layers import Adjustment, Composition, Entry, Layer
+from dala.scene.paint.cpu.running import Box
+from dala.scene.paint.placing import place
+
+MOST = 8  # boxes; more become one
+
+
+def changed_boxes(before: Composition, now: Composition) -> list[Box]:
+    """Boxes that hold all pixels in which two compositions of one size may differ; they do not overlap."""
+    whole = [(0, 0, now.width, now.height)]
+    if before.key == now.key:
+        return []
+    if before.background != now.background:
+        return whole
+    if any(isinstance(layer, Adjustment) for layer in (*before.layers, *now.layers)):
+        return whole  # a filter of everything below may carry a change anywhere
+    boxes = []
+    for layer in _changed_layers(before.layers, now.layers):
+        assert isinstance(layer, Layer)
+        placed = place(layer, now.width, now.height)
+        if placed is not None:
+            boxes.append((placed.left, placed.top, placed.right, placed.bottom))
+    return _apart(boxes)
+
+
+def _changed_layers(before: tuple[Entry, ...], now: tuple[Entry, ...]) -> Iterable[Entry]:
+    """Of both; those that stay where they are in the order do not count."""
+    if len(before) == len(now):
+        for a, b in zip(before, now, strict=True):
+            if a.key != b.key:
+                yield from (a, b)
+        return
+    first = 0
+    while first < min(len(before), len(now)) and before[first].key == now[first].key:
+        first += 1
+    last = 0
+    while last < min(len(before), len(now)) - first and before[-1 - last].key == now[-1 - last].key:
+        last += 1
+    yield from before[first : len(before) - last]
+    yield from now[first : len(now) - last]
+
+
+def _apart(boxes: list[Box]) -> list[Box]:
+    """Boxes that overlap become one, and so do all if they are many."""
+    done: list[Box] = []
+    for box in boxes:
+        while True:
+            other = next((b for b in done if _overlap(box, b)), None)
+            if other is None and len(done) >= MOST:
+                other = done[-1]
+            if other is None:
+                break
+            done.remove(other)
+            box = _union(box, other)
+        done.append(box)
+    return done
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _union(a: Box, b: Box) -> Box:
+    return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])

@@ -1,0 +1,206 @@
+"""The voices of a scene: every node with sound becomes one; its automation is the node's own properties."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, Protocol
+
+from dala.errors import VideoError
+from dala.scene.sound.arrays import ArraySound
+from dala.scene.sound.files import SoundFile, has_sound
+from dala.scene.sound.gains import Level
+from dala.scene.sound.mixer import Mixer
+from dala.scene.sound.sounds import RATE, Sound, Waves, cut
+from dala.scene.sound.voice import Gain, Voice
+from dala.scene.sources.timemap import TimeMap
+from dala.video.places import place_of
+
+MEDIA = {
+    "video": "stream",
+    "audio": "source",
+    "scene": "scene",
+}  # where a type of node has its sound
+
+
+class SoundNode(Protocol):
+    """What is needed of a node."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def props(self) -> Mapping[str, Any]: ...
+
+
+class Described(Protocol):
+    """What is needed of a description."""
+
+    @property
+    def nodes(self) -> Mapping[int, Any]: ...
+    @property
+    def version(self) -> int: ...
+    def value(self, node: Any, name: str, time: Fraction) -> Any: ...
+
+
+class SceneLike(Protocol):
+    """What is needed of a scene."""
+
+    def describe(self) -> Any: ...
+
+
+class SceneSound:
+    """A scene's sound; nodes that come, go or change are heard from the next block on.
+
+    It is a sound itself: that of a scene within another.
+    """
+
+    length: int | None = None
+
+    def __init__(self, scene: SceneLike, *, limiter: bool = True) -> None:
+        self._scene = scene
+        self._limiter = limiter
+        self._sounds: dict[int, tuple[Any, Sound | None]] = {}
+        self._mixer: tuple[int, Mixer] | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def mixer(self) -> Mixer:
+        """The mixer of the scene as it is now."""
+        description = self._scene.describe()
+        with self._lock:
+            if self._mixer is None or self._mixer[0] != description.version:
+                voices = voices_of(description, self._sound_of)
+                self._mixer = description.version, Mixer(voices, limiter=self._limiter)
+                self._forget(description.nodes)
+            return self._mixer[1]
+
+    def mix(self, begin: int, end: int) -> Waves:
+        """Samples of the scene at 48 kHz."""
+        return self.mixer.mix(begin, end)
+
+    def samples(self, begin: int, end: int) -> Waves:
+        """The same, for a scene around it; before 0 there is silence."""
+        first = min(max(begin, 0), end)
+        waves = self.mix(first, max(end, first))
+        if first == begin:
+            return waves
+        return cut(waves, begin, end, first)
+
+    def close(self) -> None:
+        """Close all files. Twice does nothing."""
+        with self._lock:
+            self._mixer = None
+            for _, sound in self._sounds.values():
+                if sound is not None:
+                    sound.close()
+            self._sounds.clear()
+
+    def _sound_of(self, node: SoundNode) -> Sound | None:
+        media = node.props[MEDIA[node.type]]
+        known = self._sounds.get(node.id)
+        if known is not None and known[0] == media:
+            return known[1]
+        sound = open_sound(getattr(media, "of", media), required=node.type == "audio")
+        self._sounds[node.id] = media, sound
+        return sound
+
+    def _forget(self, nodes: Mapping[int, Any]) -> None:
+        for number in [n for n in self._sounds if n not in nodes]:
+            _, sound = self._sounds.pop(number)
+            if sound is not None:
+                sound.close()
+
+
+def open_sound(media: Any, *, required: bool = False) -> Sound | None:
+    """The sound of what a node shows or plays; None where it has none."""
+    if hasattr(media, "describe") and hasattr(media, "render"):
+        return SceneSound(media, limiter=False)
+    if hasattr(media, "samples") and hasattr(media, "length"):
+        given: Sound = media
+        return given
+    if isinstance(media, str | os.PathLike):
+        place = place_of(media)
+        is_file = place.where == "file" and os.path.isfile(place.url.removeprefix("file:"))
+        if is_file and (required or has_sound(place.url.removeprefix("file:"))):
+            return SoundFile(place.url.removeprefix("file:"))
+        if required:
+            raise VideoError(f"{place.name}: expected a file with sound")
+        return None
+    if required:
+        samples, rate = media if isinstance(media, tuple) and len(media) == 2 else (media, RATE)
+        return ArraySound(samples, rate)
+    return None
+
+
+def voices_of(description: Described, sound_of: Callable[[Any], Sound | None]) -> list[Voice]:
+    """A voice for every node that has a sound, in the order of the nodes."""
+    voices = []
+    for node in description.nodes.values():
+        if node.type not in MEDIA or (_is_never_heard(description, node)):
+            continue
+        sound = sound_of(node)
+        if sound is not None:
+            voices.append(_voice(description, node, sound))
+    return voices
+
+
+def _is_never_heard(description: Described, node: Any) -> bool:
+    moves = _animated(description, node)
+    return bool(node.props["mute"]) and "mute" not in moves
+
+
+def _voice(description: Described, node: Any, sound: Sound) -> Voice:
+    props = node.props
+    return Voice(
+        sound,
+        start=props["start"] or Fraction(0),
+        end=props["end"],
+        times=times_of(props, sound),
+        gain=Gain(
+            volume=_volume(description, node),
+            pan=_level(description, node, "pan"),
+            fade_in=props["fade_in_ms"],
+            fade_out=props["fade_out_ms"],
+        ),
+        duck=float(props["duck"]),
+        name=str(props.get("name") or node.id),
+    )
+
+
+def times_of(props: Mapping[str, Any], sound: Sound) -> TimeMap:
+    """The part of its source that a node plays, and how fast."""
+    start, end = props["source_start"], props["source_end"]
+    length = None if sound.length is None else Fraction(sound.length, RATE)
+    if props["loop"] and end is None:
+        end = length
+    loop = bool(props["loop"]) and end is not None and end > start
+    return TimeMap(start, end, Fraction(repr(props["speed"])), loop)
+
+
+def _animated(description: Described, node: Any) -> set[str]:
+    tracks = getattr(description, "tracks", {})
+    return {target.name for target, _ in tracks.get(node.id, ())}
+
+
+def _level(description: Described, node: Any, name: str) -> Level:
+    if name not in _animated(description, node):
+        return float(node.props[name])
+    return lambda time: float(description.value(node, name, time))
+
+
+def _volume(description: Described, node: Any) -> Level:
+    """Its volume, 0 while it is mute."""
+    volume = _level(description, node, "volume")
+    if "mute" not in _animated(description, node):
+        return volume
+
+    def heard(time: Fraction) -> float:
+        if description.value(node, "mute", time):
+            return 0.0
+        return volume(time) if callable(volume) else volume
+
+    return heard
