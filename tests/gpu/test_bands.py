@@ -5,10 +5,9 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import mmap
-import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searching import examples
 from several_threads import use_threads
+from streams import DRAWN, Writer, apply_to, new_canvas
 
 import dala
 from dala.backends.cpu.llvm import jit
@@ -26,76 +26,11 @@ from dala.backends.cpu.llvm.jit import detect_host
 from dala.backends.cpu.run.pool import pool
 from dala.backends.cpu.run.pool_code import ACTIVE
 from dala.gpu import Recorder, command
-from dala.gpu.canvas import Canvas, Outcome
 from dala.gpu.raster import layout, painter
 from dala.gpu.raster import rows as row_words
 from dala.gpu.raster.code import code
 
 THREADS = 4
-UNKNOWN = 99  # a picture that nobody has loaded
-
-
-# -- streams of commands -----------------------------------------------------------------------------
-
-
-class Writer:
-    """Random commands of every kind: a seed's first n are always the same, so that fewer can be tried."""
-
-    def __init__(self, seed: int) -> None:
-        self.rng = random.Random(seed)
-
-    def stream(self, count: int) -> bytes:
-        return b"".join(self.command(0) for _ in range(count))
-
-    def command(self, depth: int) -> bytes:
-        kind = self.rng.random()
-        if kind < 0.06 and depth < 3:
-            return command.encode_batch(
-                [self.command(depth + 1) for _ in range(self.rng.randrange(5))]
-            )
-        if kind < 0.12:
-            return self.for_python()
-        return self.draw(self.rng.choice(list(DRAWN)))
-
-    def draw(self, name: str) -> bytes:
-        encode: Callable[..., bytes] = getattr(command, f"encode_{name}")
-        return encode(*[getattr(self, FIELDS[letter])() for letter in DRAWN[name]])
-
-    def for_python(self) -> bytes:
-        """What machine code stops at."""
-        side = self.rng.randrange(1, 60), self.rng.randrange(1, 60)
-        return self.rng.choice([
-            command.encode_present(),
-            command.encode_resize(*side),
-            command.encode_read_pixels(*side, *side),
-            command.encode_remove_sprite(self.picture()),
-            command.encode_blit(UNKNOWN, 0, 0),
-        ])  # fmt: skip
-
-    def place(self) -> int:
-        return self.rng.randrange(-(2**31), 2**31) if self.rng.random() < 0.1 else self.near()
-
-    def near(self) -> int:
-        return self.rng.randrange(-40, 230)
-
-    def length(self) -> int:
-        return self.rng.randrange(2**32) if self.rng.random() < 0.1 else self.rng.randrange(120)
-
-    def picture(self) -> int:
-        return self.rng.choice([1, 1, 2, 2, 3, 3, UNKNOWN])
-
-    def color(self) -> tuple[int, ...]:
-        alpha = self.rng.choice([0, 1, 90, 128, 254, 255, 255, self.rng.randrange(256)])
-        return (*self.rng.randbytes(3), alpha)
-
-
-FIELDS = {"p": "place", "l": "length", "i": "picture", "c": "color"}
-DRAWN = {
-    "clear": "c", "fill_rect": "llllc", "draw_line": "ppppc", "draw_circle": "pplc",
-    "fill_circle": "pplc", "draw_triangle": "ppppppc", "fill_triangle": "ppppppc",
-    "draw_round_rect": "lllllc", "fill_round_rect": "lllllc", "set_clip": "llll",
-    "reset_clip": "", "blit": "ipp", "draw_image": "ippll",
-}  # fmt: skip
 
 
 @contextmanager
@@ -106,44 +41,6 @@ def in_bands(rows: int | None) -> Iterator[None]:
         if rows is not None:
             patch.setattr(painter, "band_rows", lambda *_: rows)
         yield
-
-
-def pictures() -> list[np.ndarray]:
-    rng = np.random.default_rng(6)
-    made = [
-        rng.integers(0, 256, (h, w, 4), dtype=np.uint8) for w, h in ((21, 19), (5, 40), (70, 3))
-    ]
-    made[0][..., 3] = 255
-    made[1][..., 3] = np.where(made[1][..., 3] < 128, 0, 255)
-    return made
-
-
-PICTURES = pictures()
-
-
-def new_canvas(width: int, height: int, *, replace: bool = False) -> Canvas:
-    canvas = Canvas(width, height, replace=replace, shaders=None)
-    for number, pixels in enumerate(PICTURES, 1):
-        canvas.sprites.load(number, pixels)
-        canvas.images.load(number, pixels)
-    return canvas
-
-
-def apply_to(canvas: Canvas, data: bytes) -> tuple[object, ...]:
-    """All that can be seen afterwards."""
-    outcome = Outcome()
-    canvas.apply(data, outcome)
-    clip = [canvas._get(word) for word in range(layout.CLIPPED, layout.HALVES, 8)]
-    return (
-        canvas.size,
-        canvas.frames,
-        canvas._get(layout.STALE),
-        clip if canvas._get(layout.CLIPPED) else None,
-        [pixels.tobytes() for pixels in outcome.reads],
-        [str(error) for error in outcome.errors],
-        canvas.front.host().array.tobytes(),
-        canvas.read(0, 0, *canvas.size).tobytes(),
-    )
 
 
 @settings(max_examples=examples(300), deadline=None)

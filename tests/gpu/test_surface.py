@@ -39,8 +39,15 @@ from dala.gpu.raster import rows
 RED, GREEN, BLUE = [255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255]
 
 
+@pytest.fixture(params=["cpu", pytest.param("webgpu", marks=pytest.mark.webgpu)])
+def surface(request: pytest.FixtureRequest) -> Iterator[Surface]:
+    """One that the CPU draws, and one that a GPU draws."""
+    with gpu.create_surface(40, 30, device=request.param) as made:
+        yield made
+
+
 @pytest.fixture
-def surface() -> Iterator[Surface]:
+def cpu_surface() -> Iterator[Surface]:
     with gpu.create_surface(40, 30, device="cpu") as made:
         yield made
 
@@ -366,13 +373,13 @@ def test_a_hundred_thousand_errors_are_told_soon(
     assert shown(surface, 0, 0) == RED
 
 
-def test_computing_on_the_cpu_is_refused(surface: Surface) -> None:
-    assert surface.supports_compute is gpu.supports_compute(surface) is False
+def test_computing_on_the_cpu_is_refused(cpu_surface: Surface) -> None:
+    assert cpu_surface.supports_compute is gpu.supports_compute(cpu_surface) is False
     for call in (
-        lambda: surface.dispatch_compute("fn"),
-        lambda: surface.load_shader("a", "b"),
-        lambda: surface.set_uniform("a", b""),
-        lambda: surface.submit(command.encode_set_uniform("a", b"")),
+        lambda: cpu_surface.dispatch_compute("fn"),
+        lambda: cpu_surface.load_shader("a", "b"),
+        lambda: cpu_surface.set_uniform("a", b""),
+        lambda: cpu_surface.submit(command.encode_set_uniform("a", b"")),
     ):
         with pytest.raises(UnsupportedError, match="compute shaders need a GPU"):
             call()
@@ -462,23 +469,23 @@ def test_a_forgotten_surface_is_collected() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_process_is_told(surface: Surface) -> None:
-    surface.clear("red")
-    surface.present().wait()
+def test_a_forked_process_is_told(cpu_surface: Surface) -> None:
+    cpu_surface.clear("red")
+    cpu_surface.present().wait()
     under_way = Receipt(2)  # nobody in the other process will settle it
     child = os.fork()
     if child == 0:
         refused = 0
-        assert surface.get_pixels()[:4] == bytes(RED)
-        surface._last = under_way
-        for call in (surface.present, surface.get_pixels, under_way.wait):
+        assert cpu_surface.get_pixels()[:4] == bytes(RED)
+        cpu_surface._last = under_way
+        for call in (cpu_surface.present, cpu_surface.get_pixels, under_way.wait):
             try:
                 call()
             except SurfaceError as error:
                 refused += "forked" in str(error)
         os._exit(0 if refused == 3 else 2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    surface.present().wait()
+    cpu_surface.present().wait()
 
 
 # -- much, and from everywhere ---------------------------------------------------------------------

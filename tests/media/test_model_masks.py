@@ -95,7 +95,7 @@ def test_frames_are_steadied_and_every_pipeline_begins_anew() -> None:
         def __getattr__(self, name: str) -> object:
             return getattr(network, name)
 
-        def run(self, *arrays: Array) -> tuple[Array, ...]:
+        def run_on(self, *tensor: object) -> tuple[Array, ...]:
             return (np.full((1, 256, 256, 1), next(answers), np.float32),)
 
     network, model.network = model.network, Unsteady()  # type: ignore[assignment]

@@ -137,6 +137,10 @@ class Device(ABC):
         self.download(storage, out)
         return out
 
+    def fetch_rows(self, storage: Storage, first: int, end: int) -> Array:
+        """Some of the content, by its first index, as a new host array."""
+        return self.fetch(storage)[first:end]
+
     def fetch_later(self, storage: Storage) -> Callable[[], Array]:
         """A way to the content as it is once the runs that were enqueued before this are done."""
         return functools.partial(self.fetch, storage)

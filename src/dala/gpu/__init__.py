@@ -4,7 +4,8 @@
     command.py    the protocol: encode      decode.py     and decode; opcodes.py its table, many.py arrays
     renderer.py   queue and render thread   receipt.py    what a caller gets for work done later
     canvas.py     frames, clip, batches     atlas.py      sprites and images
-    raster/       spans, compiled           display.py    windows, notebooks, files
+    raster/       spans, compiled           tiles/        the same on a GPU
+    display.py    windows, notebooks, files
     frame.py      one picture               picture_file.py   PNG, JPEG, WebP
     window.py     a window                  quad.py       a frame onto it
     glfw_window.py    GLFW's own            undisturbed.py    where no signal and no closing comes
@@ -121,6 +122,9 @@ def create_surface(
     device: str | None = None,
 ) -> Surface:
     """A new surface, transparent at first. ``blend="replace"`` paints without blending.
+
+    ``device="webgpu"`` draws on the GPU, and everything stays there until somebody asks for pixels; without
+    a name the CPU draws, and compute shaders run on the default device if that is a GPU.
 
     >>> from dala import gpu
     >>> surface = gpu.create_surface(320, 200)

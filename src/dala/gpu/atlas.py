@@ -105,7 +105,7 @@ class Place:
 class Picture:
     """Pixels of a sprite or an image; ``pixels`` keeps the memory."""
 
-    pixels: HostArray
+    pixels: object
     address: int
     stride: int
     width: int

@@ -66,12 +66,12 @@ class Canvas:
     def __init__(
         self, width: int, height: int, *, replace: bool, shaders: ShaderSet | None
     ) -> None:
-        self.sprites, self.images = Atlas(), Pictures()
+        self._state = np.zeros(layout.STATE_BYTES // 8, np.int64)
         self.shaders = shaders
         self.device = shaders.device if shaders is not None else None
+        self.sprites, self.images = self._new_pictures()
         self.back = new_frame(width, height, self.device)
-        self.front = new_frame(width, height, self.device)
-        self.front.host_to_paint().array[...] = 0
+        self.front = self._empty_frame()
         self.shown = self.front  # what others may look at
         self.frames = 0
         self._transacting = False
@@ -80,7 +80,6 @@ class Canvas:
             (self.images, layout.IMAGES, layout.IMAGE_COUNT),
         )
         self._told: dict[int, npt.NDArray[np.int64]] = {}  # tables that machine code knows
-        self._state = np.zeros(layout.STATE_BYTES // 8, np.int64)
         self._painter = Painter(self._state)
         self._ink: Ink | None = None  # made when it is first drawn
         self._set(layout.COPIED, layout.PLAIN_BYTES)
@@ -90,6 +89,19 @@ class Canvas:
         self._set(layout.HALVES, int(self._halves.ctypes.data))
         self._set(layout.STALE, 1)
         self._point()
+
+    def _new_pictures(self) -> tuple[Pictures, Pictures]:
+        """For sprites and for images."""
+        return Atlas(), Pictures()
+
+    def _new_ink(self) -> Ink:
+        self._painter.use_ink(self.size[0])
+        return Ink(self._state)
+
+    def _empty_frame(self) -> Frame:
+        frame = new_frame(*self.size, self.device)
+        frame.host_to_paint().array[...] = 0
+        return frame
 
     @property
     def size(self) -> tuple[int, int]:
@@ -192,8 +204,7 @@ class Canvas:
 
     def _provide(self, data: bytes, at: int, outcome: Outcome) -> bool:
         if self._ink is None:
-            self._painter.use_ink(self.size[0])
-            self._ink = Ink(self._state)
+            self._ink = self._new_ink()
             return True
         if self._ink.provide(self.size, data[at]):
             return True
@@ -313,14 +324,18 @@ class Canvas:
             self._ink.forget_layers()
         self._refresh()
         fresh = new_frame(width, height, self.device)
-        target, source = fresh.host_to_paint().array, self.back.host().array
-        target[...] = 0
-        h, w = min(height, self.size[1]), min(width, self.size[0])
-        target[:h, :w] = source[:h, :w]
+        self._copy_corner(self.back, fresh)
         self.back = fresh
         self._point()
         if opened:
             raise SurfaceError(f"resize: still pushed, and popped now: {', '.join(opened)}")
+
+    def _copy_corner(self, source: Frame, target: Frame) -> None:
+        """As much as both have; transparent elsewhere."""
+        pixels, new = source.host().array, target.host_to_paint().array
+        new[...] = 0
+        h, w = min(new.shape[0], pixels.shape[0]), min(new.shape[1], pixels.shape[1])
+        new[:h, :w] = pixels[:h, :w]
 
     def release(self) -> None:
         """Keep the frame that is shown and nothing else: there will be no more commands."""
@@ -353,7 +368,7 @@ class Canvas:
         """A region, as it is drawn so far; transparent where there is no surface."""
         result = np.zeros((h, w, 4), np.uint8)
         source = self.front if self._get(layout.STALE) else self.back
-        part = source.host().array[y : y + h, x : x + w]
+        part = source.rows(y, y + h)[:, x : x + w]
         result[: part.shape[0], : part.shape[1]] = part
         return result
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dala.backends.base import Device
 from dala.gpu import command
-from dala.gpu.canvas import no_compute
+from dala.gpu.canvas import Canvas, no_compute
 from dala.gpu.command import Data
 from dala.gpu.drawing import Drawing
 
@@ -25,6 +25,17 @@ def shaders_of(device: Device) -> ShaderSet | None:
 
     assert isinstance(device, WebGpuDevice)
     return ShaderSet(device)
+
+
+def canvas_on(device: Device, width: int, height: int, *, replace: bool, named: bool) -> Canvas:
+    """Where a surface's pixels are painted: by the CPU, unless the surface ``named`` a GPU. (So it is until
+    drawing was measured on real ones; shaders and kernels run on the default device in any case.)"""
+    shaders = shaders_of(device)
+    if shaders is None or not named:
+        return Canvas(width, height, replace=replace, shaders=shaders)
+    from dala.gpu.tiles.canvas import TileCanvas
+
+    return TileCanvas(width, height, replace=replace, shaders=shaders)
 
 
 class Computing(Drawing):

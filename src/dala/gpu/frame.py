@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from typing import Any, Literal
 
+import numpy.typing as npt
+
 from dala import forking
 from dala.backends.base import Device, Storage
 from dala.backends.host import HostArray, spare
@@ -46,6 +48,22 @@ class Frame:
     def only_on_gpu(self) -> bool:
         """Whether main memory has an older content, or none."""
         return self._newest == "gpu"
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the GPU has the newest content."""
+        return self._newest != "host"
+
+    def rows(self, first: int, end: int) -> npt.NDArray[Any]:
+        """Rows of the content, to read; from a GPU no others are fetched."""
+        height = self.type.shape[0]
+        first, end = min(first, height), min(end, height)
+        with self._lock:
+            few = self._newest == "gpu" and 0 < end - first < height
+            if few:
+                assert self.device is not None and self._gpu is not None
+                return self.device.fetch_rows(self._gpu, first, end)
+        return self.host().array[first:end]
 
     def host(self) -> HostArray:
         """The content in main memory."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
+from dala.backends.cpu.llvm.jit import Module
 from dala.errors import ParameterError, SurfaceError
 from dala.gpu.frame import Frame, new_frame
 from dala.gpu.opcodes import Op
@@ -24,18 +27,23 @@ class Ink:
         self._state = state
         self._arena = np.empty(0, np.uint8)
         self._circle = circle_table()  # held: machine code reads it
-        self._code = [shapes_code()]
+        self._code: list[Module] = []
         self._layers: list[tuple[Frame, npt.NDArray[np.uint8]]] = []
         self._table = np.zeros((layout.MAX_LAYERS, layout.LAYER_RECORD // 8), np.int64)
         at = layout.MATRIX // 8
         state[at : at + 6].view(np.float64)[:] = _IDENTITY
         self._set(layout.CIRCLE, int(self._circle.ctypes.data))
         self._set(layout.LAYER_TABLE, int(self._table.ctypes.data))
-        self._set(layout.FORESEE_INK, self._code[0].address("foresee_ink"))
-        self._set(layout.DRAW_INK, self._code[0].address("draw_ink"))
-        self._set(layout.SURVEY_INK, self._code[0].address("survey_ink"))
+        self._load_shapes()
         self._set(layout.COPIED, layout.STATE_BYTES)
         self._make_arena(ARENA_BYTES)
+
+    def _load_shapes(self) -> None:
+        code = shapes_code()
+        self._code.append(code)
+        self._set(layout.FORESEE_INK, code.address("foresee_ink"))
+        self._set(layout.DRAW_INK, code.address("draw_ink"))
+        self._set(layout.SURVEY_INK, code.address("survey_ink"))
 
     def _set(self, word: int, value: int) -> None:
         self._state[word // 8] = value
@@ -108,23 +116,27 @@ class Ink:
 
     def _make_arena(self, size: int) -> None:
         self._arena = np.empty(size, np.uint8)
+        self._point_to_arena()
+
+    def _point_to_arena(self) -> None:
         self._set(layout.ARENA, int(self._arena.ctypes.data))
-        self._set(layout.ARENA_BYTES, size)
+        self._set(layout.ARENA_BYTES, self._arena.size)
 
     # -- layers ------------------------------------------------------------------------------------
 
     def _add_layer(self, width: int, height: int) -> None:
         count = len(self._layers)
         if count == layout.MAX_LAYERS:
-            self._lose(layout.LOST_LAYERS)
-            raise SurfaceError(
-                f"push_layer: more than {layout.MAX_LAYERS} layers are open; pop them"
-            )
+            raise self._too_many_layers()
         frame = new_frame(width, height, None)
         mask = np.empty(width * height + layout.ROOM * 4, np.uint8)
         self._layers.append((frame, mask))
         self._table[count] = frame.host_to_paint().address, int(mask.ctypes.data)
         self._set(layout.LAYER_ROOM, count + 1)
+
+    def _too_many_layers(self) -> SurfaceError:
+        self._lose(layout.LOST_LAYERS)
+        return SurfaceError(f"push_layer: more than {layout.MAX_LAYERS} layers are open; pop them")
 
     def point(self, back: int) -> None:
         """Tell machine code where to paint: on the frame, or on the layer that is open."""
@@ -147,7 +159,7 @@ class Ink:
 
     # -- all or nothing ----------------------------------------------------------------------------
 
-    def begin(self) -> list[tuple[Frame, npt.NDArray[np.uint8]]]:
+    def begin(self) -> Any:
         """Copies of the layers that are open, for ``rollback``."""
         kept = []
         for frame, mask in self._layers[: self.depth]:
@@ -156,14 +168,13 @@ class Ink:
             kept.append((copy, mask.copy()))
         return kept
 
-    def rollback(self, kept: list[tuple[Frame, npt.NDArray[np.uint8]]]) -> None:
+    def rollback(self, kept: Any) -> None:
         """Layers as they were, and no others; the rest of the state is put back by the canvas."""
         self._layers = list(kept)
         for number, (frame, mask) in enumerate(kept):
             self._table[number] = frame.host_to_paint().address, int(mask.ctypes.data)
         self._set(layout.LAYER_ROOM, len(self._layers))
-        self._set(layout.ARENA, int(self._arena.ctypes.data))
-        self._set(layout.ARENA_BYTES, self._arena.size)
+        self._point_to_arena()
         if len(self._code) > 1:
             self._set(layout.PAINT_INK, self._code[1].address("paint_ink"))
             self._set(layout.LAYER_INK, self._code[1].address("paint_layer"))

@@ -102,7 +102,7 @@ class Picture:
 
     def _show(self, frame: Frame, number: int) -> None:
         if number != self._number:
-            if frame.only_on_gpu and self._shared:
+            if frame.on_gpu and self._shared:
                 self._bind_memory(frame)
             else:
                 self._upload(frame)

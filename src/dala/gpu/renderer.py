@@ -20,7 +20,6 @@ import weakref
 from collections import deque
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
 
 from dala import leaving
 from dala.backends.base import Storage
@@ -29,9 +28,6 @@ from dala.errors import SurfaceDestroyedError, SurfaceError
 from dala.gpu.canvas import KEPT_ERRORS, Canvas, Outcome
 from dala.gpu.receipt import Receipt
 from dala.gpu.report import Reporter
-
-if TYPE_CHECKING:
-    from dala.gpu.shaders import ShaderSet
 
 GATHERED = 1024  # single commands that are put into the queue together
 GATHERED_BYTES = 4096  # and one that is longer is not kept waiting
@@ -57,10 +53,8 @@ class Work:
 class Renderer:
     """One surface's canvas, its queue and its thread."""
 
-    def __init__(
-        self, width: int, height: int, *, replace: bool, shaders: ShaderSet | None, name: str
-    ) -> None:
-        self.canvas = Canvas(width, height, replace=replace, shaders=shaders)
+    def __init__(self, canvas: Canvas, name: str) -> None:
+        self.canvas = canvas
         self.name = name
         self.pending: list[bytes] = []  # append is atomic; taken from the front under the lock
         self.closed = False

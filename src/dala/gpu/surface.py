@@ -24,7 +24,7 @@ from dala.errors import ArgumentError, ParameterError, ShapeError, SurfaceDestro
 from dala.gpu import command
 from dala.gpu.canvas import no_compute
 from dala.gpu.check import check_commands
-from dala.gpu.computing import Computing, shaders_of
+from dala.gpu.computing import Computing, canvas_on
 from dala.gpu.decode import as_bytes
 from dala.gpu.display import Frame, Handler, show_surface
 from dala.gpu.drawing import Recorder
@@ -81,12 +81,10 @@ class Surface(Computing, Closing):
             raise ParameterError(f"create_surface: blend is 'over' or 'replace', got {blend!r}")
         self.device: Device = default_engine().device if device is None else find_device(device)
         self._size = (int(width), int(height))
-        self._renderer = Renderer(
-            *self._size,
-            replace=blend == "replace",
-            shaders=shaders_of(self.device),
-            name=f"dala-surface-{next(_numbers)}",
+        canvas = canvas_on(
+            self.device, *self._size, replace=blend == "replace", named=device is not None
         )
+        self._renderer = Renderer(canvas, f"dala-surface-{next(_numbers)}")
         super().__init__(self._renderer.record)
         self._last: Receipt | None = None  # of the newest present
         self._keys: set[str] = set()

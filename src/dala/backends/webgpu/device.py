@@ -141,6 +141,21 @@ class WebGpuDevice(OpenGpu):
         """The content as a new array; a large one is the mapped memory itself, without a copy."""
         return self.fetch_later(storage)()
 
+    def fetch_rows(self, storage: Storage, first: int, end: int) -> Array:
+        """Some of the content, by its first index: no more is fetched, where rows are whole words."""
+        assert isinstance(storage, GpuArray)
+        type_ = storage.type
+        row = type_.nbytes // type_.shape[0]
+        if row % 4:
+            return super().fetch_rows(storage, first, end)
+        self.check_process()
+        with mapped(f"reading an array of {type_.shape} {type_.dtype}", device=self):
+            size = (end - first) * row
+            reading = self.staging.begin_read_part(storage.memory.buffer, first * row, size)
+            out = np.empty((end - first, *type_.shape[1:]), type_.dtype.numpy)
+            self.staging.finish_read(reading, out)
+            return out
+
     def fetch_later(self, storage: Storage) -> Callable[[], Array]:
         assert isinstance(storage, GpuArray)
         self.check_process()

@@ -76,11 +76,11 @@ class Queue:
             self.submit_recorded()
             self._gpu_queue.submit([encoder.finish()])
 
-    def write_buffer(self, buffer: Any, data: Any) -> None:
-        """Write data to the beginning of a buffer, after the runs so far."""
+    def write_buffer(self, buffer: Any, data: Any, at: int = 0) -> None:
+        """Write data to a buffer, after the runs so far."""
         with self.lock:
             self.submit_recorded()
-            self._gpu_queue.write_buffer(buffer, 0, data)
+            self._gpu_queue.write_buffer(buffer, at, data)
 
     # -- what nobody comes for -----------------------------------------------------------------
 

@@ -50,17 +50,17 @@ class StagingRing:
 
     # -- in ------------------------------------------------------------------------------------
 
-    def upload(self, memory: Memory, data: Array) -> None:
-        """Queue a copy of host data; the host array may change as soon as this returns."""
+    def upload(self, memory: Memory, data: Array, at: int = 0) -> None:
+        """Queue a copy of host data, to byte ``at``; the host array may change as soon as this returns."""
         source = data.reshape(-1).view(np.uint8)
         if source.nbytes <= SMALL:
-            self.queue.write_buffer(memory.buffer, _padded(source))
+            self.queue.write_buffer(memory.buffer, _padded(source), at)
             return
         for start in range(0, source.nbytes, MOST):
             piece = source[start : start + MOST]
             staging = self._mapped_for_writing(piece.nbytes)
             copy_bytes(self._bytes_in(staging, piece.nbytes), piece)
-            self._send(staging, memory, start, piece.nbytes)
+            self._send(staging, memory, at + start, piece.nbytes)
 
     def fill(self, memory: Memory, type_: ArrayType, write: Callable[[Array], None]) -> None:
         """Queue a copy of what ``write`` writes into the array that it is given."""

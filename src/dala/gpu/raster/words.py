@@ -157,6 +157,26 @@ store_f64 = Word(
 )
 
 
+def _store_f32(address: int, value: float) -> int:
+    ctypes.c_float.from_address(address).value = value
+    return 0
+
+
+store_f32 = Word(
+    "store_f32",
+    lambda: (
+        """define internal i64 @store_f32(i64 %address, double %value) alwaysinline {
+  %p = inttoptr i64 %address to ptr
+  %v = fptrunc double %value to float
+  store float %v, ptr %p, align 1
+  ret i64 0
+}"""
+    ),
+    _store_f32,
+    floats=(1,),
+)
+
+
 def _unary(name: str, intrinsic: str, meaning: Any) -> FloatWord:
     text = f"""declare double @llvm.{intrinsic}.f64(double)
 

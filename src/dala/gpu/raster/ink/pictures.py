@@ -88,9 +88,15 @@ def user_y(p: int, u: float, v: float) -> float:
 
 def draw_ink_picture(s: int, picture: int, p: int) -> None:
     """Its four sides, filled with it."""
+    fill_own(s, load64(s + EDGES), picture_edges(s, picture, p), PICTURE, p, picture, 0)
+
+
+def picture_edges(s: int, picture: int, p: int) -> int:
+    """A picture's four sides; where they end."""
+    edges = load64(s + EDGES)
     w, h = crop_width(picture, p), crop_height(picture, p)
     if w <= 0 or h <= 0:
-        return
+        return edges
     wide, high = w * per_pixel(p, w), h * per_pixel(p, h)
     left, top = -load_f32(p + ANCHOR_X) * wide, -load_f32(p + ANCHOR_Y) * high
     right, bottom = left + wide, top + high
@@ -107,13 +113,11 @@ def draw_ink_picture(s: int, picture: int, p: int) -> None:
         min(min(a, b), min(c, d)) >= load64(s + BOTTOM) * 1.0
         or max(max(a, b), max(c, d)) <= load64(s + TOP) * 1.0
     ):
-        return
-    edges = load64(s + EDGES)
+        return edges
     end = emit_user(s, edges, x0, y0, x1, y1)
     end = emit_user(s, end, x1, y1, x2, y2)
     end = emit_user(s, end, x2, y2, x3, y3)
-    end = emit_user(s, end, x3, y3, x0, y0)
-    fill_own(s, edges, end, PICTURE, p, picture, 0)
+    return emit_user(s, end, x3, y3, x0, y0)
 
 
 def place_picture(s: int, p: int, place: int, picture: int) -> int:

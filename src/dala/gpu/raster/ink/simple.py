@@ -65,6 +65,11 @@ def stroke_circle(s: int, p: int) -> None:
 
 def stroke_line(s: int, p: int) -> None:
     """Two points, a width, a cap, a colour."""
+    fill_own(s, load64(s + EDGES), line_edges(s, p), COLOR, 0, 0, load_u32(p + 21))
+
+
+def line_edges(s: int, p: int) -> int:
+    """A line's edges; where they end."""
     edges = load64(s + EDGES)
     x0, y0, x1, y1 = load_f32(p), load_f32(p + 4), load_f32(p + 8), load_f32(p + 12)
     half = load_f32(p + 16) * 0.5
@@ -74,12 +79,11 @@ def stroke_line(s: int, p: int) -> None:
         half * 1.5 * (magnitude(load_f64(s + MATRIX + 8)) + magnitude(load_f64(s + MATRIX + 24)))
     )
     if min(a, b) - reach >= load64(s + BOTTOM) * 1.0 or max(a, b) + reach <= load64(s + TOP) * 1.0:
-        return
+        return edges
     store_f64(s + HALF_WIDTH, half)
     if load8(p + 20) == 1:
         arc_step(s)
-    end = cap_line(s, edges, x0, y0, x1, y1, load8(p + 20))
-    fill_own(s, edges, end, COLOR, 0, 0, load_u32(p + 21))
+    return cap_line(s, edges, x0, y0, x1, y1, load8(p + 20))
 
 
 def corners(radius: float) -> int:

@@ -1,0 +1,428 @@
+"""Commands of ink → primitives, for a GPU.
+
+Functions of the rasteriser's language (raster/language.py), compiled when ink is first drawn. Geometry is
+the CPU's own: paths and strokes were made into edges when they were foreseen (raster/ink/paths.py), lines
+and pictures are made here; a shader sums up their areas. Ellipses are too many edges to send: the shader
+makes those itself.
+"""
+
+from __future__ import annotations
+
+from dala.gpu.opcodes import Op
+from dala.gpu.raster.ink.cells import COLOR
+from dala.gpu.raster.ink.edges import (
+    AREA_BOTTOM,
+    AREA_LEFT,
+    AREA_RIGHT,
+    AREA_TOP,
+    EDGE_BYTES,
+    UNIT,
+    measure,
+    to_x,
+    to_y,
+)
+from dala.gpu.raster.ink.layers import (
+    LAYER_CLIP,
+    LAYER_RULE,
+    close_layer,
+    open_entry,
+    open_layer,
+    push_transform,
+)
+from dala.gpu.raster.ink.paths import (
+    COUNT,
+    HEAD_BYTES,
+    REC_BOTTOM,
+    REC_LEFT,
+    REC_RIGHT,
+    REC_SHADES,
+    REC_TOP,
+    SIZE,
+)
+from dala.gpu.raster.ink.pictures import ink_picture, picture_edges
+from dala.gpu.raster.ink.shades import COLOR_AT, PICTURE
+from dala.gpu.raster.ink.simple import FINEST, TURN, add_ellipse, corners, line_edges
+from dala.gpu.raster.ink.walk import leave_transform, paint_of_stroke
+from dala.gpu.raster.layout import (
+    ARENA,
+    ARENA_AT,
+    BOTTOM,
+    CIRCLE,
+    EDGES,
+    LAYERS,
+    LEFT,
+    LOST_LAYERS,
+    MATRIX,
+    MODE,
+    OPACITY,
+    REPLACE,
+    RIGHT,
+    TOP,
+)
+from dala.gpu.raster.words import (
+    copy_bytes,
+    floor,
+    load8,
+    load64,
+    load_f32,
+    load_f64,
+    load_s32,
+    load_u32,
+    magnitude,
+    square_root,
+    store32,
+    store64,
+    store_f32,
+    udiv,
+)
+from dala.gpu.tiles import layout
+from dala.gpu.tiles.gather import find_within, put_clipped, put_primitive
+from dala.gpu.tiles.layout import (
+    BUCKETS,
+    DATA,
+    DATA_AT,
+    DATA_END,
+    ELLIPSE,
+    EVENODD,
+    INKED,
+    MASKED,
+    PAINT_SHIFT,
+    POP,
+    PRIM_OWN,
+    PRIMS_AT,
+    PUSH,
+    REPLACES,
+    TILE,
+    WANTED,
+    WITHIN_BOTTOM,
+    WITHIN_LEFT,
+    WITHIN_RIGHT,
+    WITHIN_TOP,
+)
+from dala.gpu.tiles.paints import PAINT_WORDS, SHADES_WORDS, place_paint
+
+EDGE_LISTS = layout.EDGES
+NEAR = 500_000.0  # pixels: what lies within is counted in 32 bits, in 1/512 pixel
+FEW = 64  # edges that every tile looks at; more are sorted by rows of tiles
+
+
+def gather_ink(g: int, s: int, command: int) -> int:
+    """One command; 0 if there is no room for its data."""
+    op, p = load8(command), command + 1
+    if op == Op.FILL_ELLIPSE:
+        return add_filled_ellipse(g, s, p)
+    if op == Op.STROKE_CIRCLE:
+        return add_ring(g, s, p)
+    if op == Op.STROKE_LINE:
+        return add_own(g, s, line_edges(s, p), COLOR, 0, 0, load_u32(p + 21))
+    if op == Op.FILL_POLYGON:
+        return add_record(g, s, load8(p + 4), COLOR, 0, load_u32(p + 5))
+    if op == Op.FILL_PATH:
+        return add_record(g, s, load8(p + 4), load8(p + 5), p + 5, load_u32(p + 5 + COLOR_AT))
+    if op == Op.STROKE_PATH:
+        paint = paint_of_stroke(p + 4)
+        return add_record(g, s, 0, load8(paint), paint, load_u32(paint + COLOR_AT))
+    if op == Op.DRAW_SPRITE or op == Op.DRAW_PICTURE:
+        picture = ink_picture(s, op, p)
+        return add_own(g, s, picture_edges(s, picture, p), PICTURE, p, picture, load_u32(p + 40))
+    return change_stack(g, s, op, p)
+
+
+def ink_kind(s: int, shape: int, paint: int, rule: int) -> int:
+    kind = shape | paint << PAINT_SHIFT
+    if load64(s + REPLACE):
+        kind = kind | REPLACES
+    if rule:
+        kind = kind | EVENODD
+    return kind
+
+
+def has_words(g: int, words: int) -> int:
+    if load64(g + DATA_AT) + words <= load64(g + DATA_END):
+        return 1
+    store64(g + WANTED, words)
+    return 0
+
+
+def data_at(g: int) -> int:
+    """The address where data goes next."""
+    return load64(g + DATA) + load64(g + DATA_AT) * 4
+
+
+def take_words(g: int, words: int) -> None:
+    store64(g + DATA_AT, load64(g + DATA_AT) + words)
+
+
+# -- edges -------------------------------------------------------------------------------------------
+
+
+def add_own(g: int, s: int, end: int, kind: int, paint: int, picture: int, pixel: int) -> int:
+    """A shape whose edges were made just now."""
+    edges = load64(s + EDGES)
+    count = udiv(end - edges, EDGE_BYTES)
+    if not has_words(g, count * 4 + PAINT_WORDS):
+        return 0
+    if count > 0:
+        area = load64(s + EDGES) - 64
+        measure(edges, end, area)
+        at = put_clipped(
+            g, s, ink_kind(s, EDGE_LISTS, kind, 0), load64(area + AREA_LEFT),
+            load64(area + AREA_TOP), load64(area + AREA_RIGHT), load64(area + AREA_BOTTOM), pixel,
+        )  # fmt: skip
+        if at:
+            finish(g, s, at, edges, count, kind, paint, picture, 0)
+    return 1
+
+
+def add_record(g: int, s: int, rule: int, kind: int, paint: int, pixel: int) -> int:
+    """A shape whose edges lie in the arena."""
+    record = load64(s + ARENA) + load64(s + ARENA_AT)
+    count = load64(record + COUNT)
+    sorted_words = bucket_words(record, count)
+    if not has_words(g, max(count * 4, sorted_words) + PAINT_WORDS + SHADES_WORDS):
+        return 0
+    store64(s + ARENA_AT, load64(s + ARENA_AT) + load64(record + SIZE))
+    if count > 0:
+        at = put_clipped(
+            g, s, ink_kind(s, EDGE_LISTS, kind, rule), load64(record + REC_LEFT),
+            load64(record + REC_TOP), load64(record + REC_RIGHT), load64(record + REC_BOTTOM), pixel,
+        )  # fmt: skip
+        if at:
+            shades = record + load64(record + REC_SHADES)
+            if sorted_words > 0:
+                add_buckets(g, at, record, count)
+                count = 0
+            finish(g, s, at, record + HEAD_BYTES, count, kind, paint, 0, shades)
+    return 1
+
+
+def finish(
+    g: int,
+    s: int,
+    at: int,
+    edges: int,
+    count: int,
+    kind: int,
+    paint: int,
+    picture: int,
+    shades: int,
+) -> None:
+    """A primitive's own words: edges (unless they are there already), and what it is painted with."""
+    store64(g + INKED, 1)
+    if count > 0:
+        copy_edges(g, at, edges, count)
+    if kind != COLOR:
+        corner = load_u32(at - 12)
+        record = place_paint(
+            s, kind, paint, picture, shades, corner & 0xFFFF, corner >> 16, data_at(g), load64(g + DATA_AT)
+        )  # fmt: skip
+        if record == 0:  # a matrix that cannot be inverted: nothing is painted
+            store64(g + PRIMS_AT, at - PRIM_OWN)
+        store32(at + 12, load64(g + DATA_AT))
+        take_words(g, record)
+
+
+def copy_edges(g: int, at: int, edges: int, count: int) -> None:
+    copy_bytes(data_at(g), edges, count * EDGE_BYTES)
+    store32(at, load64(g + DATA_AT))
+    store32(at + 4, count)
+    take_words(g, count * 4)
+
+
+# -- many edges: lists for rows of tiles -----------------------------------------------------------------
+
+
+def first_tile(y0: int, y1: int) -> int:
+    return min(y0, y1) >> 13
+
+
+def last_tile(y0: int, y1: int) -> int:
+    return (max(y0, y1) - 1) >> 13
+
+
+def bucket_words(record: int, count: int) -> int:
+    """How many words lists for rows of tiles take; 0 if one list for all is as good."""
+    top, bottom = load64(record + REC_TOP), load64(record + REC_BOTTOM)
+    rows = udiv(bottom - 1, TILE) - udiv(top, TILE) + 1
+    if count <= FEW or rows < 3:
+        return 0
+    total, at = 0, record + HEAD_BYTES
+    end = at + count * EDGE_BYTES
+    while at < end:
+        y0, y1 = load_s32(at + 4), load_s32(at + 12)
+        total += last_tile(y0, y1) - first_tile(y0, y1) + 1
+        at += EDGE_BYTES
+    if total > count * 8 + 65536:  # long ones: lists would be larger than is worth it
+        return 0
+    return total * 4 + rows + 1
+
+
+def add_buckets(g: int, prim: int, record: int, count: int) -> None:
+    """A table of where each row's list begins, then the lists."""
+    first = udiv(load64(record + REC_TOP), TILE)
+    rows = udiv(load64(record + REC_BOTTOM) - 1, TILE) - first + 1
+    table, edges = data_at(g), record + HEAD_BYTES
+    end = edges + count * EDGE_BYTES
+    for row in range(rows + 1):
+        store32(table + row * 4, 0)
+    at = edges
+    while at < end:
+        y0, y1 = load_s32(at + 4), load_s32(at + 12)
+        for row in range(first_tile(y0, y1) - first, last_tile(y0, y1) - first + 1):
+            store32(table + row * 4, load_u32(table + row * 4) + 4)
+        at += EDGE_BYTES
+    begin = rows + 1
+    for row in range(rows + 1):  # how many there are → where they begin
+        words = load_u32(table + row * 4)
+        store32(table + row * 4, begin)
+        begin += words
+    at = edges
+    while at < end:
+        y0, y1 = load_s32(at + 4), load_s32(at + 12)
+        for row in range(first_tile(y0, y1) - first, last_tile(y0, y1) - first + 1):
+            place = load_u32(table + row * 4)
+            copy_bytes(table + place * 4, at, EDGE_BYTES)
+            store32(table + row * 4, place + 4)
+        at += EDGE_BYTES
+    for i in range(rows):  # each now says where the next begins
+        row = rows - i
+        store32(table + row * 4, load_u32(table + row * 4 - 4))
+    store32(table, rows + 1)
+    store32(prim, load64(g + DATA_AT))
+    store32(prim + 4, rows)
+    store32(prim + 8, first)
+    store32(prim - 16, load_u32(prim - 16) | BUCKETS)
+    take_words(g, begin)
+
+
+# -- ellipses ------------------------------------------------------------------------------------------
+
+
+def add_filled_ellipse(g: int, s: int, p: int) -> int:
+    ax, ay, bx, by = load_f32(p + 8), load_f32(p + 12), load_f32(p + 16), load_f32(p + 20)
+    x, y, pixel = load_f32(p), load_f32(p + 4), load_u32(p + 24)
+    if put_ellipse(g, s, x, y, ax, ay, bx, by, 0.0, pixel):
+        return 1
+    return add_own(
+        g, s, add_ellipse(s, load64(s + EDGES), x, y, ax, ay, bx, by, 0), COLOR, 0, 0, pixel
+    )
+
+
+def add_ring(g: int, s: int, p: int) -> int:
+    x, y, r, half = load_f32(p), load_f32(p + 4), load_f32(p + 8), load_f32(p + 12) * 0.5
+    outer, inner, pixel = magnitude(r) + half, magnitude(r) - half, load_u32(p + 16)
+    if put_ellipse(g, s, x, y, outer, 0.0, 0.0, outer, inner, pixel):
+        return 1
+    edges = load64(s + EDGES)
+    end = add_ellipse(s, edges, x, y, outer, 0.0, 0.0, outer, 0)
+    if inner > 0.0 and end > edges:
+        end = add_ellipse(s, end, x, y, inner, 0.0, 0.0, inner, 1)
+    return add_own(g, s, end, COLOR, 0, 0, pixel)
+
+
+def put_ellipse(
+    g: int, s: int, cx: float, cy: float, ax: float, ay: float, bx: float, by: float,
+    inner: float, pixel: int,
+) -> int:  # fmt: skip
+    """An ellipse as centre and half axes (raster/ink/simple.py has the polygon); 0 if it lies too far off.
+    Of a ring, ``inner`` is the inner radius and ``ax`` the outer one."""
+    x, y = to_x(s, cx, cy), to_y(s, cx, cy)
+    a, b = load_f64(s + MATRIX), load_f64(s + MATRIX + 8)
+    c, d = load_f64(s + MATRIX + 16), load_f64(s + MATRIX + 24)
+    ux, uy, vx, vy = a * ax + c * ay, b * ax + d * ay, a * bx + c * by, b * bx + d * by
+    wide, high = square_root(ux * ux + vx * vx), square_root(uy * uy + vy * vy)
+    most = max(magnitude(x), magnitude(y)) + wide + high
+    if not most < NEAR:
+        return 0
+    long = max(square_root(ux * ux + uy * uy), square_root(vx * vx + vy * vy))
+    j = corners(long)
+    factor = load_f64(load64(s + CIRCLE) + TURN * 16 + j * 8)
+    scale = factor * UNIT
+    reach_x, reach_y = wide * factor + 0.01, high * factor + 0.01
+    at = put_clipped(
+        g, s, ink_kind(s, ELLIPSE, COLOR, 0), int(floor(x - reach_x)), int(floor(y - reach_y)),
+        int(floor(x + reach_x)) + 1, int(floor(y + reach_y)) + 1, pixel,
+    )  # fmt: skip
+    if at:
+        store64(g + INKED, 1)
+        left, top = floor(x * UNIT), floor(y * UNIT)
+        store32(at, int(left))
+        store32(at + 4, int(top))
+        part = int((x * UNIT - left) * 65535.0 + 0.5)
+        store32(at + 8, part | int((y * UNIT - top) * 65535.0 + 0.5) << 16)
+        store_f32(at + 16, ux * scale)
+        store_f32(at + 20, uy * scale)
+        store_f32(at + 24, vx * scale)
+        store_f32(at + 28, vy * scale)
+        if inner > 0.0:
+            share = inner / ax
+            k = corners(long * share)
+            there = load_f64(load64(s + CIRCLE) + TURN * 16 + k * 8)
+            store_f32(at + 32, share * there / factor)
+            j = j | k << 4 | 256
+        store32(at + 12, j)
+    return 1
+
+
+# -- transforms and layers -------------------------------------------------------------------------------
+
+
+def change_stack(g: int, s: int, op: int, p: int) -> int:
+    if op == Op.PUSH_TRANSFORM:
+        push_transform(s, p)
+    elif op == Op.POP_TRANSFORM:
+        leave_transform(s)
+    elif op == Op.PUSH_LAYER:
+        return push_layer(g, s, p + 4)
+    elif op == Op.POP_LAYER:
+        if load64(s + LOST_LAYERS) > 0:
+            store64(s + LOST_LAYERS, load64(s + LOST_LAYERS) - 1)
+        else:
+            pop_layer(g, s)
+    return 1
+
+
+def push_layer(g: int, s: int, p: int) -> int:
+    masked, record, count, sorted_words = load8(p + LAYER_CLIP), 0, 0, 0
+    if masked:
+        record = load64(s + ARENA) + load64(s + ARENA_AT)
+        count = load64(record + COUNT)
+        if count > 0:
+            sorted_words = bucket_words(record, count)
+        if not has_words(g, max(count * 4, sorted_words)):
+            return 0
+        store64(s + ARENA_AT, load64(s + ARENA_AT) + load64(record + SIZE))
+    kind = ink_kind(s, PUSH, 0, load8(p + LAYER_RULE))
+    if masked:
+        kind = kind | MASKED
+    left, top, right, bottom = (
+        load64(s + LEFT),
+        load64(s + TOP),
+        load64(s + RIGHT),
+        load64(s + BOTTOM),
+    )
+    at = put_primitive(g, kind, left, top, right, bottom, 0)
+    if at:
+        store64(g + INKED, 1)
+        store32(at + 4, 0)
+        if sorted_words > 0:
+            add_buckets(g, at, record, count)
+        elif count > 0:
+            copy_edges(g, at, record + HEAD_BYTES, count)
+    open_layer(s, p)
+    find_within(g, s)
+    return 1
+
+
+def pop_layer(g: int, s: int) -> None:
+    entry = open_entry(s, load64(s + LAYERS) - 1)
+    left, top = load64(g + WITHIN_LEFT), load64(g + WITHIN_TOP)
+    right, bottom = load64(g + WITHIN_RIGHT), load64(g + WITHIN_BOTTOM)
+    how = load64(entry + OPACITY) | load64(entry + MODE) << 8
+    if put_primitive(g, ink_kind(s, POP, 0, 0), left, top, right, bottom, how):
+        store64(g + INKED, 1)
+    close_layer(s)
+    find_within(g, s)
+
+
+assert FINEST == 8 and TURN == 4096  # the shader counts on it

@@ -1,0 +1,326 @@
+// Ink: coverage from edges (raster/ink/cells.py), paints (shades.py, sampled.py), blend modes (modes.py).
+// A coverage is whole numbers once an edge is cut at the rows; where it is cut, and what is painted with, is
+// computed in f32 and may differ from the CPU's by a level.
+
+fn nearest(v: f32) -> i32 { return i32(floor(v + 0.5)); }
+
+// -- coverage -----------------------------------------------------------------------------------------
+
+// So much of a cell's height, and twice how far right within it; what is behind the tile does not count.
+fn add_cell(row: u32, column: i32, high: i32, right: i32) {
+    let part = high * right;
+    atomicAdd(&cells[row + u32(column)], high * 1024 - part);
+    if (column < 15) { atomicAdd(&cells[row + u32(column) + 1u], part); }
+}
+
+// A piece of an edge in a row of the tile: columns from the tile's left, 1/512 of a pixel.
+fn add_piece(row: u32, start: i32, stop: i32, high: i32, way: i32) {
+    let x0 = min(start, stop);
+    let x1 = max(start, stop);
+    if (x0 >= 8192) { return; }
+    if (x1 <= 0) {
+        atomicAdd(&cells[row], high * 1024 * way);
+        return;
+    }
+    var column = x0 >> 9u;
+    if (column == x1 >> 9u) {
+        add_cell(row, column, high * way, (x0 & 511) + (x1 & 511));
+        return;
+    }
+    let rate = f32(high) / f32(x1 - x0);
+    var done = 0;
+    var begin = x0 & 511;
+    if (x0 < 0) {  // what is left of the tile counts for all of the row
+        done = nearest(rate * f32(-x0));
+        atomicAdd(&cells[row], done * 1024 * way);
+        column = 0;
+        begin = 0;
+    }
+    while (column < 16) {
+        let border = (column + 1) << 9u;
+        if (border >= x1) {
+            add_cell(row, column, (high - done) * way, begin + x1 - (border - 512));
+            return;
+        }
+        let reached = nearest(rate * f32(border - x0));
+        add_cell(row, column, (reached - done) * way, begin + 512);
+        done = reached;
+        begin = 0;
+        column++;
+    }
+}
+
+// An edge in one row of the tile.
+fn add_edge(edge: vec4i, tile: vec2u, row: u32, room: u32) {
+    let down = edge.y <= edge.w;
+    let e = select(edge.zwxy, edge, down);
+    let top = i32((tile.y * TILE + row) << 9u);
+    if (e.w <= top || e.y >= top + 512) { return; }
+    let left = i32((tile.x * TILE) << 9u);
+    let slope = f32(e.z - e.x) / f32(e.w - e.y);
+    var x0 = e.x;
+    var x1 = e.z;
+    if (e.y < top) { x0 = e.x + nearest(slope * f32(top - e.y)); }
+    if (e.w > top + 512) { x1 = e.x + nearest(slope * f32(top + 512 - e.y)); }
+    let high = min(e.w, top + 512) - max(e.y, top);
+    add_piece(room + row * 16u, x0 - left, x1 - left, high, select(-1, 1, down));
+}
+
+fn edge_at(place: u32) -> vec4i {
+    return bitcast<vec4i>(vec4u(data[place], data[place + 1u], data[place + 2u], data[place + 3u]));
+}
+
+// Where the list of edges begins and ends that are in a row of tiles.
+fn edges_of(kind: u32, own: vec4u, tile_row: u32) -> vec2u {
+    if ((kind & BUCKETS) == 0u) { return vec2u(own.x, own.x + own.y * 4u); }
+    if (tile_row - own.z >= own.y) { return vec2u(0u); }
+    let row = own.x + tile_row - own.z;
+    return vec2u(own.x + data[row], own.x + data[row + 1u]);
+}
+
+fn corner(own: vec4u, axes: vec4f, number: u32, fineness: u32) -> vec2i {
+    let turn = circle[(number << (8u - fineness)) & 4095u];
+    let part = unpack2x16unorm(own.z);
+    let x = part.x + turn.x * axes.x + turn.y * axes.z;
+    let y = part.y + turn.x * axes.y + turn.y * axes.w;
+    return vec2i(bitcast<i32>(own.x) + nearest(x), bitcast<i32>(own.y) + nearest(y));
+}
+
+fn add_ellipse(own: vec4u, axes: vec4f, fineness: u32, tile: vec2u, index: u32, room: u32) {
+    let count = 16u << fineness;
+    for (var i = index >> 4u; i < count; i += 16u) {
+        let edge = vec4i(corner(own, axes, i, fineness), corner(own, axes, i + 1u, fineness));
+        add_edge(edge, tile, index & 15u, room);
+    }
+}
+
+// A shape's edges: each thread adds those of one row.
+fn add_shape(kind: u32, at_prim: u32, tile: vec2u, index: u32, room: u32) {
+    let own = prims[at_prim + 1u];
+    if ((kind & 255u) == ELLIPSE) {
+        let axes = bitcast<vec4f>(prims[at_prim + 2u]);
+        add_ellipse(own, axes, own.w & 15u, tile, index, room);
+        if ((own.w & 256u) != 0u) {
+            let inner = bitcast<f32>(prims[at_prim + 3u].x);
+            add_ellipse(own, axes * vec2f(inner, -inner).xxyy, (own.w >> 4u) & 15u, tile, index, room);
+        }
+        return;
+    }
+    let list = edges_of(kind, own, tile.y);
+    for (var i = list.x + (index >> 4u) * 4u; i < list.y; i += 64u) {
+        add_edge(edge_at(i), tile, index & 15u, room);
+    }
+}
+
+// Whether edges change anything in a tile: one of them is there, or what is left of it adds up.
+fn edges_meet(kind: u32, own: vec4u, first: vec2u) -> bool {
+    let list = edges_of(kind, own, first.y / TILE);
+    if (list.y - list.x > 64u) { return true; }
+    let low = vec2i(first << vec2u(9u)) - 1024;
+    let high = low + i32(TILE << 9u) + 2048;
+    var turns = 0;
+    for (var i = list.x; i < list.y; i += 4u) {
+        let e = edge_at(i);
+        if (max(e.y, e.w) <= low.y || min(e.y, e.w) >= high.y || min(e.x, e.z) >= high.x) { continue; }
+        let spans = min(e.y, e.w) <= low.y && max(e.y, e.w) >= high.y;
+        if (max(e.x, e.z) <= low.x) {
+            if (!spans) { return true; }
+            turns += sign(e.w - e.y);
+            continue;
+        }
+        // the tile's corners on both sides of the edge's line, or not
+        let way = vec2f(e.zw - e.xy);
+        let middle = vec2f((low + high) / 2 - e.xy);
+        let reach = f32((high.x - low.x) / 2);
+        let side = middle.x * way.y - middle.y * way.x;
+        if (abs(side) <= (abs(way.x) + abs(way.y)) * reach * 1.001 + 1024.0) { return true; }
+        if (!spans) { return true; }
+        if (side * f32(sign(e.w - e.y)) > 0.0) { turns += sign(e.w - e.y); }
+    }
+    return turns != 0;
+}
+
+fn cover_of(kind: u32, room: u32, at: vec2u) -> u32 {
+    var area = 0;
+    for (var x = 0u; x <= at.x; x++) { area += atomicLoad(&cells[room + at.y * 16u + x]); }
+    var c = min(u32(abs(area)), 524288u);
+    if ((kind & EVENODD) != 0u) {
+        let turned = u32(area) & 1048575u;
+        c = min(turned, 1048576u - turned);
+    }
+    return (c * 255u + 262144u) >> 19u;
+}
+
+// -- paints -------------------------------------------------------------------------------------------
+
+fn share(a: u32, b: u32) -> u32 { return ((a * b + 128u) * 257u) >> 16u; }
+
+fn number_at(place: u32) -> f32 { return bitcast<f32>(data[place]); }
+
+// A record of a paint: kind and flags, an address, where its numbers hold; then the way to the user's
+// coordinates, or the picture's: at that pixel, per column, per row.
+fn placed(record: u32, at: vec2u) -> vec2f {
+    let origin = vec2u(data[record + 2u] & 0xffffu, data[record + 2u] >> 16u);
+    let away = vec2f(vec2i(at) - vec2i(origin));
+    let u = number_at(record + 3u) + number_at(record + 5u) * away.x + number_at(record + 7u) * away.y;
+    let v = number_at(record + 4u) + number_at(record + 6u) * away.x + number_at(record + 8u) * away.y;
+    return vec2f(u, v);
+}
+
+fn turn_of(x: f32, y: f32) -> f32 {
+    let ax = abs(x);
+    let ay = abs(y);
+    let most = max(ax, ay);
+    if (most <= 0.0) { return 0.0; }
+    let q = min(ax, ay) / most;
+    let z = q * q;
+    let a = 0.99997726 + z * (-0.33262347 + z * (0.19354346 + z * (-0.11643287 + z * (0.05265332 - z * 0.01172120))));
+    var angle = q * a / 6.283185307179586;
+    if (ay > ax) { angle = 0.25 - angle; }
+    if (x < 0.0) { angle = 0.5 - angle; }
+    return select(angle, -angle, y < 0.0);
+}
+
+fn gradient(kind: u32, record: u32, at: vec2u) -> u32 {
+    let p = placed(record, at);
+    var spread = data[record] >> 8u;
+    var t = p.x;
+    if (kind == RADIAL) {
+        t = (length(p) - number_at(record + 9u)) * number_at(record + 10u);
+    } else if (kind == CONIC) {
+        t = turn_of(p.x, p.y) - number_at(record + 9u);
+        spread = 1u;
+    }
+    if (spread == 1u) {
+        t = t - floor(t);
+    } else if (spread == 2u) {
+        t = abs(t - 2.0 * floor(t * 0.5 + 0.5));
+    }
+    return data[data[record + 1u] + u32(clamp(t, 0.0, 1.0) * 1023.0 + 0.5)];
+}
+
+fn fold(u: f32, n: f32, spread: u32) -> f32 {
+    var w = u;
+    if (spread == 1u) {
+        w = u - floor(u / n) * n;
+    } else if (spread == 2u) {
+        let h = u + 0.5;
+        let m = h - floor(h / (2.0 * n)) * (2.0 * n);
+        w = min(m, 2.0 * n - m) - 0.5;
+    }
+    return clamp(w, -2.0, n + 2.0);
+}
+
+fn hold(x: i32, last: i32, repeats: bool) -> i32 {
+    if (repeats) { return select(select(x, 0, x > last), last, x < 0); }
+    return clamp(x, 0, last);
+}
+
+fn texel(record: u32, size: vec2i, x: i32, y: i32, spread: u32) -> u32 {
+    if (spread == 3u && (x < 0 || y < 0 || x >= size.x || y >= size.y)) { return 0u; }
+    let u = hold(x, size.x - 1, spread == 1u);
+    let v = hold(y, size.y - 1, spread == 1u);
+    return pictures[data[record + 1u] + u32(v) * data[record + 9u] + u32(u)];
+}
+
+fn sampled(record: u32, at: vec2u) -> u32 {
+    let spread = data[record] & 255u;
+    let size = vec2i(vec2u(data[record + 10u] & 0xffffu, data[record + 10u] >> 16u));
+    var p = placed(record, at);
+    p = vec2f(fold(p.x, f32(size.x), spread), fold(p.y, f32(size.y), spread));
+    if ((data[record] >> 8u) != 0u) { p = floor(p + 0.5); }
+    let f = vec2i(floor(p * 256.0 + 0.5));
+    let x = f.x >> 8u;
+    let y = f.y >> 8u;
+    return between(
+        texel(record, size, x, y, spread), texel(record, size, x + 1, y, spread),
+        texel(record, size, x, y + 1, spread), texel(record, size, x + 1, y + 1, spread),
+        u32(f.x & 255), u32(f.y & 255)
+    );
+}
+
+fn paint_ink(head: vec4u, at_prim: u32, at: vec2u, cover: u32, pixel: u32) -> u32 {
+    if (cover == 0u) { return pixel; }
+    let kind = (head.x >> PAINT_SHIFT) & 255u;
+    var color = head.w;
+    var tint = 0xffffffffu;
+    if (kind != 0u) {
+        let record = prims[at_prim + 1u].w;
+        if (kind >= PATTERN) {
+            tint = head.w;
+            color = sampled(record, at);
+        } else {
+            color = gradient(kind, record, at);
+        }
+    }
+    if ((head.x & REPLACES) != 0u) { return mix_mode(color, pixel, f32(cover) / 255.0, tint, REPLACE_MODE); }
+    return covered(color, pixel, cover, tint);
+}
+
+fn covered(color: u32, pixel: u32, cover: u32, tint: u32) -> u32 {
+    var s = share(share(color >> 24u, tint >> 24u), cover) << 24u;
+    for (var c = 0u; c < 24u; c += 8u) { s |= share((color >> c) & 255u, (tint >> c) & 255u) << c; }
+    return blend(s, pixel);
+}
+
+// -- layers and blend modes ---------------------------------------------------------------------------
+
+// head.w: opacity, blend mode
+fn put_layer(head: vec4u, layer: u32, below: u32, mask: u32) -> u32 {
+    if (mask == 0u) { return below; }
+    let tint = ((head.w & 255u) << 24u) | 0xffffffu;
+    let mode = head.w >> 8u;
+    if (mode == 0u && (head.x & REPLACES) == 0u) { return covered(layer, below, mask, tint); }
+    return mix_mode(layer, below, f32(mask) / 255.0, tint, select(mode, REPLACE_MODE, mode == 0u));
+}
+
+fn hard(s: f32, d: f32) -> f32 { return select(1.0 - 2.0 * (1.0 - s) * (1.0 - d), 2.0 * s * d, s <= 0.5); }
+
+fn blended(s: f32, d: f32, mode: u32) -> f32 {
+    switch (mode) {
+        case MULTIPLY: { return s * d; }
+        case SCREEN: { return s + d - s * d; }
+        case OVERLAY: { return hard(d, s); }
+        case HARD_LIGHT: { return hard(s, d); }
+        case DARKEN: { return min(s, d); }
+        case LIGHTEN: { return max(s, d); }
+        case DIFFERENCE: { return abs(s - d); }
+        case EXCLUSION: { return s + d - 2.0 * s * d; }
+        default: { return s; }
+    }
+}
+
+fn level(v: f32) -> u32 { return u32(clamp(v, 0.0, 1.0) * 255.0 + 0.5); }
+
+fn mix_mode(color: u32, pixel: u32, cover: f32, tint: u32, mode: u32) -> u32 {
+    let s4 = vec4f((vec4u(color) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u));
+    let t4 = vec4f((vec4u(tint) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u));
+    let d4 = vec4f((vec4u(pixel) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u)) / 255.0;
+    let s = s4 * t4 / 65025.0;
+    let b = d4.w;
+    var a = s.w * cover;
+    if (mode == REPLACE_MODE) {
+        let left = b * (1.0 - cover);
+        let alpha = left + a;
+        var result = level(alpha) << 24u;
+        for (var c = 0u; c < 3u; c++) {
+            let l = select((s[c] * a + d4[c] * left) / max(alpha, 1e-9), s[c], alpha <= 0.0);
+            result |= level(l) << (c * 8u);
+        }
+        return result;
+    }
+    if (mode == ERASE) { return (pixel & 0xffffffu) | (level(b * (1.0 - a)) << 24u); }
+    let alpha = select(a + b - a * b, min(a + b, 1.0), mode == ADD);
+    if (alpha <= 0.0) { return pixel; }
+    var result = level(alpha) << 24u;
+    for (var c = 0u; c < 3u; c++) {
+        var l: f32;
+        if (mode == ADD) {
+            l = min((a * s[c] + b * d4[c]) / alpha, 1.0);
+        } else {
+            l = (a * (1.0 - b) * s[c] + a * b * blended(s[c], d4[c], mode) + (1.0 - a) * b * d4[c]) / alpha;
+        }
+        result |= level(l) << (c * 8u);
+    }
+    return result;
+}

@@ -1,0 +1,129 @@
+"""Gradients, patterns and pictures as records for the shader.
+
+Functions of the rasteriser's language (raster/language.py). A record has 11 words: kind and spread, where
+its colours or pixels begin, the pixel for which its numbers hold; what lies there in the paint's own
+coordinates, and how that changes from column to column and from row to row; then what the kind needs. All
+of it is computed in 64 bits for a pixel of the shape itself, so that 32 are enough from there on.
+"""
+
+from __future__ import annotations
+
+from dala.gpu.raster.ink.pictures import (
+    SAMPLE_BACK,
+    SAMPLE_BYTES,
+    SAMPLE_H,
+    SAMPLE_NEAREST,
+    SAMPLE_PIXELS,
+    SAMPLE_SPREAD,
+    SAMPLE_STRIDE,
+    SAMPLE_W,
+    crop_left,
+    crop_top,
+    place_pattern,
+    place_picture,
+)
+from dala.gpu.raster.ink.sampled import REFLECT, REPEAT
+from dala.gpu.raster.ink.shades import (
+    LINEAR,
+    NUMBERS_AT,
+    PATTERN,
+    PICTURE,
+    RADIAL,
+    SHADES_BYTES,
+    SPREAD_AT,
+    invert,
+)
+from dala.gpu.raster.layout import EDGES, PIXELS, STRIDE
+from dala.gpu.raster.words import (
+    copy_bytes,
+    floor,
+    load8,
+    load64,
+    load_f32,
+    load_f64,
+    store32,
+    store_f32,
+)
+
+RECORD_WORDS = 11
+PAINT_WORDS = RECORD_WORDS
+SHADES_WORDS = SHADES_BYTES // 4
+
+
+def place_paint(
+    s: int, kind: int, paint: int, picture: int, shades: int, x: int, y: int, to: int, word: int
+) -> int:
+    """A record at ``to``, which is that word of the data; how many words it takes, or 0 if it paints
+    nothing. A gradient's colours follow it."""
+    place = load64(s + EDGES) - 64 - SAMPLE_BYTES
+    store32(to + 8, x | y << 16)
+    if kind == PATTERN:
+        if not place_pattern(s, paint, place):
+            return 0
+        store32(to + 4, load64(place + SAMPLE_PIXELS))
+        return place_samples(place, x, y, to)
+    if kind == PICTURE:
+        if not place_picture(s, paint, place, picture):
+            return 0
+        left = crop_top(picture, paint) * load64(picture + STRIDE) + crop_left(picture, paint)
+        store32(to + 4, load64(picture + PIXELS) + left)
+        return place_samples(place, x, y, to)
+    if not invert(s, place):
+        return 0
+    store32(to, kind | load8(paint + SPREAD_AT) << 8)
+    store32(to + 4, word + RECORD_WORDS)
+    place_gradient(kind, paint, place, x, y, to)
+    copy_bytes(to + RECORD_WORDS * 4, shades, SHADES_BYTES)
+    return RECORD_WORDS + SHADES_WORDS
+
+
+def place_gradient(kind: int, paint: int, back: int, x: int, y: int, to: int) -> None:
+    """``back`` is the matrix to the user's coordinates."""
+    p0, p1 = load_f32(paint + NUMBERS_AT), load_f32(paint + NUMBERS_AT + 4)
+    p2, p3 = load_f32(paint + NUMBERS_AT + 8), load_f32(paint + NUMBERS_AT + 12)
+    a, b, c, d = load_f64(back), load_f64(back + 8), load_f64(back + 16), load_f64(back + 24)
+    u = a * (x + 0.5) + c * (y + 0.5) + load_f64(back + 32) - p0
+    v = b * (x + 0.5) + d * (y + 0.5) + load_f64(back + 40) - p1
+    if kind == LINEAR:
+        lx, ly = p2 - p0, p3 - p1
+        square = lx * lx + ly * ly
+        share = 1.0 / square if square > 0.0 else 0.0
+        put_way(
+            to, (u * lx + v * ly) * share, 0.0, (a * lx + b * ly) * share, 0.0,
+            (c * lx + d * ly) * share, 0.0,
+        )  # fmt: skip
+    else:
+        put_way(to, u, v, a, b, c, d)
+        store_f32(to + 36, p2)
+        if kind == RADIAL:
+            store_f32(to + 40, 1.0 / (p3 - p2) if p3 != p2 else 0.0)
+
+
+def put_way(to: int, u: float, v: float, ux: float, vx: float, uy: float, vy: float) -> None:
+    store_f32(to + 12, u)
+    store_f32(to + 16, v)
+    store_f32(to + 20, ux)
+    store_f32(to + 24, vx)
+    store_f32(to + 28, uy)
+    store_f32(to + 32, vy)
+
+
+def place_samples(place: int, x: int, y: int, to: int) -> int:
+    """A picture that is sampled; where it repeats, the numbers are kept small."""
+    back, w, h = place + SAMPLE_BACK, load64(place + SAMPLE_W), load64(place + SAMPLE_H)
+    a, b, c, d = load_f64(back), load_f64(back + 8), load_f64(back + 16), load_f64(back + 24)
+    u = a * (x + 0.5) + c * (y + 0.5) + load_f64(back + 32) - 0.5
+    v = b * (x + 0.5) + d * (y + 0.5) + load_f64(back + 40) - 0.5
+    spread = load64(place + SAMPLE_SPREAD)
+    if spread == REPEAT:
+        u, v = u - floor(u / w) * w, v - floor(v / h) * h
+    elif spread == REFLECT:
+        u, v = u - floor(u / (2 * w)) * (2 * w), v - floor(v / (2 * h)) * (2 * h)
+    put_way(to, u, v, a, b, c, d)
+    store32(to, spread | load64(place + SAMPLE_NEAREST) << 8)
+    store32(to + 36, load64(place + SAMPLE_STRIDE))
+    store32(to + 40, w | h << 16)
+    return RECORD_WORDS
+
+
+assert PICTURE > PATTERN  # the shader samples from there on

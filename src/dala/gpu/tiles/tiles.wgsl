@@ -1,0 +1,120 @@
+// A tile of 16 × 16 pixels by a workgroup, one pixel by each thread: the primitives of the tile's bin are
+// looked at 256 at a time, one by each thread; those that touch the tile are painted one after the other, by
+// all. A pixel stays in a register from the first primitive to the last. Lines that end in "ink" are left out
+// of the shader for plain primitives.
+
+@group(0) @binding(0) var<storage, read_write> frame: array<u32>;
+@group(0) @binding(1) var<storage, read> before: array<u32>;
+@group(0) @binding(2) var<storage, read> prims: array<vec4u>;
+@group(0) @binding(3) var<storage, read> bins: array<u32>;
+@group(0) @binding(4) var<storage, read> data: array<u32>;
+@group(0) @binding(5) var<storage, read> pictures: array<u32>;
+@group(0) @binding(6) var<storage, read> circle: array<vec2f>; // ink
+@group(0) @binding(7) var<storage, read_write> layers: array<u32>; // ink
+
+var<workgroup> hits: array<atomic<u32>, 8>;
+var<workgroup> numbers: array<u32, 256>;
+var<workgroup> cells: array<atomic<i32>, 768>; // ink
+
+fn meets(number: u32, tile: vec2u) -> bool {
+    let head = prims[number * 4u];
+    let first = tile * TILE;
+    if ((head.y & 0xffffu) >= first.x + TILE || (head.y >> 16u) >= first.y + TILE) { return false; }
+    if ((head.z & 0xffffu) <= first.x || (head.z >> 16u) <= first.y) { return false; }
+    let shape = head.x & 255u;
+    if (shape == LINE) { return line_meets(head.x, prims[number * 4u + 1u], tile); }
+    if (shape == EDGES) { return edges_meet(head.x, prims[number * 4u + 1u], first); } // ink
+    return true;
+}
+
+@compute @workgroup_size(16, 16)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(local_invocation_id) local: vec3u,
+    @builtin(local_invocation_index) index: u32,
+) {
+    let tile = group.xy;
+    let size = vec2u(bins[HEAD_WIDTH], bins[HEAD_HEIGHT]);
+    let at = tile * TILE + local.xy;
+    let there = all(at < size);
+    let place = at.y * size.x + at.x;
+    let start = bins[HEAD_START];
+    var pixel = bins[HEAD_COLOR];
+    if (there && start == KEEP) { pixel = frame[place]; }
+    if (there && start == COPY) { pixel = before[place]; }
+    var saved: array<u32, 33>; // ink
+    var masks: array<u32, 33>; // ink
+    var depth = 0u; // ink
+    var turn = 0u; // ink
+    for (var k = 0u; k < 3u; k++) { atomicStore(&cells[k * 256u + index], 0); } // ink
+    if (there) { // ink
+        for (var k = 0u; k < bins[HEAD_DEPTH]; k++) { // ink
+            let mask = layers[(2u * k + 1u) * size.x * size.y + place]; // ink
+            if ((mask & 256u) == 0u) { break; } // ink
+            saved[k] = pixel; // ink
+            masks[k] = mask & 255u; // ink
+            pixel = layers[2u * k * size.x * size.y + place]; // ink
+            depth = k + 1u; // ink
+        } // ink
+    } // ink
+
+    let across = (size.x + BIN - 1u) / BIN;
+    let down = (size.y + BIN - 1u) / BIN;
+    let bin = HEAD_WORDS + (tile.y * TILE / BIN) * across + tile.x * TILE / BIN;
+    let entries = HEAD_WORDS + across * down + 1u;
+    let end = bins[bin + 1u];
+    for (var next = bins[bin]; next < end; next += 256u) {
+        workgroupBarrier();
+        if (index < 8u) { atomicStore(&hits[index], 0u); }
+        workgroupBarrier();
+        if (next + index < end) {
+            let number = bins[entries + next + index];
+            numbers[index] = number;
+            if (meets(number, tile)) { atomicOr(&hits[index >> 5u], 1u << (index & 31u)); }
+        }
+        workgroupBarrier();
+        for (var word = 0u; word < 8u; word++) {
+            var left = atomicLoad(&hits[word]);
+            while (left != 0u) {
+                let at_prim = numbers[word * 32u + countTrailingZeros(left)] * 4u;
+                left &= left - 1u;
+                let head = prims[at_prim];
+                let shape = head.x & 255u;
+                let low = vec2u(head.y & 0xffffu, head.y >> 16u);
+                let to = vec2u(head.z & 0xffffu, head.z >> 16u);
+                let touched = all(at >= low) && all(at < to);
+                if (shape >= EDGES || (shape == PUSH && (head.x & MASKED) != 0u)) { // ink
+                    add_shape(head.x, at_prim, tile, index, turn * 256u); // ink
+                } // ink
+                workgroupBarrier(); // ink
+                if (touched) {
+                    if (shape < PUSH) { // ink
+                    pixel = paint_plain(head, at_prim, at, pixel);
+                    } else if (shape == PUSH) { // ink
+                        saved[depth] = pixel; // ink
+                        masks[depth] = select(255u, cover_of(head.x, turn * 256u, local.xy), (head.x & MASKED) != 0u); // ink
+                        pixel = 0u; // ink
+                        depth++; // ink
+                    } else if (shape == POP) { // ink
+                        depth--; // ink
+                        pixel = put_layer(head, pixel, saved[depth], masks[depth]); // ink
+                    } else { // ink
+                        pixel = paint_ink(head, at_prim, at, cover_of(head.x, turn * 256u, local.xy), pixel); // ink
+                    } // ink
+                }
+                atomicStore(&cells[((turn + 2u) % 3u) * 256u + index], 0); // ink
+                turn = (turn + 1u) % 3u; // ink
+            }
+        }
+    }
+    if (there) {
+        saved[depth] = pixel; // ink
+        for (var k = 0u; k < bins[HEAD_DEPTH_AFTER]; k++) { // ink
+            let area = size.x * size.y; // ink
+            if (k < depth) { layers[2u * k * area + place] = saved[k + 1u]; } // ink
+            layers[(2u * k + 1u) * area + place] = select(0u, masks[k] | 256u, k < depth); // ink
+        } // ink
+        pixel = saved[0]; // ink
+        frame[place] = pixel;
+    }
+}
