@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 from kinds import BT601, BT709, FULL, HLG, MASTERED, PQ, SIZE, Kind, make
 
+import dala
 from dala import video
-from dala.errors import LossError, VideoError
+from dala.errors import LossError, LossWarning, VideoError
 from dala.video.pixels import pixels_of
 
 X265 = {"x265-params": "log-level=none"}
@@ -239,3 +240,71 @@ def test_hdr_becomes_sdr(tags: dict[str, int], white: float, tmp_path: Path) -> 
     assert grey[0].max() <= 1 and 235 <= grey[1].mean() <= 250 and grey[2].mean() >= 253
     with pytest.raises(VideoError, match=r"tonemap is for HDR \(PQ or HLG\)"):
         video.transcode(tmp_path / "sdr.mkv", tmp_path / "no.mkv", tonemap=True)
+
+
+RAMP = np.tile(np.linspace(2_000, 60_000, 128).astype(np.uint16)[None, :, None], (16, 1, 3))
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "pixels", "near"),
+    [
+        ("deep.mkv", {"codec": "ffv1"}, "yuv420p16le", 40),
+        ("deep.mp4", {"crf": 1}, "yuv420p10le", 200),
+        ("deep.mkv", {"codec": "ffv1", "pixel_format": "yuv420p12le"}, "yuv420p12le", 60),
+        ("%d.png", {}, "rgb48be", 2),
+    ],
+)
+def test_sixteen_bits_are_written_and_read(
+    name: str, words: dict[str, Any], pixels: str, near: int, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    with video.Writer(path, **words) as writer:
+        writer.write(RAMP)
+        writer.write(dala.compute.from_array(np.dstack([RAMP, np.full_like(RAMP[..., :1], 65535)])))
+    with video.Reader(tmp_path / name.replace("%d", "1")) as reader:
+        frame = next(reader)
+    assert frame.picture.format.name == pixels
+    assert frame.bits == pixels_of(pixels).bits and frame.rgba.dtype == np.uint8
+    found = frame.rgba16
+    assert found.dtype == np.uint16 and (found[..., 3] == 65535).all()
+    assert np.abs(found[..., :3].astype(int) - RAMP).max() <= near
+    assert len(np.unique(found[0, :, 0])) == 128, "in 8 bits, neighbours would be alike"
+    with video.Writer(tmp_path / "again.mkv", codec="ffv1") as writer:  # a Frame keeps them, too
+        writer.write(frame)
+    with video.Reader(tmp_path / "again.mkv") as reader:
+        again = next(reader).rgba16
+    assert np.abs(again.astype(int) - found).max() <= 80
+
+
+def test_what_a_file_cannot_hold_of_16_bits_is_a_warning(tmp_path: Path) -> None:
+    with (
+        pytest.warns(LossWarning, match=r"flat\.webm does not hold 16 bits \(8 are kept\)"),
+        video.Writer(tmp_path / "flat.webm") as writer,
+    ):
+        writer.write(RAMP)
+    with video.Reader(tmp_path / "flat.webm") as reader:
+        frame = next(reader)
+    assert frame.bits == 8
+    np.testing.assert_array_equal(frame.rgba16, frame.rgba.astype(np.uint16) * 257)
+
+
+@pytest.mark.parametrize("gives", ["nothing", "deep", "flat"])
+def test_on_frame_keeps_ten_bits(gives: str, tmp_path: Path) -> None:
+    source = tmp_path / "deep.mkv"
+    with video.Writer(source, codec="ffv1", pixel_format="yuv420p10le") as writer:
+        writer.write(RAMP)
+    seen = []
+
+    def touch(frame: video.Frame) -> Any:
+        seen.append(frame.bits)
+        return {"nothing": None, "deep": frame.rgba16, "flat": frame.rgba}[gives]
+
+    report = video.transcode(source, tmp_path / "out.mkv", codec="ffv1", on_frame=touch)
+    assert (report.notes, seen) == ((), [10])
+    with video.Reader(tmp_path / "out.mkv") as reader:
+        frame = next(reader)
+    assert frame.picture.format.name == "yuv420p10le"
+    steps = len(np.unique(frame.rgba16[0, :, 0]))
+    assert steps == 128
+    wrong = np.abs(frame.rgba16[..., :3].astype(int) - RAMP).max()
+    assert wrong <= (400 if gives == "flat" else 150)

@@ -20,7 +20,7 @@ from dala.media.program import engine_of
 from dala.video.canvas import Box, Canvas, place_inputs
 from dala.video.codecs import Settings, choose_encoder
 from dala.video.device import Array, Format, FramePass, PassThrough
-from dala.video.encoder import Encoder
+from dala.video.encoder import Encoder, target_format
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.flow import run_flow
 from dala.video.inputs import Input, check_target
@@ -33,7 +33,6 @@ from dala.video.progress import OnProgress, Watch
 from dala.video.retime import TICKS
 from dala.video.sound import Audio
 from dala.video.source import OnDamage
-from dala.video.transcode import target_format
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

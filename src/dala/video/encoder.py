@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dala.video.codecs import Settings
 from dala.video.color import Color
+from dala.video.device import Format
 from dala.video.library import ffmpeg_errors, load_av
 from dala.video.output import Output
 from dala.video.palette import Palette
@@ -110,3 +111,14 @@ class Encoder(Output):
         for packet in packets:
             packet.stream = self.stream
             self.sink.mux(packet)
+
+
+def target_format(
+    settings: Settings, width: int, height: int, color: Color, bits: int = 8
+) -> Format:
+    """The frames that an encoder gets; ``bits`` are those of the input, as far as they are read."""
+    if settings.encoder == "mjpeg":
+        color = Color("bt601", "full")  # what whoever reads a JPEG takes it for
+    if settings.takes_rgba:
+        return Format("rgba", width, height, color, 8 if bits == 8 else 16)
+    return Format("yuv420p", width, height, color, 8 if bits == 8 else settings.pixels.bits)

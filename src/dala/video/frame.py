@@ -12,8 +12,9 @@ from dala.compute.engine import Engine
 from dala.video.color import Color
 from dala.video.device import Format, FramePass
 from dala.video.pictures import Decoded, Kind, Turn, frame_shape, kind_of
+from dala.video.pixels import pixels_of
 
-Array = npt.NDArray[np.uint8]
+Array = npt.NDArray[Any]  # u8, or u16 for more than 8 bits
 
 
 class Converter:
@@ -24,10 +25,11 @@ class Converter:
         self._passes: dict[tuple[Format, Kind], FramePass] = {}
 
     def convert(self, source: Format, kind: Kind, picture: Decoded) -> Array:
-        """The upright picture as a new array."""
+        """The upright picture as a new array, as deep as it is read."""
         found = self._passes.get((source, kind))
         if found is None:
-            target = Format(kind, source.width, source.height, source.color)
+            bits = 16 if kind == "rgba" and source.bits > 8 else source.bits
+            target = Format(kind, source.width, source.height, source.color, bits)
             found = FramePass(self.engine, [source], target)
             self._passes = {(source, kind): found}  # a format seldom changes, and never back
         return found.convert(picture)
@@ -88,16 +90,43 @@ class Frame:
         return np.ascontiguousarray(self.rgba[..., :3])
 
     @property
+    def bits(self) -> int:
+        """Of each value, as the video has it: 8, 10, 12 …"""
+        return pixels_of(self.picture.format.name).bits
+
+    @property
+    def rgba16(self) -> Array:
+        """The picture as (H, W, 4) u16, levels 0..65535: all the bits that the video has, HDR as it is.
+
+        >>> import numpy as np
+        >>> from dala import video
+        >>> with video.Writer("deep.mkv", codec="ffv1") as writer:
+        ...     writer.write(np.full((48, 64, 3), 30_000, np.uint16))
+        >>> with video.Reader("deep.mkv") as reader:
+        ...     frame = next(reader)
+        >>> frame.bits > 8, frame.rgba16.dtype, abs(int(frame.rgba16[0, 0, 0]) - 30_000) < 40
+        (True, dtype('uint16'), True)
+        """
+        if self.bits == 8:
+            return self.rgba.astype(np.uint16) * np.uint16(257)
+        return self._as("rgba", 16 if self.kind == "rgba" else self.bits)
+
+    @property
     def planar(self) -> Array:
         """The picture as yuv420p: u8 of (H · 3/2, W), Y, U and V; odd sizes repeat their edge."""
         return self._as("yuv420p")
 
-    def _as(self, kind: Kind) -> Array:
-        decoded = Decoded(self.picture, self.color, self.turn)
+    def deep_planar(self, bits: int) -> Array:
+        """As ``planar``, with so many bits in the words of a u16 array."""
+        return self._as("yuv420p", bits)
+
+    def _as(self, kind: Kind, bits: int = 8) -> Array:
+        decoded = Decoded(self.picture, self.color, self.turn, bits)
         if self.kind != kind:
-            source = Format(self.kind, self.width, self.height, self.color)
+            source = Format(self.kind, self.width, self.height, self.color, bits)
             return self._converter.convert(source, kind, decoded)
-        out = np.empty(frame_shape(kind, self.width, self.height), np.uint8)
+        dtype = np.uint8 if bits == 8 else np.uint16
+        out = np.empty(frame_shape(kind, self.width, self.height), dtype)
         decoded.fill(out)
         return out
 

@@ -28,7 +28,8 @@ class Touch:
         self._converter = Converter(engine_of(device))
         self._number = 0
         own = source.format
-        self.format = Format("rgba", own.width, own.height, own.color)
+        self._deep = own.bits > 8  # so many are kept to the end
+        self.format = Format("rgba", own.width, own.height, own.color, 16 if self._deep else 8)
 
     def __call__(self, decoded: Decoded, moment: Moment) -> Given:
         """The picture that goes on to the filters."""
@@ -46,8 +47,8 @@ class Touch:
         self._number += 1
         made = self._on_frame(frame)
         if made is None or made is frame:
-            return Given(frame.rgba)
-        pixels = as_rgba(made)
+            return Given(frame.rgba16 if self._deep else frame.rgba)
+        pixels = as_rgba(made, deep=self._deep)
         if pixels.shape[:2] != (frame.height, frame.width):
             raise ShapeError(
                 f"on_frame: expected a picture of {frame.width} × {frame.height}, as the frame is; got "

@@ -24,9 +24,9 @@ from dala.media.masks import Begin, LiveMasks
 from dala.media.program import engine_of
 from dala.media.stages import ON_BLACK
 from dala.video.codecs import Settings, choose_encoder
-from dala.video.color import Color, Matrix, Range, check_color
+from dala.video.color import Matrix, Range, check_color
 from dala.video.device import Format, FramePass, Live, Middle, PassThrough, Tensor, rgba_scratch
-from dala.video.encoder import Encoder
+from dala.video.encoder import Encoder, target_format
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.first_frame import look_at_first_frame
 from dala.video.hdr import SDR, check_tonemap, is_hdr, mastering_options, tonemap_stage
@@ -82,8 +82,8 @@ def transcode(
     ``start`` and ``end`` (seconds, or ``"1:02.5"``) take a part: what is seen and heard at t is what the
     input has at start + t, to the frame and to the sample. ``speed=2`` is twice as fast, with sound;
     ``fps`` repeats and leaves out frames. ``on_frame`` gets every Frame before the filters and gives a
-    picture of its size instead, or None. ``over`` gets the Instant of every frame of the output and gives
-    an RGBA picture that is laid over it, behind the filters, or None.
+    picture of its size instead (u16 keeps more than 8 bits), or None. ``over`` gets the Instant of every
+    frame of the output and gives an RGBA picture that is laid over it, behind the filters, or None.
     ``encoding`` and its parts by themselves (``preset="medium"``) say how it is encoded; see Encoding.
     ``tonemap`` makes SDR of HDR (PQ, HLG), which otherwise stays HDR with its tags.
     What the output cannot hold is in the report's ``dropped`` and ``notes``; ``strict`` makes it an error.
@@ -126,7 +126,7 @@ def transcode(
         opened.callback(source.close)
         if source.is_still and span.fps is None:
             source.span = span = Span(span.start, span.end, span.speed, Fraction(PICTURES_FPS))
-        settings = _settle(dst, wanted, source, tonemap=tonemap, touched=on_frame is not None)
+        settings = _settle(dst, wanted, source, tonemap=tonemap)
         width, height = chain.size_after(source.format.width, source.format.height)
         color = SDR if tonemap else source.color
         bits = source.bits if settings.pixels.bits > 8 else 8
@@ -163,24 +163,12 @@ def transcode(
         return produce_file([source], 0, moments, frames, encoder, progress, extras)
 
 
-def target_format(
-    settings: Settings, width: int, height: int, color: Color, bits: int = 8
-) -> Format:
-    """The frames that an encoder gets; ``bits`` are those of the input, as far as they are read."""
-    if settings.encoder == "mjpeg":
-        color = Color("bt601", "full")  # what whoever reads a JPEG takes it for
-    if settings.takes_rgba:
-        return Format("rgba", width, height, color, 8 if bits == 8 else 16)
-    return Format("yuv420p", width, height, color, 8 if bits == 8 else settings.pixels.bits)
-
-
 def _settle(
     dst: str | os.PathLike[str],
     wanted: Encoding,
     source: Input,
     *,
     tonemap: bool,
-    touched: bool,
 ) -> Settings:
     """The encoder for what the input holds; the input is told how many bits of it are read."""
     pixels = source.pixels
@@ -188,7 +176,7 @@ def _settle(
         check_tonemap(source.color, source.name)
         pixels = replace(pixels, bits=8)
     settings = choose_encoder(dst, wanted, pixels)
-    if not touched and (tonemap or settings.pixels.bits > 8):
+    if tonemap or settings.pixels.bits > 8:
         source.keep_bits()
     if is_hdr(source.color) and not tonemap:
         settings = settings.with_options(mastering_options(source.first, settings.encoder))

@@ -7,22 +7,23 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from dala.closing import Closing
 from dala.compute.buffers import Buffer
 from dala.errors import ShapeError, VideoError
+from dala.ir.dtypes import U16
+from dala.media.losses import report_losses
 from dala.media.pictures import take_picture
 from dala.media.program import engine_of
 from dala.media.stages import SWAP
 from dala.video.codecs import choose_encoder
 from dala.video.color import Matrix, Range, check_color, usual_color, with_choice
 from dala.video.device import Format, FramePass, Given, Middle
-from dala.video.encoder import Encoder
+from dala.video.encoder import Encoder, target_format
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.frame import Frame
-from dala.video.pictures import Kind
+from dala.video.pixels import Pixels
 from dala.video.rgba import rgba_of
 from dala.video.samples import Samples
 from dala.video.span import rate_of
@@ -30,7 +31,7 @@ from dala.video.span import rate_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Array = npt.NDArray[np.uint8]
+Array = npt.NDArray[Any]  # u8, or u16 for more than 8 bits
 TICKS = 90_000  # at least so many in a second, so that any time is near one
 
 
@@ -38,10 +39,11 @@ class Writer(Closing):
     """A video file, written frame by frame; it appears under its name when it is complete.
 
     Pictures are arrays (RGB, RGBA, grey; ``channels="bgr"`` for OpenCV's order), PIL images, buffers or
-    Frames, all of one size; odd sizes repeat their last row or column. Without ``time`` a frame comes 1/fps
-    after the one before. ``audio=True`` adds a track of sound, filled by ``write_audio``. An exception
-    within ``with`` leaves no file. ``encoding`` and its parts by themselves (``codec="hevc"``) say how it
-    is encoded, see Encoding; the file's suffix decides the rest.
+    Frames, all of one size; odd sizes repeat their last row or column. If the first one has more than 8
+    bits (a u16 array, a Frame of such a video), so has the file, as many as its codec can hold. Without
+    ``time`` a frame comes 1/fps after the one before. ``audio=True`` adds a track of sound, filled by
+    ``write_audio``. An exception within ``with`` leaves no file. ``encoding`` and its parts by themselves
+    (``codec="hevc"``) say how it is encoded, see Encoding; the file's suffix decides the rest.
 
     >>> import numpy as np
     >>> from dala import video
@@ -71,7 +73,8 @@ class Writer(Closing):
         self.time_base = Fraction(1, self.fps.numerator * -(-TICKS // self.fps.numerator))
         self._color = (matrix, range)
         self._channels = channels
-        self._settings = choose_encoder(path, with_words(encoding, words))
+        self._wanted = with_words(encoding, words)
+        self._settings = choose_encoder(path, self._wanted)
         self._engine = engine_of(device)
         self._encoder: Encoder | None = None
         self._size: tuple[int, int] | None = None
@@ -159,17 +162,34 @@ class Writer(Closing):
 
     def _frame_of(self, image: object) -> Array:
         if isinstance(image, Frame):
-            self._begin(image.width, image.height)
+            self._begin(image.width, image.height, image.bits)
             return self._from_frame(image)
         picture = take_picture(image, channels=self._channels, who="write")
-        self._begin(*picture.size)
+        self._begin(*picture.size, 16 if picture.layout.type.dtype == U16 else 8)
         if isinstance(picture.pixels, Buffer):
             picture = take_picture(picture.pixels.read(), channels=self._channels, who="write")
-        return self._from_pixels(rgba_of(picture), picture.layout.swapped)
+        return self._from_pixels(rgba_of(picture, deep=self._deep), picture.layout.swapped)
 
-    def _begin(self, width: int, height: int) -> None:
-        """The first picture decides about the size."""
+    @property
+    def _bits(self) -> int:
+        return self._settings.pixels.bits
+
+    @property
+    def _deep(self) -> bool:
+        """Whether the file has more than 8 bits."""
+        return self._settings.pixels.bits > 8
+
+    def _choose_bits(self, bits: int) -> None:
+        """An encoder for pictures of more than 8 bits, unless a format was asked for."""
+        if bits > 8 and not self._wanted.pixel_format:
+            self._settings = choose_encoder(self.path, self._wanted, Pixels(bits=bits))
+        if bits > 8 and not self._deep:
+            report_losses(os.fspath(self.path), [f"{bits} bits (8 are kept)"])
+
+    def _begin(self, width: int, height: int, bits: int) -> None:
+        """The first picture decides about the size and the bits."""
         if self._size is None:
+            self._choose_bits(bits)
             color = with_choice(usual_color(width, height), *self._color)
             self._encoder = Encoder(
                 self._settings,
@@ -178,6 +198,7 @@ class Writer(Closing):
                 color=color,
                 time_base=self.time_base,
                 fps=self.fps,
+                bits=target_format(self._settings, width, height, color, self._bits).bits,
             )
             self._size = width, height
             if self._sound is not None:
@@ -205,17 +226,19 @@ class Writer(Closing):
                 mine.range,
             )
         ):
-            return frame.planar
-        return self._from_pixels(frame.rgba, swapped=False)
+            if not self._deep:
+                return frame.planar
+            if frame.bits > 8:
+                return frame.deep_planar(self._settings.pixels.bits)
+        return self._from_pixels(frame.rgba16 if self._deep else frame.rgba, swapped=False)
 
     def _from_pixels(self, rgba: Array, swapped: bool) -> Array:
         assert self._encoder is not None
         height, width = rgba.shape[:2]
-        source = Format("rgba", width, height, self._encoder.color)
+        source = Format("rgba", width, height, self._encoder.color, 8 * rgba.itemsize)
         found = self._passes.get(source)
         if found is None:
-            kind: Kind = "rgba" if self._settings.takes_rgba else "yuv420p"
-            target = Format(kind, width, height, self._encoder.color)
+            target = target_format(self._settings, width, height, self._encoder.color, self._bits)
             middle: Middle | None = _swap if swapped else None
             found = self._passes[source] = FramePass(self._engine, [source], target, middle)
         return found.convert(Given(rgba))
