@@ -6,6 +6,7 @@ after it, never half of one.
 
 from __future__ import annotations
 
+import os
 import time as machine
 from collections import deque
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from dala.scene.nodes.node import Node
 from dala.scene.nodes.tables import LAYOUTS
 from dala.scene.paint import paint
 from dala.scene.times import Time, exact
+from dala.video.production import Report
 
 LARGEST = 16_384
 
@@ -321,6 +323,16 @@ class Scene(Adding, Animating, Closing):
             pixels = paint(made.composition, device=self._device, out=self._frames.take())
         self._last = _Painted(description.version, moment, made.until, made.composition, pixels)
         return pixels
+
+    def transcode(self, src: Any, dst: str | os.PathLike[str], **options: Any) -> Report:
+        """Write a video as this scene shows it in its node ``input``: ``video.transcode(…, scene=self)``.
+
+        Rate, length and sound are the video's own; ``options`` are those of ``scene.export``.
+        """
+        from dala.scene.out.transcoding import transcode_through
+
+        self._check()
+        return transcode_through(self, src, dst, **options)
 
     @property
     def frame_count(self) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from dala.compute.buffers import Buffer
 from dala.compute.engine import Engine
@@ -48,6 +48,13 @@ if TYPE_CHECKING:
 Time = float | Fraction | str
 
 
+class Through(Protocol):
+    """A scene, as far as a transcode needs it."""
+
+    def transcode(self, src: Any, dst: str | os.PathLike[str], **options: Any) -> Report:
+        """Write what the scene shows while its node ``input`` shows ``src``."""
+
+
 def transcode(
     src: Spec,
     dst: str | os.PathLike[str],
@@ -66,6 +73,7 @@ def transcode(
     on_frame: OnFrame | None = None,
     tonemap: bool = False,
     over: OnOver | None = None,
+    scene: Through | None = None,
     strict: bool = False,
     device: str | None = None,
     progress: OnProgress | None = None,
@@ -84,6 +92,8 @@ def transcode(
     ``fps`` repeats and leaves out frames. ``on_frame`` gets every Frame before the filters and gives a
     picture of its size instead (u16 keeps more than 8 bits), or None. ``over`` gets the Instant of every
     frame of the output and gives an RGBA picture that is laid over it, behind the filters, or None.
+    ``scene`` shows the video in its node named ``input``, and that is what is written, with the video's
+    rate, length and sound; filters are nodes of the scene then.
     ``encoding`` and its parts by themselves (``preset="medium"``) say how it is encoded; see Encoding.
     ``tonemap`` makes SDR of HDR (PQ, HLG), which otherwise stays HDR with its tags.
     What the output cannot hold is in the report's ``dropped`` and ``notes``; ``strict`` makes it an error.
@@ -107,6 +117,24 @@ def transcode(
     if subtitles not in get_args(Keep):
         raise ParameterError(f"subtitles is one of {', '.join(get_args(Keep))}, got {subtitles!r}")
     span = span_of(start, end, speed, fps)
+    if scene is not None:
+        if len(Chain.of(filters)) or speed != 1 or on_frame or over or tonemap or voice is not None:
+            raise ParameterError(
+                "transcode: with a scene, filters, speed, on_frame, over, tonemap and other sound are "
+                "nodes of the scene; start, end, fps, audio, encoding, device and progress hold"
+            )
+        heard = {"copy": "auto", "encode": "encode", "none": "none"}[str(audio)]
+        return scene.transcode(
+            src,
+            dst,
+            start=span.start,
+            end=span.end,
+            fps=span.fps,
+            audio=heard,
+            video=with_words(encoding, words),
+            progress=progress,
+            device=device,
+        )
     chain, wanted = Chain.of(filters), with_words(encoding, words)
     place = place_of(src)
     check_target(dst, [place])

@@ -1,6 +1,6 @@
 """Sound of a scene: 48 kHz, two channels, f32; a sample depends on the description and its number alone.
 
-    sounds.py       what has samples                          arrays.py    a user's; files.py: a file's, in pieces
+    sounds.py       what has samples                          arrays.py    a user's; files.py: a file's
     resampling.py   other rates → 48 kHz; other speeds        voice.py     a sound in a scene: when, how
     gains.py        automation, fades, pan                    ducking.py   voices that turn others down
     limiter.py      never above full scale                    mixer.py     voices → samples, block by block

@@ -67,6 +67,16 @@ class SoundFile:
         return self._sound.length
 
     @property
+    def path(self) -> str:
+        """The file's."""
+        return self._native.name
+
+    @property
+    def begins_at_zero(self) -> bool:
+        """Whether its first sample is heard with the first picture."""
+        return self._native.begin == 0
+
+    @property
     def rate(self) -> int:
         """The file's own."""
         return self._native.rate
@@ -106,7 +116,7 @@ class _Pieces:
                 raise VideoError(f"{self.name}: its sound cannot be decoded, or is empty")
             own = self._time(first)
             self._zero = zero if zero is not None else self._first_picture(own)
-            self._begin = round((own - self._zero) * self.rate)  # the number of its first sample
+            self.begin = round((own - self._zero) * self.rate)  # the number of its first sample
         except BaseException:
             self._container.close()
             raise
@@ -203,7 +213,7 @@ class _Pieces:
         for frame in self._frames():
             said = None if frame.pts is None else (self._time(frame) - self._zero) * self.rate
             if expected is None:
-                at = self._begin if anew or said is None else self._on_grid(said, frame)
+                at = self.begin if anew or said is None else self._on_grid(said, frame)
             else:
                 gap = said is not None and abs(said - expected) > GAP * self.rate
                 at = round(said) if gap and said is not None else expected
@@ -216,7 +226,7 @@ class _Pieces:
         size = self._stream.codec_context.frame_size or 0
         if (as_fraction(self._stream.time_base) * self.rate).numerator == 1 or size < 2:
             return round(said)
-        return self._begin + round((said - self._begin) / size) * size
+        return self.begin + round((said - self.begin) / size) * size
 
     # -- the file ------------------------------------------------------------------------------------
 

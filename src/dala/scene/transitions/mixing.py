@@ -11,16 +11,9 @@ from dala.media.step import further_inputs
 from dala.once import once
 from dala.scene.effects import filtered
 from dala.scene.layers import Bytes
-from dala.scene.transitions import fades, moves
-from dala.scene.transitions.edges import edges
+from dala.scene.transitions import fades
 
-_FUNCTIONS: tuple[Callable[..., object], ...] = (
-    fades.fade, fades.fadeblack, fades.fadewhite, fades.fadefast, fades.fadeslow, fades.distance,
-    fades.dissolve, fades.pixelize, fades.lumawipe,
-    moves.slideleft, moves.slideright, moves.slideup, moves.slidedown, moves.squeezeh, moves.squeezev,
-    moves.zoomin,
-)  # fmt: skip
-_OWN: dict[str, Callable[..., object]] = {f.__name__: f for f in _FUNCTIONS} | edges()
+_OWN: dict[str, Callable[..., object]] = {"fade": fades.fade}
 
 
 @once

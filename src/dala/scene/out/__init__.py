@@ -1,0 +1,17 @@
+"""Out of a scene: files, windows, several canvases at once.
+
+export.py        a scene → a file: exact frames, exact sound    canvas.py   a scene in another size
+frames.py        compositions → frames for an encoder           tracks.py   the sound of a file
+transcoding.py   a video through a scene                        show.py     a scene in a window
+stage.py         what is needed of a scene or a canvas
+
+times ─ evaluate (sources decode ahead) ─ queue ─ paint as YUV ─ queue ─ encode ─ mux ─ file
+"""
+
+from __future__ import annotations
+
+from dala.scene.out.canvas import Canvas
+from dala.scene.out.export import export
+from dala.scene.out.show import show
+
+__all__ = ["Canvas", "export", "show"]

@@ -1,0 +1,75 @@
+"""Compositions → frames as an encoder takes them: 4:2:0 straight from the painter, or RGBA."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dala.media.program import engine_of
+from dala.scene import paint as painting
+from dala.scene.layers import Composition
+from dala.video.codecs import Settings
+from dala.video.color import Color
+from dala.video.device import Format, FramePass, Given
+from dala.video.pictures import planes_of
+
+Array = npt.NDArray[Any]
+
+
+class FramePainter:
+    """Paints compositions of one size; one that looks like the one before is not painted again."""
+
+    def __init__(
+        self, width: int, height: int, settings: Settings, color: Color, device: str | None
+    ) -> None:
+        self._size = width, height
+        self._rgba = settings.takes_rgba
+        self._color = color
+        self._device = device
+        self._direct = not self._rgba and width % 2 == 0 and height % 2 == 0
+        self._pass: FramePass | None = None
+        self._last: tuple[object, Array] | None = None
+        self.repeated = 0  # frames that were not painted again
+
+    def paint(self, composition: Composition) -> Array:
+        """A frame that nobody changes any more."""
+        key = composition.key
+        if self._last is not None and self._last[0] == key:
+            self.repeated += 1
+            return self._last[1]
+        made = self._paint(composition)
+        self._last = key, made
+        return made
+
+    def _paint(self, composition: Composition) -> Array:
+        if self._rgba:
+            return painting.paint(composition, device=self._device)
+        black = on_black(composition)
+        if self._direct:
+            width, height = self._size
+            frame = np.empty((height * 3 // 2, width), np.uint8)
+            painting.paint_planes(
+                black,
+                matrix=self._color.matrix,
+                full_range=self._color.range == "full",
+                device=self._device,
+                out=planes_of(frame),
+            )
+            return frame
+        if self._pass is None:  # of odd sizes; their last row or column is repeated
+            source = Format("rgba", *self._size, self._color)
+            target = Format("yuv420p", *self._size, self._color)
+            self._pass = FramePass(engine_of(self._device), [source], target)
+        return self._pass.convert(Given(painting.paint(black, device=self._device)))
+
+
+def on_black(composition: Composition) -> Composition:
+    """What holds no alpha shows what is transparent on black."""
+    *color, alpha = composition.background
+    if alpha == 255:
+        return composition
+    red, green, blue = (level * alpha // 255 for level in color)
+    return replace(composition, background=(red, green, blue, 255))

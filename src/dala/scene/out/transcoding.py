@@ -1,0 +1,58 @@
+"""A video through a scene: it becomes the stream of the node ``input``; rate, length and sound are its."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from typing import Any, Protocol
+
+from dala.errors import ParameterError, VideoError
+from dala.scene.out.export import export
+from dala.scene.out.stage import Stage
+from dala.scene.sources import open_media
+from dala.video.inputs import check_target
+from dala.video.places import place_of
+from dala.video.production import Report
+
+INPUT = "input"
+
+
+class Editable(Stage, Protocol):
+    """A scene whose nodes can be changed."""
+
+    def nodes(self, type: str | None = None) -> list[Any]: ...
+    def update_node(self, node: Any, **props: Any) -> None: ...
+
+
+def transcode_through(
+    scene: Editable, src: Any, dst: str | os.PathLike[str], **options: Any
+) -> Report:
+    """Export a scene whose node ``input`` shows ``src``; afterwards the node is as it was."""
+    named = [node for node in scene.nodes("video") if node.props.get("name") == INPUT]
+    if not named:
+        raise ParameterError(
+            "transcode: expected a video node named 'input' in the scene: add_video(…, name='input')"
+        )
+    place = place_of(src)
+    check_target(dst, [place])
+    source = open_media(src)
+    try:
+        rate, length = getattr(source, "rate", None), source.duration
+    finally:
+        source.close()
+    end = options.pop("end", None)
+    if end is None and length is None:
+        raise VideoError(f"{place.name}: it does not say how long it is; say end=…")
+    chosen: Fraction | float | None = options.pop("fps", None)
+    before = named[0].props["stream"]
+    scene.update_node(named[0].id, stream=src)
+    try:
+        return export(
+            scene,
+            dst,
+            fps=chosen or rate or scene.target_fps,
+            end=length if end is None else end,
+            **options,
+        )
+    finally:
+        scene.update_node(named[0].id, stream=before)
