@@ -1,7 +1,8 @@
 """One picture becomes another: kernels of two images with a parameter ``progress``.
 
 mixing.py   a transition found by its name, and applied
-fades.py    those that mix colours
+fades.py    those that mix colours        edges.py    those with an edge that moves
+moves.py    those that move pictures
 """
 
 from __future__ import annotations

@@ -11,9 +11,16 @@ from dala.media.step import further_inputs
 from dala.once import once
 from dala.scene.effects import filtered
 from dala.scene.layers import Bytes
-from dala.scene.transitions import fades
+from dala.scene.transitions import fades, moves
+from dala.scene.transitions.edges import edges
 
-_OWN: dict[str, Callable[..., object]] = {"fade": fades.fade}
+_FUNCTIONS: tuple[Callable[..., object], ...] = (
+    fades.fade, fades.fadeblack, fades.fadewhite, fades.fadefast, fades.fadeslow, fades.distance,
+    fades.dissolve, fades.pixelize, fades.lumawipe,
+    moves.slideleft, moves.slideright, moves.slideup, moves.slidedown, moves.squeezeh, moves.squeezev,
+    moves.zoomin,
+)  # fmt: skip
+_OWN: dict[str, Callable[..., object]] = {f.__name__: f for f in _FUNCTIONS} | edges()
 
 
 @once
