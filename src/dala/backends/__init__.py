@@ -6,8 +6,6 @@ reference/    NumPy: the meaning
 cpu/          LLVM: the speed
 webgpu/       WGSL: any GPU
 auto.py       which device "auto" means here, and why
-patterns.py   what a stage is, as far as devices with several arithmetics care
-contract.py   a multiply and an add as one operation
 library.py    whole-array ops on host memory
 copying.py    copies on several threads
 borrowed.py   frames in somebody else's memory

@@ -28,6 +28,7 @@ from dala.ir.ops import OPS, VARIADIC
 from dala.ir.planes import Plane
 
 Domain = Literal["image", "tensor"]
+UNIFORM_LEAVES = frozenset({"const", "param", "extent"})  # the same for all elements
 OUTPUT = -1  # the source number that means "the array being written"
 
 

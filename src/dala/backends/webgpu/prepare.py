@@ -13,14 +13,14 @@ import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dala.backends.contract import contract_body
-from dala.backends.patterns import drop_halves, find_terms, is_plain_average, on_levels
 from dala.backends.webgpu.half import LARGEST, PAIRS, PIXEL, SPELLED
 from dala.backends.webgpu.uniforms import uniform_nodes
 from dala.ir.arrays import ArrayType
+from dala.ir.contract import contract_body
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Access, Node, Program, Stage, accesses, make, map_nodes, walk
 from dala.ir.ops import split_average
+from dala.ir.patterns import drop_halves, find_terms, is_plain_average, on_levels
 from dala.ir.rewrite import PASSES, expand_averages, shares_of
 
 MOST_TAPS = 51  # of an average in half precision

@@ -16,23 +16,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dala.backends.cpu.analysis.bounds import find_bounds
-from dala.backends.cpu.analysis.linear import (
+from dala.backends.cpu.arithmetic.base import PIXEL, CpuArithmetic, Subject, Values
+from dala.backends.cpu.arithmetic.dot import under_level
+from dala.backends.cpu.arithmetic.sums import Sums
+from dala.backends.cpu.emit.body_context import BodyContext
+from dala.backends.cpu.emit.lanes import LaneWriter
+from dala.backends.cpu.llvm.text import Type, signed
+from dala.backends.cpu.schedule.weight import Match, weigh_channels
+from dala.ir.bounds import find_bounds
+from dala.ir.dtypes import F32, S32
+from dala.ir.graph import UNIFORM_LEAVES, Access, Node, RuntimeParam, Stage, accesses, walk
+from dala.ir.linear import (
     LinearForm,
     constant_of,
     is_constant,
     level_of,
     linear_forms,
 )
-from dala.backends.cpu.arithmetic.base import PIXEL, CpuArithmetic, Subject, Values
-from dala.backends.cpu.arithmetic.dot import under_level
-from dala.backends.cpu.arithmetic.sums import Sums
-from dala.backends.cpu.emit.body_context import BodyContext
-from dala.backends.cpu.emit.lanes import UNIFORM_LEAVES, LaneWriter
-from dala.backends.cpu.llvm.text import Type, signed
-from dala.backends.cpu.schedule.weight import Match, weigh_channels
-from dala.ir.dtypes import F32, S32
-from dala.ir.graph import Access, Node, RuntimeParam, Stage, accesses, walk
 
 # what the sum must be to the bound for the first constant, once that is rounded so
 ROUNDED = {

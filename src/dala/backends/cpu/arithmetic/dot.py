@@ -19,15 +19,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dala.backends.cpu.analysis.linear import (
-    LinearForm,
-    Weight,
-    constant_of,
-    is_constant,
-    level_of,
-    linear_forms,
-    weight_bounds,
-)
 from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.dot_planes import PlaneDots, WeighedSum, works_on_planes
 from dala.backends.cpu.arithmetic.sums import ALPHA, SPARE, SPARE_WEIGHT, Sums
@@ -38,6 +29,15 @@ from dala.backends.cpu.llvm.text import Type, splat
 from dala.backends.cpu.schedule.weight import Match, weigh_channels
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Access, Node, RuntimeParam, Stage, const, walk
+from dala.ir.linear import (
+    LinearForm,
+    Weight,
+    constant_of,
+    is_constant,
+    level_of,
+    linear_forms,
+    weight_bounds,
+)
 
 MIN_PLACES, MAX_PLACES = 12, 15
 MAX_ERROR = 0.4  # levels, before rounding

@@ -21,11 +21,11 @@ from dala.backends.cpu.emit.lanes import in_exchanges
 from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.llvm.text import Type
 from dala.backends.cpu.schedule.sweep import RowBody
-from dala.backends.patterns import on_levels
 from dala.ir.channels import interleave
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Access, Node, accesses, const, walk
 from dala.ir.ops import OPS
+from dala.ir.patterns import on_levels
 from dala.ir.rewrite import is_whole_level
 from dala.plan.fuse import Body, FusedPass
 

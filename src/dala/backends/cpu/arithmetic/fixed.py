@@ -37,10 +37,10 @@ from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Code, Type, splat
 from dala.backends.cpu.schedule.sweep import Form, RowBody
-from dala.backends.patterns import is_plain_average, on_levels
 from dala.ir.dtypes import F32, S32, U16
 from dala.ir.graph import Access, Node
 from dala.ir.ops import split_average
+from dala.ir.patterns import is_plain_average, on_levels
 from dala.plan.fuse import Body
 
 MAX_TAPS = 101

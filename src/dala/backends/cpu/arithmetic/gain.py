@@ -25,7 +25,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dala.backends.cpu.analysis.bounds import find_bounds
 from dala.backends.cpu.arithmetic.base import (
     CpuArithmetic,
     Subject,
@@ -38,10 +37,11 @@ from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LaneWriter
 from dala.backends.cpu.llvm.text import Type
 from dala.backends.cpu.schedule.weight import Match, weigh_channels
-from dala.backends.patterns import Weights, find_terms, reads_levels
+from dala.ir.bounds import find_bounds
 from dala.ir.channels import interleave, reads_own_channels
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Access, Node, RuntimeParam, accesses
+from dala.ir.patterns import Weights, find_terms, reads_levels
 
 MAX_PLACES = 7
 

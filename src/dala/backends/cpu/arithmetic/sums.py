@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dala.backends.cpu.analysis.linear import LinearForm, Weight, constant_of, is_constant
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LaneWriter
 from dala.backends.cpu.emit.pixels import every, repeated
@@ -16,6 +15,7 @@ from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Type
 from dala.ir.dtypes import F32, S32, U8
 from dala.ir.graph import Access
+from dala.ir.linear import LinearForm, Weight, constant_of, is_constant
 
 Pixel = tuple[int, int, int]  # source, dx, dy
 Factor = int | str  # a weight as a whole number: known now, or the name of an i32

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from dala.backends.cpu.emit.body_context import Alike, BodyContext
-from dala.backends.cpu.emit.lanes import LANE, UNIFORM_LEAVES, LaneWriter, Sources
+from dala.backends.cpu.emit.lanes import LANE, LaneWriter, Sources
 from dala.backends.cpu.llvm.text import Code, Type
 from dala.ir.dtypes import F32
-from dala.ir.graph import Access, Node, walk
+from dala.ir.graph import UNIFORM_LEAVES, Access, Node, walk
 
 LARGE = 64  # operations of a function; with fewer, the text compiles fast enough
 LARGE_HELD = 4  # the same where the loop is around that over the row, and costs nothing

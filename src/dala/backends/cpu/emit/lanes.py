@@ -15,10 +15,9 @@ from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.llvm.spelling import spell
 from dala.backends.cpu.llvm.text import Code, Type
 from dala.ir.dtypes import DType
-from dala.ir.graph import Access, Extent, Node, in_order, walk
+from dala.ir.graph import UNIFORM_LEAVES, Access, Extent, Node, in_order, walk
 
 UNIFORM, ROW, LANE = 0, 1, 2
-UNIFORM_LEAVES = frozenset({"const", "param", "extent"})
 
 
 class Either(NamedTuple):

@@ -15,14 +15,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dala.backends.contract import contract_body
 from dala.backends.cpu.arithmetic.base import IN_F32, CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.catalogue import choose_before_fusion
 from dala.backends.cpu.schedule.counted import count_in_levels
-from dala.backends.patterns import drop_halves, is_plain_average
 from dala.ir.arrays import ArrayType
+from dala.ir.contract import contract_body
 from dala.ir.dtypes import U8
 from dala.ir.graph import Node, Program, Stage, accesses
+from dala.ir.patterns import drop_halves, is_plain_average
 from dala.ir.rewrite import PASSES, expand_averages
 
 Chosen = dict[int, tuple[CpuArithmetic, Values]]

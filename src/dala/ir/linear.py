@@ -8,9 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dala.backends.cpu.analysis.bounds import Bounds, find_bounds
-from dala.backends.cpu.emit.lanes import UNIFORM_LEAVES
-from dala.ir.graph import Access, Node, RuntimeParam, make, walk
+from dala.ir.bounds import Bounds, find_bounds
+from dala.ir.graph import UNIFORM_LEAVES, Access, Node, RuntimeParam, make, walk
 from dala.ir.ops import OPS, split_average
 
 # A constant for each uniform value that it multiplies; None: for 1. Their sum is the weight.
