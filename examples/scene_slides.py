@@ -17,7 +17,7 @@ PHOTOS = [
 ]
 
 
-def make(kinds: tuple[str, ...] = ("fade",)) -> Scene:
+def make(kinds: tuple[str, ...] = ("wipeleft", "circleopen", "slideup")) -> Scene:
     """Four photos, each four beats long; the transitions end on a beat."""
     stage = Scene(1280, 720, target_fps=30, background="black")
     length, change = 4 * BEAT, 0.5 * BEAT

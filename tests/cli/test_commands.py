@@ -70,6 +70,7 @@ Pictures, videos and cameras through fused filters, on the GPU or the CPU.
 Commands
   filter   Filter pictures and videos; a video keeps its sound and timing.
   concat   Videos one after the other, as one file.
+  render   A scene's file as a picture, at a time.
   live     A camera through filters into a window; keys turn filters on.
   detect   What a model sees: things, faces, people, classes.
   models   Models by name: their licences, and whether their weights are here.
@@ -80,6 +81,7 @@ Commands
   info     Version, devices and installed extras.
   doctor   What works here, what is missing, and the command that helps.
   fleet    Long videos and many files, by all cores or a Ray cluster.
+  scene    Files of scenes: check them; their schema.
 
 Options
 """
@@ -95,7 +97,8 @@ def test_help_lists_every_command(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["info", "doctor", "kernels", "looks", "filter", "concat", "bench", "live", "demo"]
+    "command",
+    ["info", "doctor", "kernels", "looks", "filter", "concat", "bench", "live", "demo", "render"],
 )
 def test_every_command_has_help(command: str, run: Run) -> None:
     said = run(command, "--help")

@@ -11,6 +11,7 @@ from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, comple
 from dala.cli.fleet import fleet
 from dala.cli.help import Command, Group
 from dala.cli.mistakes import UsageMistake
+from dala.cli.scenes import Set, scene
 from dala.cli.text_flags import Text, TextAt, TextColor, TextFont, TextSize
 from dala.cli.video_flags import (
     Bitrate,
@@ -71,6 +72,7 @@ DeviceName = Annotated[
 ]
 
 app.add_typer(fleet)
+app.add_typer(scene)
 
 
 @app.callback(invoke_without_command=True)
@@ -214,6 +216,29 @@ def concat_(
     )  # fmt: skip
     use(device)
     concat_files(paths[:-1], paths[-1], options, overwrite=overwrite, quiet=quiet)
+
+
+@app.command(cls=Command)
+def render(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A scene's file.", show_default=False)
+    ],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="OUT", help="A picture: PNG, JPEG, WebP, …")
+    ],
+    at: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="The time it shows.")] = 0.0,
+    set_: Set = None,
+    device: DeviceName = "auto",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace OUT if it exists.")
+    ] = False,
+) -> None:
+    """A scene's file as a picture, at a time."""
+    from dala import use
+    from dala.cli.scenes import render_picture
+
+    use(device)
+    render_picture(source, out, at, set_, overwrite=overwrite)
 
 
 @app.command(cls=FilterCommand)

@@ -1,0 +1,61 @@
+"""``dala scene`` and ``dala render`` as a person types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dala import cli, media, scene
+
+CARD = {
+    "format": "dala.scene",
+    "version": 1,
+    "width": 32,
+    "height": 16,
+    "parameters": {"color": {"type": "color", "default": "red"}},
+    "nodes": [
+        {"type": "shape", "size": [32, 16], "fill": {"$param": "color"}, "start": 1, "end": 3},
+    ],
+}
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(CARD))
+    return path
+
+
+def test_a_picture_of_a_template(
+    card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "card.png"
+    words = ["render", str(card), "-o", str(target), "--at", "2", "--set", "color=blue"]
+    assert cli.main(words) == 0
+    assert (np.asarray(media.open(target).pixels)[0, 0, :3] == (0, 0, 255)).all()
+    assert cli.main(words) == 1
+    assert "--overwrite replaces it" in capsys.readouterr().err.replace("\n", " ")
+    assert cli.main([*words, "--overwrite"]) == 0
+    assert cli.main([*words, "--overwrite", "--set", "colour=red"]) == 1
+    assert "did you mean" in capsys.readouterr().err.replace("\n", " ")
+    assert cli.main([*words, "--set", "color"]) == 2
+
+
+def test_a_file_is_checked(card: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["scene", "check", str(card)]) == 0
+    assert "32×16, 1 nodes, 3 s" in capsys.readouterr().out.replace("\n", "")
+    card.write_text(
+        json.dumps({**CARD, "nodes": [{"type": "text", "opacity": 2}, {"type": "shap"}]})
+    )
+    assert cli.main(["scene", "check", str(card)]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "/nodes/0/opacity: expected a number from 0 to 1" in said
+    assert "/nodes/1: expected a node" in said and "did you mean 'shape'" in said
+
+
+def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["scene", "schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == scene.schema()
