@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dala import cli, media, scene
+from dala import cli, media, scene, video
 
 CARD = {
     "format": "dala.scene",
@@ -42,6 +42,18 @@ def test_a_picture_of_a_template(
     assert cli.main([*words, "--overwrite", "--set", "colour=red"]) == 1
     assert "did you mean" in capsys.readouterr().err.replace("\n", " ")
     assert cli.main([*words, "--set", "color"]) == 2
+
+
+def test_a_video_of_a_template(card: Path, tmp_path: Path) -> None:
+    target = tmp_path / "card.mp4"
+    assert (
+        cli.main(
+            ["render", str(card), "-o", str(target), "--from", "1", "--to", "1.5", "--fps", "25"]
+        )
+        == 0
+    )
+    assert video.probe(target).frames == 13  # those that begin before 1.5 s
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["card.json", "card.mp4"]
 
 
 def test_a_file_is_checked(card: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -224,21 +224,47 @@ def render(
         Path, typer.Argument(metavar="FILE", help="A scene's file.", show_default=False)
     ],
     out: Annotated[
-        Path, typer.Option("-o", "--out", metavar="OUT", help="A picture: PNG, JPEG, WebP, …")
+        Path, typer.Option("-o", "--out", metavar="OUT", help="A video; or a picture, PNG, JPEG, …")
     ],
-    at: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="The time it shows.")] = 0.0,
+    start: Annotated[
+        float | None, typer.Option("--from", "--at", metavar="SECONDS", help="Where it begins.")
+    ] = None,
+    end: Annotated[
+        float | None, typer.Option("--to", metavar="SECONDS", help="Where it ends.")
+    ] = None,
+    fps: Fps = None,
     set_: Set = None,
     device: DeviceName = "auto",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace OUT if it exists.")
     ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
-    """A scene's file as a picture, at a time."""
+    """A scene's file as a video, or as a picture at a time."""
     from dala import use
-    from dala.cli.scenes import render_picture
+    from dala.cli.scenes import render_scene
 
     use(device)
-    render_picture(source, out, at, set_, overwrite=overwrite)
+    render_scene(source, out, (start, end), fps, set_, overwrite=overwrite, quiet=quiet)
+
+
+@app.command(cls=Command)
+def play(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A scene's file.", show_default=False)
+    ],
+    start: Annotated[
+        float, typer.Option("--from", metavar="SECONDS", help="Where it begins.")
+    ] = 0.0,
+    set_: Set = None,
+    device: DeviceName = "auto",
+) -> None:
+    """A scene's file in a window."""
+    from dala import use
+    from dala.cli.scenes import play_scene
+
+    use(device)
+    play_scene(source, start, set_)
 
 
 @app.command(cls=FilterCommand)

@@ -1,4 +1,4 @@
-"""``dala scene``: files of scenes, checked; ``dala render``: what they show, as pictures."""
+"""``dala scene``: files of scenes, checked; ``dala render``, ``dala play``: what they show."""
 
 from __future__ import annotations
 
@@ -59,16 +59,42 @@ def parameters(given: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-def render_picture(
-    source: Path, output: Path, at: float, given: Sequence[str] | None, *, overwrite: bool
-) -> None:
-    """A scene at a time into a picture's file."""
+PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".avif")
+
+
+def render_scene(
+    source: Path, output: Path, span: tuple[float | None, float | None], fps: float | None,
+    given: Sequence[str] | None, *, overwrite: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """A scene into a video, or its picture at the first time of the span."""
     from dala import scene as scenes
+    from dala.cli.bars import Bars
     from dala.cli.screen import say
 
     values = parameters(given)
     if output.exists() and not overwrite:
         raise Failed(f"{output} exists; --overwrite replaces it")
+    start, end = span
     with scenes.load(source, **values) as stage:
-        stage.render(at).save(output)
-        say(f"{source} → {output}  {stage.width}×{stage.height}, at {at:g} s")
+        said = f"{source} → {output}  {stage.width}×{stage.height}"
+        if output.suffix.lower() in PICTURES:
+            stage.render(start or 0.0).save(output)
+            done = f"{said}, at {start or 0.0:g} s"
+        else:
+            with Bars(1, shown=not quiet) as bars:
+                bars.begin(output.name)
+                report = scenes.export(
+                    stage, output, fps=fps, start=start, end=end,
+                    progress=lambda p: bars.advance(p.frames, p.total_frames, p.fps),
+                )  # fmt: skip
+            done = f"{said}, {report.frames} frames"
+    if not quiet:
+        say(done)
+
+
+def play_scene(source: Path, start: float, given: Sequence[str] | None) -> None:
+    """A scene in a window, until it is closed or over."""
+    from dala import scene as scenes
+
+    with scenes.load(source, **parameters(given)) as stage:
+        scenes.show(stage, title=source.name, start=start, end=stage.duration)
