@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from dala.backends.cpu.run.cores import thread_count
 
-if TYPE_CHECKING:
-    from dala.cli.bench import Timed
+
+class Timed(Protocol):
+    """A measurement, in milliseconds (bench.py)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def ms(self) -> float: ...
+    @property
+    def first_ms(self) -> float: ...
+    @property
+    def opencv_ms(self) -> float | None: ...
+    @property
+    def same(self) -> bool: ...
 
 
 def as_table(
