@@ -70,7 +70,7 @@ class UniformBlock:
         )
 
     @property
-    def bytes(self) -> int:
+    def nbytes(self) -> int:
         """The size of the block."""
         size = 0
         for f in self.fields.values():

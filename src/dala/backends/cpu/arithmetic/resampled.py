@@ -5,8 +5,8 @@ as a line. Most lines of the next output row are among those held, so enlarging 
 than the second step: lines mixed by the weights of the row, in plain vectors.
 
 The pixels that a pixel of a line is mixed of lie side by side, four to a load (of two, the others are not
-looked at); of each channel, two neighbours are weighed and added in one instruction. Where they begin, and what they weigh, is in a table
-(stops.py).
+looked at); of each channel, two neighbours are weighed and added in one instruction. Where they begin, and
+what they weigh, is in a table (stops.py).
 
 The error, in levels, for n taps along an axis whose weights have sizes that add up to s: weights are off by
 2⁻¹⁵, so a line is by n · 255 · 2⁻¹⁵, and by 2⁻⁷ more once it is rounded to PLACES binary places; mixing
