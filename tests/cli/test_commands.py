@@ -77,6 +77,8 @@ Commands
   kernels  All kernels, or one with its parameters, ranges and defaults.
   bench    Speed of this machine, beside OpenCV; or of the filters you give.
   demo     A clip before and after: videos, a contact sheet, plan and speed.
+  tour     A guided five minutes: what dala is, with pictures as it goes.
+  new      Files to begin from: a kernel, a scene, a project.
   info     Version, devices and installed extras.
   doctor   What works here, what is missing, and the command that helps.
   fleet    Long videos and many files, by all cores or a Ray cluster.
@@ -95,7 +97,20 @@ def test_help_lists_every_command(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["info", "doctor", "kernels", "looks", "filter", "concat", "bench", "live", "demo"]
+    "command",
+    [
+        "info",
+        "doctor",
+        "kernels",
+        "looks",
+        "filter",
+        "concat",
+        "bench",
+        "live",
+        "demo",
+        "tour",
+        "new",
+    ],
 )
 def test_every_command_has_help(command: str, run: Run) -> None:
     said = run(command, "--help")

@@ -17,6 +17,7 @@ HEALTHY = Patient(
     auto=("webgpu", "Card is the best GPU here"),
     pillow="12.0",
     pictures=("jpg", "png"),
+    plugins=("pillow-heif", "pillow-jxl-plugin", "rawpy"),
     av="18.0",
     codecs=("h264", "av1"),
     cameras=("/dev/video0",),
@@ -90,3 +91,11 @@ def test_extras_know_their_packages() -> None:
     extras = {e.name: e for e in find_extras()}
     assert extras["cli"].missing == ()
     assert extras["video"].command == "pip install 'dala-gpu[video]'"
+
+
+def test_it_tells_which_kinds_of_photos_need_a_package() -> None:
+    said = prescription(replace(HEALTHY, plugins=("pillow-heif",)), 0)
+    assert (
+        "HEIC; JPEG XL needs pip install pillow-jxl-plugin; camera raw needs pip install rawpy"
+        in said
+    )

@@ -468,3 +468,8 @@ def test_lent_pixels_outlive_their_file(tmp_path: Path) -> None:
     assert (pixels == (10, 20, 30, 255)).all()
     with pytest.raises(ValueError, match="read-only"):
         pixels[0, 0] = 0
+
+
+def test_camera_raw_is_never_written(tmp_path: Path) -> None:
+    with pytest.raises(MediaError, match=r"never written; name another ending: '\{name\}\.jpg'"):
+        media.save(levels(3), tmp_path / "photo.nef")

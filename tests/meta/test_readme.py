@@ -90,6 +90,7 @@ def made() -> set[Path]:
     names += [f"results/{p.name}" for p in (ROOT / "bench" / "results").glob("*.md")]
     names += [f"tutorials/{p.stem}.md" for p in (DOCS / "tutorials").glob("*.py")]
     names += ["tutorials/examples.md", "reference/index.md", "reference/dala.errors.md"]
+    names += ["reference/dala.scene.md"]
     return {DOCS / name for name in names}
 
 

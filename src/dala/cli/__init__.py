@@ -12,7 +12,8 @@
     models.py     which models there are                detect.py     what a model sees
     help.py       help in 80 columns                    mistakes.py   what commands raise
     words.py      sizes as photographers write them     batch.py      pictures on all cores
-    fleet.py      jobs for many processes
+    fleet.py      jobs for many processes               tour.py       five minutes in the terminal
+    new.py        files to begin from                   sharing.py    numbers as a table to paste
     videos.py     a video → filters → a file            films.py      pictures as videos, pipes
     recording.py  what live shows, into a file          knobs.py      values of filters under keys
     captions.py   a text on the result                   text_flags.py its options

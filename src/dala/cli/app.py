@@ -11,6 +11,7 @@ from dala.cli.flags import FilterCommand, chosen_flags, complete_kernels, comple
 from dala.cli.fleet import fleet
 from dala.cli.help import Command, Group
 from dala.cli.mistakes import UsageMistake
+from dala.cli.new import complete_kinds
 from dala.cli.text_flags import Text, TextAt, TextColor, TextFont, TextSize
 from dala.cli.video_flags import (
     Bitrate,
@@ -358,6 +359,9 @@ def bench(
     size: Annotated[str, typer.Option(metavar="WxH", help="Of the picture.")] = "1920x1080",
     device: DeviceName = "auto",
     seconds: Annotated[float, typer.Option(min=0.01, help="For each measurement.")] = 0.3,
+    share: Annotated[
+        bool, typer.Option("--share", help="As a Markdown table to paste, with the machine.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Speed of this machine, beside OpenCV; or of the filters you give."""
@@ -368,7 +372,7 @@ def bench(
 
     chain = chain_of(chosen_flags(context))
     use(device)
-    show_bench(read_size(size), seconds, chain, as_json=json)
+    show_bench(read_size(size), seconds, chain, as_json=json, share=share)
 
 
 @app.command(cls=FilterCommand)
@@ -392,6 +396,40 @@ def demo(
 
     use(device)
     run_demo(clip, out, chain_of(chosen_flags(context) or split_flags(DEMO_FILTERS.split())[1]))
+
+
+@app.command(cls=Command)
+def tour(
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where the pictures are written.")
+    ] = Path("dala_tour"),
+    device: DeviceName = "auto",
+    pauses: Annotated[
+        bool, typer.Option("--pauses/--no-pauses", help="Wait for Enter after each stop.")
+    ] = True,
+) -> None:
+    """A guided five minutes: what dala is, with pictures as it goes."""
+    from dala import use
+    from dala.cli.tour import run_tour
+
+    use(device)
+    run_tour(out, pauses=pauses)
+
+
+@app.command(cls=Command)
+def new(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", help="kernel, scene or project.", autocompletion=complete_kinds
+        ),
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the kernel, scene or folder.")],
+) -> None:
+    """Files to begin from: a kernel, a scene, a project."""
+    from dala.cli.new import make_new
+
+    make_new(kind, name)
 
 
 @app.command(cls=Command)

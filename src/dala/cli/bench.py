@@ -68,19 +68,26 @@ class Timed:
         }
 
 
-def show_bench(size: tuple[int, int], seconds: float, chain: Chain, *, as_json: bool) -> None:
+def show_bench(
+    size: tuple[int, int], seconds: float, chain: Chain, *, as_json: bool, share: bool = False
+) -> None:
     """Measure the usual jobs, or a chain of the user's, and print each as it comes."""
     picture = make_picture(*size)
     cv2 = None if len(chain) else find_opencv()
     info = compute.device_info()
-    if not as_json:
+    aloud = not as_json and not share
+    if aloud:
         _show_head(info, size, raced=cv2 is not None)
     found = []
     for row in _race_chain(picture, chain, seconds) if len(chain) else _race(cv2, picture, seconds):
         found.append(row)
-        if not as_json:
+        if aloud:
             say(row.line)
-    if as_json:
+    if share:
+        from dala.cli.sharing import as_table
+
+        say(as_table(info, size, found, cv2 and cv2.__version__))
+    elif as_json:
         facts = {key: info[key] for key in ("device", "name", "version")}
         facts |= {"width": size[0], "height": size[1], "opencv": cv2 and cv2.__version__}
         say_json({**facts, "rows": [row.as_data(size[0] * size[1]) for row in found]})

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from dala.backends.webgpu.doctor import Found, advise, describe, diagnose
 from dala.cli.facts import version_of
 
+PLUGINS = {"pillow-heif": "HEIC", "pillow-jxl-plugin": "JPEG XL", "rawpy": "camera raw"}
+
 
 @dataclass(frozen=True)
 class Patient:
@@ -25,6 +27,7 @@ class Patient:
     auto: tuple[str, str]  # the device chosen, and why
     pillow: str = ""  # versions; empty if not installed
     pictures: tuple[str, ...] = ()  # formats that can be written
+    plugins: tuple[str, ...] = ()  # of PLUGINS, those that are installed
     av: str = ""
     codecs: tuple[str, ...] = ()  # that can be encoded
     broken: str = ""  # why PyAV, though installed, cannot be loaded
@@ -50,6 +53,7 @@ def examine() -> Patient:
         auto=choose_auto(),
         pillow=version_of("pillow"),
         pictures=_writable() if version_of("pillow") else (),
+        plugins=tuple(p for p in PLUGINS if version_of(p)),
         av=av,
         codecs=codecs,
         broken=broken,
@@ -123,11 +127,20 @@ def _media_rows(patient: Patient) -> list[tuple[str, str]]:
             if patient.pillow
             else "missing",
         ),
+        ("photos", _plugin_words(patient)),
         ("video", f"PyAV {patient.av} cannot be loaded" if patient.broken else video),
         ("window", f"{missing}; {screen}"),
         ("cameras", ", ".join(patient.cameras) or none),
         ("live", _live_words(patient)),
     ]
+
+
+def _plugin_words(patient: Patient) -> str:
+    """Which further kinds of photos are opened, and what the others need."""
+    missing = [
+        f"{kind} needs pip install {p}" for p, kind in PLUGINS.items() if p not in patient.plugins
+    ]
+    return "; ".join([*(PLUGINS[p] for p in patient.plugins), *missing])
 
 
 def _live_words(patient: Patient) -> str:

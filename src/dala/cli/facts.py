@@ -16,7 +16,7 @@ EXTRAS = {  # what `pip install 'dala-gpu[…]'` brings
     "text": ("uharfbuzz", "pillow"),
     "ml": ("onnxruntime",),
     "cli": ("typer", "rich", "pillow"),
-    "fleet": ("av", "pillow", "ray"),
+    "fleet": ("av", "pillow", "fsspec", "ray"),
 }
 ADDS = {  # and what that adds
     "image": "picture files: JPEG, PNG, TIFF, WebP, AVIF",

@@ -28,7 +28,7 @@ class PipelineCache:
         if shader.uniforms.fields:
             kinds.append("uniform")
         with mapped(shader.label, shader.text):
-            groups, layout = self._layout(tuple(kinds), shader.uniforms.nbytes)
+            groups, layout = self._layout(tuple(kinds), shader.uniforms.size)
             module = self.gpu.create_shader_module(code=shader.text, label=shader.label[:60])
             pipeline = self.gpu.create_compute_pipeline(
                 layout=layout, compute={"module": module, "entry_point": "main"}

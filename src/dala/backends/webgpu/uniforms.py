@@ -70,13 +70,13 @@ class UniformBlock:
         )
 
     @property
-    def nbytes(self) -> int:
+    def size(self) -> int:
         """The size of the block."""
-        size = 0
+        total = 0
         for f in self.fields.values():
             each = 8 if f.dtype.bytes == 8 else 4
-            size += -size % each + each
-        return size + -size % 16
+            total += -total % each + each
+        return total + -total % 16
 
     def pack(self, params: Sequence[float | int]) -> bytes:
         """The block's bytes for these parameter values."""

@@ -96,6 +96,11 @@ def format_of(path: Path) -> str:
         e: f for e, f in image.registered_extensions().items() if f in WRITTEN and f in image.SAVE
     }
     form: str | None = endings.get(path.suffix.lower())
+    if form is None and path.suffix.lower() in RAW:
+        raise MediaError(
+            f"{path}: camera raw is opened and never written; name another ending: '{{name}}.jpg', "
+            "or '{name}.tif' for 16 bits"
+        )
     if form is None:
         hint = hint_for(path)
         near = f"; {hint}" if hint else suggest(path.suffix.lower(), endings)

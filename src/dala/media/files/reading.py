@@ -214,5 +214,7 @@ def _read_raw(path: Path) -> Photo:
         with rawpy.imread(str(path)) as raw:
             pixels = raw.postprocess(use_camera_wb=True, output_bps=16)
     except rawpy.LibRawError as error:
-        raise MediaError(f"the picture is damaged: {error}") from error
+        reason = error.args[0] if error.args else error
+        words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
+        raise MediaError(f"the picture is damaged: {words}") from error
     return Photo((np.ascontiguousarray(pixels),), format="RAW")
