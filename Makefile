@@ -45,6 +45,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/peers.py
 	$(BIN)/python bench/gpu.py --if-real
 	$(BIN)/python bench/surfaces.py
+	$(BIN)/python bench/scenes.py
 	$(BIN)/python bench/video.py
 	$(BIN)/python bench/text.py
 	$(BIN)/python bench/readme.py

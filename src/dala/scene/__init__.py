@@ -15,7 +15,7 @@
     sound/           files, samples, scenes as voices; the mixer
     files/           scenes as JSON, templates, the schema
     subtitles/       SRT, WebVTT and ASS as cues
-    out/             files, windows, canvases of other sizes
+    out/             files, streams, windows, canvases of other sizes
     frame.py         a picture and its time      pool.py        textures, handed out and taken back
     clock.py         what time it is
 
@@ -30,7 +30,7 @@ from dala.scene.files import check, load, save, schema
 from dala.scene.frame import Frame
 from dala.scene.nodes.looks import Border, Box, Gradient, Outline, Shadow
 from dala.scene.nodes.node import Node
-from dala.scene.out import Canvas, export, show
+from dala.scene.out import Broadcast, BroadcastStats, Canvas, export, show, stream
 from dala.scene.pool import PoolStats, Texture, TexturePool
 from dala.scene.scene import Scene
 from dala.scene.subtitles import (
@@ -43,10 +43,10 @@ from dala.scene.subtitles import (
 )
 
 __all__ = [
-    "Border", "Box", "Canvas", "Clock", "ClockStats", "Easing", "Frame", "Gradient", "Node", "Outline",
-    "PoolStats", "Scene", "Shadow", "Texture", "TexturePool", "active_cue", "check", "cubic_bezier",
-    "cues_in_range", "export", "load", "parse_ass", "parse_srt", "parse_vtt", "save", "schema", "show",
-    "spring", "steps", "to_overlay",
+    "Border", "Box", "Broadcast", "BroadcastStats", "Canvas", "Clock", "ClockStats", "Easing", "Frame",
+    "Gradient", "Node", "Outline", "PoolStats", "Scene", "Shadow", "Texture", "TexturePool", "active_cue",
+    "check", "cubic_bezier", "cues_in_range", "export", "load", "parse_ass", "parse_srt", "parse_vtt",
+    "save", "schema", "show", "spring", "steps", "stream", "to_overlay",
 ]  # fmt: skip
 
 

@@ -145,7 +145,7 @@ def find_encoder(
 
 def _audio_encoder(container: str, codec: str | None) -> str:
     if codec is None:  # looked for when there is sound to encode
-        return "libopus" if container == "webm" else "aac"
+        return "libopus" if container in ("webm", "whip") else "aac"
     return find_encoder(codec, "audio", AUDIO_ENCODERS)
 
 

@@ -175,7 +175,11 @@ class NetworkSink(Sink):
 
     def _open_container(self) -> Any:
         return load_av().open(
-            self.name, "w", format=self.format, container_options=self._options, timeout=TIMEOUT_S
+            self.target.url,
+            "w",
+            format=self.format,
+            container_options=self._options,
+            timeout=TIMEOUT_S,
         )
 
 

@@ -4,7 +4,9 @@
 "frames/%04d.png"            numbered pictures, from 1 on
 "still.png"                  one picture: the first frame
 "-", "-.webm"                stdout; Matroska, unless a suffix says otherwise
-"rtmp://…", "srt://…", …     a network
+"rtmp://…", "srt://…", …     a network; "whip://…" is WHIP over HTTP, "whips://…" over HTTPS
+"folder/live.m3u8"           HLS: a list and pieces that appear while it is written
+"/dev/video9"                a v4l2 device that takes frames
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ PICTURES = {
 }  # fmt: skip
 NETWORKS = {
     "rtmp": "flv", "rtmps": "flv", "srt": "mpegts", "udp": "mpegts", "tcp": "mpegts",
-    "rtp": "rtp_mpegts", "rtsp": "rtsp",
+    "rtp": "rtp_mpegts", "rtsp": "rtsp", "whip": "whip", "whips": "whip",
 }  # fmt: skip
 # mp4 begins with its index, so that it plays while it is loaded; where nothing can be moved, in pieces
 _MUXER = {"mp4": {"movflags": "+faststart"}, "mov": {"movflags": "+faststart"}}
@@ -52,6 +54,8 @@ class Target:
         """What the container gets."""
         if self.format in _MUXER and self.kind in ("stdout", "network"):
             return dict(_PIECES)
+        if self.format == "hls":
+            return {"hls_time": "2", "hls_list_size": "8", "hls_flags": "independent_segments"}
         if self.format == "rtsp":
             return {"rtsp_transport": "tcp"}
         return dict(_MUXER.get(self.format, {}))
@@ -59,7 +63,18 @@ class Target:
     @property
     def holds_sound(self) -> bool:
         """Whether there is a place for sound at all."""
-        return self.kind not in ("pictures", "picture") and self.format not in ("gif", "apng")
+        return self.kind not in ("pictures", "picture") and self.format not in (
+            "gif",
+            "apng",
+            "v4l2",
+        )
+
+    @property
+    def url(self) -> str:
+        """What FFmpeg opens."""
+        if self.format == "whip":
+            return "http" + self.name.removeprefix("whip")
+        return self.name
 
 
 def target_of(path: str | os.PathLike[str]) -> Target:
@@ -74,6 +89,10 @@ def target_of(path: str | os.PathLike[str]) -> Target:
             return _network(name, found[1].lower())
         if not folder and stem == "-" and suffix in CONTAINERS:
             return Target("stdout", "stdout", *CONTAINERS[suffix])
+        if name.startswith("/dev/video"):
+            return Target("network", name, "v4l2", "rawvideo")
+    if suffix == ".m3u8":
+        return Target("network", name, "hls", "h264")
     if suffix in PICTURES:
         kind: Kind = "pictures" if _NUMBERED.search(last) else "picture"
         return Target(kind, name, "image2", PICTURES[suffix])

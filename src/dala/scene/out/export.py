@@ -24,13 +24,12 @@ from dala.scene.sound import SceneSound
 from dala.scene.times import Time
 from dala.video.codecs import Settings, choose_encoder
 from dala.video.color import usual_color
-from dala.video.encoder import Encoder
+from dala.video.encoder import Encoder, target_format
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.flow import run_flow
 from dala.video.pixels import Pixels
 from dala.video.production import Report
 from dala.video.progress import OnProgress, Progress
-from dala.video.transcode import target_format
 from dala.video.writer import TICKS
 
 if TYPE_CHECKING:

@@ -42,6 +42,8 @@ class FilmSource:
         self._ahead: Ahead | None = None
         self._end: weakref.finalize | None = None  # type: ignore[type-arg]
         self._closed = False
+        self._last: Content | None = None
+        self._told = ""
         first = Decoding(place, self._key, on_damage)
         self._size = first.size
         self._duration = first.duration
@@ -68,7 +70,15 @@ class FilmSource:
             if self._ahead is None:
                 self._begin()
             assert self._ahead is not None
-            return self._ahead.frame_at(max(time, Fraction(0)))
+            try:
+                self._last = self._ahead.frame_at(max(time, Fraction(0)))
+            except VideoError as error:
+                if not self._supply.forgiving or self._last is None:
+                    raise
+                if str(error) != self._told:
+                    self._told = str(error)
+                    self._supply.report(self.name, self._told)
+            return self._last
 
     def park(self) -> None:
         """Close the file until a frame is asked for."""

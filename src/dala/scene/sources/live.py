@@ -98,6 +98,7 @@ class _State:
         self.key = new_key()
         self.content: Content = Rgba(pixels, True, (self.key, "placeholder"))
         self.condition = "waiting"
+        self._what = ""
         self.count = 0
         self._open = open_
         self._name = name
@@ -127,8 +128,8 @@ class _State:
             self._thread.join(JOIN_S)
 
     def _become(self, condition: str, what: str) -> None:
-        if self.condition != condition:
-            self.condition = condition
+        if (self.condition, self._what) != (condition, what):
+            self.condition, self._what = condition, what
             self._supply.report(self._name, what)
 
     def _work(self) -> None:

@@ -82,6 +82,7 @@ class Supply:
             )
         self.memory = memory
         self.on_report = on_report
+        self.forgiving = False  # live: a film that fails shows its last frame, and is reported
         self.reports: deque[Report] = deque(maxlen=MOST_REPORTS)
         self._most_open = most_open
         self._used = 0

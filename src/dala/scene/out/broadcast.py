@@ -1,0 +1,371 @@
+"""A scene going out live: one thread paints frames at their times, one for each output encodes and sends.
+
+    clock ─ due ─ evaluate ─ paint ─┬─ queue ─ encode ─ server
+                                    └─ queue ─ encode ─ recording
+
+A frame that begins late is counted; where the machine is a whole frame behind, frames are left out, and
+counted. An output whose server is gone is opened again; the others do not notice.
+"""
+
+from __future__ import annotations
+
+import threading
+import time as machine
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from queue import Empty, Full, Queue
+from typing import Any
+
+import numpy.typing as npt
+
+from dala.closing import Closing
+from dala.errors import DalaError
+from dala.scene.out.frames import FramePainter
+from dala.scene.out.stage import Stage, count_of
+from dala.scene.sound import RATE, SceneSound
+from dala.scene.sound.sounds import Waves
+from dala.scene.sources.source import Report, Supply
+from dala.video.codecs import Settings
+from dala.video.color import usual_color
+from dala.video.encoder import Encoder, target_format
+from dala.video.library import ffmpeg_errors
+from dala.video.samples import Samples
+from dala.video.writer import TICKS
+
+LATE_S = 0.002  # a frame that begins later than this after its time is counted
+DEPTH = 30  # frames that wait for an output
+PAUSES_S = (0.5, 1.0, 2.0, 5.0)  # before a server is called again
+POLL_S = 0.05
+JOIN_S = 15.0
+Array = npt.NDArray[Any]
+Piece = tuple[int, "Array | None", "Waves | None"]
+
+
+@dataclass(frozen=True)
+class BroadcastStats:
+    """How a broadcast goes.
+
+    >>> from dala import scene
+    >>> scene.BroadcastStats(frames=100, late=1, left_out=0, unsent=0, worst_ms=3.5).late
+    1
+    """
+
+    frames: int  # painted
+    late: int  # of them, begun more than 2 ms after their time
+    left_out: int  # because a whole frame was missed
+    unsent: int  # because an output was behind or gone, all outputs together
+    worst_ms: float  # the latest frame
+
+
+class Broadcast(Closing):
+    """A scene going out live, until ``close`` or its end; ``scene.stream(…, block=False)`` gives it.
+
+    >>> from dala import scene
+    >>> with scene.Scene(64, 48, background="navy") as stage:
+    ...     live = scene.stream(stage, "live.m3u8", fps=25, end=0.2, block=False)
+    ...     live.wait()
+    ...     live.stats.frames + live.stats.left_out
+    5
+    """
+
+    def __init__(
+        self,
+        scene: Stage,
+        outputs: list[Settings],
+        *,
+        fps: Fraction,
+        start: Fraction,
+        end: Fraction | None,
+        sound: bool,
+        device: str | None,
+        on_report: Callable[[Report], None] | None,
+    ) -> None:
+        self._scene, self._fps, self._start = scene, fps, start
+        self._count = None if end is None else count_of(start, end, fps)
+        self._stop = threading.Event()
+        self._supply = Supply(on_report=on_report)
+        self._sound = SceneSound(scene) if sound else None
+        self._late = self._left_out = self._frames = 0
+        self._worst = 0.0
+        self._error: BaseException | None = None
+        color = usual_color(scene.width, scene.height)
+        self._painter = FramePainter(scene.width, scene.height, outputs[0], color, device)
+        self._outs: list[_Out] = []
+        try:
+            for settings in outputs:
+                self._outs.append(_Out(settings, self))
+        except BaseException:
+            self._stop.set()
+            for out in self._outs:
+                out.abandon()
+            raise
+        self._thread = threading.Thread(target=self._run, name="dala-out-frames", daemon=True)
+        self._thread.start()
+
+    # -- what a user asks ----------------------------------------------------------------------------
+
+    @property
+    def stats(self) -> BroadcastStats:
+        """Frames, late ones, those left out or not sent."""
+        unsent = sum(out.unsent for out in self._outs)
+        return BroadcastStats(self._frames, self._late, self._left_out, unsent, self._worst * 1000)
+
+    @property
+    def reports(self) -> list[Report]:
+        """What happened to sources and outputs while it went on."""
+        shared = getattr(getattr(self._scene, "streams", None), "supply", None)
+        return [*self._supply.reports, *(shared.reports if shared is not None else ())]
+
+    @property
+    def fps(self) -> Fraction:
+        """Frames a second."""
+        return self._fps
+
+    def wait(self) -> None:
+        """Until its end; raises what ended it early."""
+        while self._thread.is_alive():
+            self._thread.join(POLL_S)  # so that Ctrl-C is heard everywhere
+        for out in self._outs:
+            out.join()
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+
+    def close(self) -> None:
+        """Send what is painted, end all threads. Twice does nothing."""
+        self._stop.set()
+        self._thread.join(JOIN_S)
+        for out in self._outs:
+            out.join()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is over."""
+        return not self._thread.is_alive()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it is about to end."""
+        return self._stop.is_set()
+
+    def report(self, name: str, what: str) -> None:
+        """Something happened that the broadcast survives."""
+        self._supply.report(name, what)
+
+    def pause(self, seconds: float) -> None:
+        """Wait, unless it ends."""
+        self._stop.wait(seconds)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height."""
+        return self._scene.width, self._scene.height
+
+    @property
+    def has_sound(self) -> bool:
+        """Whether outputs get a track of sound."""
+        return self._sound is not None
+
+    # -- frames at their times -----------------------------------------------------------------------
+
+    def _run(self) -> None:
+        shared = getattr(getattr(self._scene, "streams", None), "supply", None)
+        if shared is not None:
+            shared.forgiving = True
+        try:
+            self._paint_all()
+        except BaseException as error:
+            self._error = error
+        finally:
+            if shared is not None:
+                shared.forgiving = False
+            if self._sound is not None:
+                self._sound.close()
+            self._stop.set()
+            for out in self._outs:
+                out.end()
+
+    def _paint_all(self) -> None:
+        began = machine.monotonic()
+        number = heard = 0
+        last: Array | None = None
+        while not self._stop.is_set() and (self._count is None or number < self._count):
+            due = began + float(number / self._fps)
+            self._wait_until(due)
+            behind = machine.monotonic() - due
+            missed = int(behind * float(self._fps))
+            if self._count is not None:
+                missed = min(missed, self._count - number - 1)
+            if missed:
+                self._left_out += missed
+                number += missed
+            self._late += behind > LATE_S
+            self._worst = max(self._worst, behind)
+            last = self._frame(number, last)
+            upto = round((number + 1) / self._fps * RATE)
+            waves = self._heard(heard, upto)
+            heard = upto
+            for out in self._outs:
+                out.put((number, last, waves))
+            self._frames += 1
+            number += 1
+
+    def _wait_until(self, due: float) -> None:
+        left = due - machine.monotonic()
+        if left > 0:
+            self._stop.wait(left)
+
+    def _frame(self, number: int, last: Array | None) -> Array | None:
+        """The frame's picture; where the scene fails, the last one, and a report."""
+        try:
+            time = self._start + number / self._fps
+            return self._painter.paint(self._scene.evaluate(time))
+        except DalaError as error:
+            if last is None:
+                raise
+            self.report("scene", str(error))
+            return last
+
+    def _heard(self, begin: int, end: int) -> Waves | None:
+        if self._sound is None:
+            return None
+        first = round(self._start * RATE)
+        return self._sound.mix(first + begin, first + end)
+
+
+class _Out:
+    """One output: its thread, its queue, its connection."""
+
+    def __init__(self, settings: Settings, owner: Broadcast) -> None:
+        self.name = settings.target.name
+        self.unsent = 0
+        self._settings, self._owner = settings, owner
+        self._queue: Queue[Piece | None] = Queue(DEPTH)
+        fps = owner.fps
+        self._base = Fraction(1, fps.numerator * -(-TICKS // fps.numerator))
+        self._ticks = int(1 / fps / self._base)
+        self._encoder: Encoder | None = None
+        self._samples: Samples | None = None
+        self._first = 0
+        self._abandoned = False
+        self._connect(0)  # what cannot be opened at all is an error at once
+        self._thread = threading.Thread(target=self._run, name="dala-out-send", daemon=True)
+        self._thread.start()
+
+    def put(self, piece: Piece) -> None:
+        """The next frame and its sound; where the output is behind, the frame is left out."""
+        try:
+            self._queue.put_nowait(piece)
+        except Full:
+            self.unsent += 1
+
+    def end(self) -> None:
+        """No frame comes any more."""
+        while self._thread.is_alive():
+            try:
+                return self._queue.put(None, timeout=POLL_S)
+            except Full:
+                continue
+        return None
+
+    def abandon(self) -> None:
+        """Leave nothing behind."""
+        self._abandoned = True
+        self.end()
+        self.join()
+
+    def join(self) -> None:
+        """Wait until its thread has ended."""
+        self._thread.join(JOIN_S)
+
+    def _connect(self, number: int) -> None:
+        settings = self._settings
+        width, height = self._owner.size
+        format_ = target_format(settings, width, height, usual_color(width, height))
+        encoder = Encoder(
+            settings,
+            width=width,
+            height=height,
+            color=format_.color,
+            time_base=self._base,
+            fps=self._owner.fps,
+        )
+        try:
+            samples = None
+            if self._owner.has_sound and settings.target.holds_sound:
+                samples = Samples(True, settings)
+                samples.begin(encoder)
+            with ffmpeg_errors(self.name, "opening"):
+                encoder.sink.container.start_encoding()  # PyAV calls a server only now
+        except BaseException:
+            encoder.discard()
+            raise
+        self._encoder, self._samples, self._first = encoder, samples, number
+
+    def _run(self) -> None:
+        try:
+            self._send_all()
+            if self._encoder is not None and not self._abandoned:
+                if self._samples is not None:
+                    self._samples.finish()
+                self._encoder.finish()
+        except DalaError as error:
+            self._owner.report(self.name, str(error))
+        finally:
+            if self._encoder is not None:
+                self._encoder.discard()
+
+    def _send_all(self) -> None:
+        while True:
+            piece = self._queue.get()
+            if piece is None:
+                return
+            try:
+                self._send(piece)
+            except DalaError as error:
+                self.unsent += 1
+                self._owner.report(self.name, str(error))
+                self._connect_again(piece[0])
+
+    def _send(self, piece: Piece) -> None:
+        number, frame, waves = piece
+        if self._encoder is None:
+            self.unsent += 1
+            return
+        if self._samples is not None and waves is not None:
+            self._samples.write(waves, RATE)
+        if frame is not None:
+            self._encoder.encode(frame, (number - self._first) * self._ticks, self._ticks)
+
+    def _connect_again(self, number: int) -> None:
+        """A server that is gone is called again; a file that cannot be written is given up."""
+        if self._encoder is not None:
+            self._encoder.discard()
+        self._encoder = self._samples = None
+        if self._settings.target.kind != "network":
+            return
+        for attempt in range(1 << 30):
+            self._owner.pause(PAUSES_S[min(attempt, len(PAUSES_S) - 1)])
+            if self._owner.stopping:
+                return
+            number = self._drop_waiting(number)
+            try:
+                self._connect(number + 1)
+            except DalaError:
+                continue
+            self._owner.report(self.name, "it is there again")
+            return
+
+    def _drop_waiting(self, number: int) -> int:
+        """What waited while nobody listened is over; the number of its last frame."""
+        while True:
+            try:
+                piece = self._queue.get_nowait()
+            except Empty:
+                return number
+            if piece is None:
+                self._queue.put(None)
+                return number
+            number = piece[0]
+            self.unsent += 1
