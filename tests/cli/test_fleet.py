@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dala import cli, video
+from dala import cli, scene, video
 
 
 @pytest.fixture
@@ -31,6 +31,17 @@ def test_a_long_video(clip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert video.probe(target).frames == 20
 
 
+def test_a_scene(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, target = tmp_path / "card.json", tmp_path / "out.mp4"
+    with scene.Scene(32, 32, target_fps=10, background="red") as stage:
+        scene.save(stage, source)
+    words = ["fleet", "export", str(source), str(target), "--to", "1", "--segment", "0.5"]
+    assert cli.main([*words, "--workers", "1", "--json"]) == 0
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (last["tasks"], last["frames"], last["failures"]) == (2, 10, [])
+    assert video.probe(target).frames == 10
+
+
 def test_no_such_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("status", "resume"):
         assert cli.main(["fleet", command, str(tmp_path / "out.mp4")]) == 1
@@ -40,5 +51,5 @@ def test_no_such_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["fleet", "--help"]) == 0
     text = capsys.readouterr().out
-    for command in ("transcode", "map", "resume", "status"):
+    for command in ("transcode", "export", "map", "resume", "status"):
         assert command in text

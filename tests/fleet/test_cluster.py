@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dala import fleet, video
+from dala import fleet, scene, video
 from dala.errors import UnsupportedError
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
@@ -58,6 +58,20 @@ def test_the_frames_of_the_local_pool(address: str, tmp_path: Path) -> None:
     assert (report.tasks, report.frames, report.failures) == (4, 40, ())
     assert frames_of(tmp_path / "ray.mp4") == frames_of(tmp_path / "local.mp4")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["clip.mp4", "local.mp4", "ray.mp4"]
+
+
+@needs_ray
+def test_a_scene_by_the_same_tasks(address: str, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"workers": 2, "threads": 1, "segment_s": 0.4, "device": "cpu"}
+    with scene.Scene(64, 48, target_fps=25, background="navy") as stage:
+        box = stage.add_shape(position=(4, 4), size=(16, 16), fill="gold")
+        stage.animate(box, "position", from_=(4, 4), to=(40, 24), duration_ms=800)
+        scene.export(stage, tmp_path / "one.mp4", codec="ffv1", device="cpu")
+        report = fleet.export(
+            stage, tmp_path / "ray.mp4", engine="ray", address=address, codec="ffv1", **asked
+        )
+    assert (report.tasks, report.frames, report.failures) == (2, 20, ())
+    assert frames_of(tmp_path / "ray.mp4") == frames_of(tmp_path / "one.mp4")
 
 
 def test_without_ray_it_says_what_to_install(

@@ -160,3 +160,9 @@ def test_bad_words(words: dict[str, Any], message: str, clip: Path, tmp_path: Pa
     with pytest.raises(ParameterError, match=message):
         fleet.transcode(clip, tmp_path / "out.mp4", **words)
     assert not (tmp_path / "out.mp4").exists()
+
+
+def test_parts_have_the_codec_of_the_whole_file(clip: Path, tmp_path: Path) -> None:
+    fleet.transcode(clip, tmp_path / "out.webm", workers=2, segment_s=1.2, preset=8)
+    assert video.probe(tmp_path / "out.webm").codec == "vp9"
+    assert len(frames_of(tmp_path / "out.webm")[0]) == 60

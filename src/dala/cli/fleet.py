@@ -1,4 +1,4 @@
-"""``dala fleet``: long videos and many files, by several processes or a cluster."""
+"""``dala fleet``: long videos, scenes and many files, by several processes or a cluster."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ import typer
 from dala.cli.flags import FilterCommand, chain_of, chosen_flags
 from dala.cli.help import Command, Group
 from dala.cli.mistakes import FAILED, UsageMistake
+from dala.cli.scenes import Set, parameters
 
 if TYPE_CHECKING:
     from dala.fleet import Progress, Report
     from dala.fleet.running import EngineName
 
 fleet = typer.Typer(
-    name="fleet", cls=Group, help="Long videos and many files, by all cores or a Ray cluster."
+    name="fleet",
+    cls=Group,
+    help="Long videos, scenes and many files, by all cores or a Ray cluster.",
 )
 
 WorkerCount = Annotated[
@@ -68,6 +71,44 @@ def transcode(
         report = jobs.transcode(
             source, target, chain, workers=workers or "auto", engine=_engine(address),
             address=_join(address), segment_s=segment, codec=codec, crf=crf, progress=shown.advance,
+        )  # fmt: skip
+    return shown.end(report, target)
+
+
+@fleet.command(cls=Command)
+def export(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A scene's file (JSON).", show_default=False)
+    ],
+    target: Annotated[
+        str, typer.Argument(metavar="OUT", help="The video to make.", show_default=False)
+    ],
+    workers: WorkerCount = None,
+    address: Address = None,
+    segment: Annotated[float, typer.Option(metavar="SECONDS", help="Length of a part.")] = 10.0,
+    start: Annotated[
+        float | None, typer.Option("--from", metavar="SECONDS", help="Where it begins.")
+    ] = None,
+    end: Annotated[
+        float | None, typer.Option("--to", metavar="SECONDS", help="Where it ends.")
+    ] = None,
+    fps: Annotated[
+        float | None, typer.Option(metavar="N", help="Frames a second; the scene's if not given.")
+    ] = None,
+    set_: Set = None,
+    codec: Codec = None,
+    crf: Crf = None,
+    json: Json = False,
+) -> int:
+    """A scene's file as a video, cut by time; called again, it goes on where it was."""
+    from dala import fleet as jobs
+    from dala import scene as scenes
+
+    with scenes.load(source, **parameters(set_)) as stage, _Shown(as_json=json) as shown:
+        report = jobs.export(
+            stage, target, workers=workers or "auto", engine=_engine(address),
+            address=_join(address), segment_s=segment, start=start, end=end, fps=fps, codec=codec,
+            crf=crf, progress=shown.advance,
         )  # fmt: skip
     return shown.end(report, target)
 
@@ -147,7 +188,7 @@ def status(
         say_json({"output": found.output, "kind": found.kind, "finished": found.finished,
                   "total": found.total, "frames": found.frames})  # fmt: skip
         return
-    of = "parts" if found.kind == "transcode" else "files"
+    of = "files" if found.kind == "map" else "parts"
     say(f"{found.output}: {found.finished} of {found.total} {of}, {found.frames} frames")
 
 

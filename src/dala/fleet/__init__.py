@@ -1,13 +1,13 @@
-"""Jobs for more than one process: long videos in parts, many files at once, here or on a Ray cluster.
+"""Jobs for more than one process: films and scenes in parts, many files at once, here or on a Ray cluster.
 
 transcode.py  one long video       cuts.py       where it may be cut: at key frames
+scenes.py     one scene            sizes.py      how large pictures are: how much memory they take
 files.py      many files           joint.py      parts and sound into one file
 tasks.py      what a worker does   placement.py  how many workers, how many threads each
 worker.py     a local worker       journal.py    what is finished, beside the output
 local.py      a pool of them       cluster.py    tasks on a Ray cluster (extra ``fleet``)
 running.py    tasks → outcomes     engines.py    where they run
-resume.py     a job that was left  sizes.py      how large pictures are: how much memory they take
-addresses.py  what fsspec reaches
+resume.py     a job that was left  addresses.py  what fsspec reaches
 
 source ─ scan ─ segments ─┬─ worker: decode → chain → encode → part ─┬─ joint ─ file
                           └─ worker: …                               ─┘    └ sound, packet by packet
@@ -22,6 +22,7 @@ from dala.fleet.files import map  # the API's own name
 from dala.fleet.journal import Status, status
 from dala.fleet.resume import resume
 from dala.fleet.running import Failure, Progress, Report
+from dala.fleet.scenes import export
 from dala.fleet.transcode import transcode
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Progress",
     "Report",
     "Status",
+    "export",
     "map",
     "resume",
     "status",

@@ -7,11 +7,11 @@ source gives it. Sound is copied packet by packet or encoded once, as ``dala.vid
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from fractions import Fraction
 from itertools import count
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dala.errors import FleetError
 from dala.video.codecs import Settings
@@ -21,6 +21,9 @@ from dala.video.places import place_of
 from dala.video.sink import Sink
 from dala.video.sound import Audio, Companion, bring_along
 from dala.video.source import Source
+
+if TYPE_CHECKING:
+    from dala.scene.out.tracks import Track
 
 
 class Part(NamedTuple):
@@ -56,6 +59,30 @@ def join_parts(source: str, settings: Settings, parts: Sequence[Part], audio: Au
     finally:
         output.discard()
     return [*dropped, *notes]
+
+
+def join_with_track(
+    settings: Settings, parts: Sequence[Part], open_track: Callable[[Output], Track | None]
+) -> list[str]:
+    """Write a file whose sound is made beside its parts; what is to be said of that sound."""
+    output = Output(settings)
+    try:
+        with ffmpeg_errors(output.sink.name, "joining parts"):
+            pictures = _Pictures(output.sink, parts)
+        track = open_track(output)
+        with ExitStack() as opened:
+            if track is not None:
+                opened.callback(track.close)
+            for timed in pictures:
+                if track is not None:
+                    track.until(max(timed.time, Fraction(0)))
+                output.sink.mux(timed.packet)
+            if track is not None:
+                track.finish()
+        output.sink.finish()
+    finally:
+        output.discard()
+    return [] if track is None else list(track.notes)
 
 
 class _Pictures:

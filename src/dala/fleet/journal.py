@@ -2,7 +2,7 @@
 
     .film.mp4.fleet/
         journal.jsonl    what was asked for; then a line for each finished task
-        chain.look       the filters, as every worker reads them
+        chain.look       the filters, as every worker reads them; of a scene, scene.json
         source-….mp4     the input, if it came from an address
         part-00000.mp4   finished: it was moved to this name when it was complete
 
@@ -37,7 +37,7 @@ class Status:
     """How far a job is, by its journal."""
 
     output: str
-    kind: str  # "transcode" or "map"
+    kind: str  # "transcode", "export" or "map"
     total: int
     finished: int
     frames: int

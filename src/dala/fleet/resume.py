@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from dala.fleet.files import map as map_files
 from dala.fleet.journal import Status, status
 from dala.fleet.placement import Workers
 from dala.fleet.running import OnProgress, Report
+from dala.fleet.scenes import export_document
 from dala.fleet.transcode import transcode
 from dala.media.chain import Chain
 from dala.media.lookfile import write_look
@@ -32,16 +35,22 @@ def resume(
     """
     left = status(output)
     asked = left.asked
-    shared = {
+    shared: dict[str, Any] = {
         "workers": workers,
         "threads": asked["threads"],
         "engine": asked["engine"],
         "address": address,
-        "on_damage": asked["on_damage"],
         "device": asked["device"],
         "progress": progress,
         "encoding": Encoding(**asked["encoding"]),
     }
+    if left.kind == "export":
+        times: dict[str, Any] = {name: Fraction(asked[name]) for name in ("fps", "start", "end")}
+        return export_document(
+            asked["scene"], output, segment_s=asked["segment_s"], audio=asked["audio"],
+            **times, **shared,
+        )  # fmt: skip
+    shared["on_damage"] = asked["on_damage"]
     if left.kind == "map":
         names = asked["names"]
         return map_files(asked["paths"], output, _chain(left), names=names, **shared)

@@ -50,6 +50,25 @@ def encode_segment(facts: Record, tell: Tell) -> Record:
     return {"frames": report.frames, "bytes": os.path.getsize(facts["part"])}
 
 
+def export_span(facts: Record, tell: Tell) -> Record:
+    """A scene from one time to another, without sound, into a file of its own."""
+    from dala import scene, video
+
+    with scene.load(facts["scene"]) as stage:
+        report = scene.export(
+            stage,
+            facts["part"],
+            fps=Fraction(facts["fps"]),
+            start=Fraction(facts["begin"]),
+            end=Fraction(facts["end"]),
+            audio="none",
+            video=video.Encoding(**facts["encoding"]),
+            device=facts["device"],
+            progress=lambda progress: tell(progress.frames),
+        )
+    return {"frames": report.frames, "bytes": os.path.getsize(facts["part"])}
+
+
 def filter_file(facts: Record, tell: Tell) -> Record:
     """One picture or one video, whole; from an address, or to one, by way of a folder of its own."""
     source, target = str(facts["source"]), str(facts["target"])
@@ -95,5 +114,6 @@ def _time(text: Any) -> Fraction | None:
 
 ACTIONS: dict[str, Callable[[Record, Tell], Record]] = {
     "encode_segment": encode_segment,
+    "export_span": export_span,
     "filter_file": filter_file,
 }

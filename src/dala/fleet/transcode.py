@@ -19,7 +19,7 @@ from dala.fleet.placement import Placement, Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.media import looks
 from dala.media.chain import Chain, Filters
-from dala.video.codecs import choose_encoder
+from dala.video.codecs import Settings, choose_encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import check_target
 from dala.video.library import load_av
@@ -68,8 +68,7 @@ def transcode(
     >>> report.tasks, report.frames, report.failures
     (2, 20, ())
     """
-    if not isinstance(segment_s, int | float) or not 0 < segment_s <= 86_400:
-        raise ParameterError(f"segment_s is a number of seconds above 0, got {segment_s!r}")
+    check_length(segment_s)
     check_audio(audio)
     whole = absolute(dst)
     target = folder_of(whole) / name_of(whole) if is_url(whole) else Path(whole)
@@ -92,8 +91,8 @@ def transcode(
         "content": hash_file(source),
         "chain": looks.lines_of(chain, Path(os.sep)),
         "strength": chain.strength,
-        "encoding": _with_threads(chosen, placement),
-        "part_suffix": ".mov" if settings.encoder.startswith("prores") else ".mp4",  # exact times
+        "encoding": encoding_of(chosen, settings, placement),
+        "part_suffix": suffix_of(settings),
         "audio": audio,
         "on_damage": on_damage,
         "device": device,
@@ -108,12 +107,7 @@ def transcode(
         tasks = [_task(s, journal.folder, look, chain, asked) for s in segments]
         runner = find_engine(engine, placement, address, device, workers)
         report = run_tasks(runner, tasks, journal, progress=progress, stop_at_failure=True)
-        if report.failures:
-            first = report.failures[0]
-            raise FleetError(
-                f"{whole}: {first.name}: {first.reason}; {len(journal.finished)} of {len(tasks)} parts "
-                "are finished and will not be done again"
-            )
+        require_all(report, whole, journal)
         parts = [Part(t.facts["part"], s.shown) for t, s in zip(tasks, segments, strict=True)]
         notes = join_parts(source, settings, parts, audio)
         if is_url(whole):
@@ -138,9 +132,33 @@ def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:
     return str(copy)
 
 
-def _with_threads(encoding: Encoding, placement: Placement) -> Record:
-    """The encoder's own threads count among those of the worker."""
-    values = asdict(encoding)
+def check_length(segment_s: object) -> None:
+    """Refuse what is no length of a part."""
+    if not isinstance(segment_s, int | float) or not 0 < segment_s <= 86_400:
+        raise ParameterError(f"segment_s is a number of seconds above 0, got {segment_s!r}")
+
+
+def require_all(report: Report, whole: str, journal: Journal) -> None:
+    """Refuse to join a job of which a part failed."""
+    if report.failures:
+        first = report.failures[0]
+        raise FleetError(
+            f"{whole}: {first.name}: {first.reason}; {len(journal.finished)} of {report.tasks} parts "
+            "are finished and will not be done again"
+        )
+
+
+def suffix_of(settings: Settings) -> str:
+    """Of parts: a container that has exact times and holds what was encoded."""
+    return ".mov" if settings.encoder.startswith("prores") else ".mp4"
+
+
+def encoding_of(encoding: Encoding, settings: Settings, placement: Placement) -> Record:
+    """How parts are encoded: by the codec of the whole file, not the usual one of their own container.
+
+    The encoder's own threads count among those of the worker.
+    """
+    values = asdict(replace(encoding, codec=encoding.codec or settings.target.codec))
     return {**values, "options": {"threads": str(placement.threads), **values["options"]}}
 
 

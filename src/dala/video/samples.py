@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from dala.errors import ParameterError, ShapeError, VideoError
 from dala.video.codecs import Settings
-from dala.video.encoder import Encoder
 from dala.video.library import load_av
+from dala.video.output import Output
 from dala.video.voice import SoundGraph, Voice
 
 RATE = 48_000
@@ -37,7 +37,7 @@ class Samples:
         self._held: list[tuple[npt.NDArray[np.float32], int]] = []
         self._written = 0  # samples, at the rate they came with
 
-    def begin(self, encoder: Encoder) -> None:
+    def begin(self, encoder: Output) -> None:
         """The file is open: make the track."""
         self._voice = Voice(encoder.sink, self._codec, self._rate, "stereo")
         held, self._held = self._held, []

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from dala.scene.sound import RATE, SceneSound, SoundFile, Voice
 from dala.scene.sound.mixer import Mixer
 from dala.video.codecs import Settings
-from dala.video.encoder import Encoder
+from dala.video.output import Output
 from dala.video.samples import Samples
 from dala.video.sound import Copied, other_sound
 from dala.video.sound import SoundFile as Packets
@@ -37,7 +37,7 @@ class Mixed:
     """The scene's mix from ``start`` to ``end``, encoded."""
 
     def __init__(
-        self, mixer: Mixer, settings: Settings, encoder: Encoder, start: Fraction, end: Fraction
+        self, mixer: Mixer, settings: Settings, encoder: Output, start: Fraction, end: Fraction
     ) -> None:
         self.notes: list[str] = []
         self._mixer = mixer
@@ -67,7 +67,7 @@ class Mixed:
 class Passed:
     """The packets of the one file that is heard, as they are."""
 
-    def __init__(self, packets: Packets, encoder: Encoder) -> None:
+    def __init__(self, packets: Packets, encoder: Output) -> None:
         self._packets = packets
         self._way, self.notes = other_sound(encoder, packets)
         self.is_copy = isinstance(self._way, Copied)
@@ -91,7 +91,7 @@ def track_of(
     sound: SceneSound,
     audio: Audio,
     settings: Settings,
-    encoder: Encoder,
+    encoder: Output,
     start: Fraction,
     end: Fraction,
 ) -> Track | None:

@@ -48,7 +48,7 @@ def open_media(
         return media
     if isinstance(media, Reader):
         place = media.place
-        if _is_live(place):
+        if is_live(place):
             return LiveSource(lambda: media, place.name, supply)
         return _film(place, supply, on_damage)
     if isinstance(media, str | int | os.PathLike) and not isinstance(media, bool):
@@ -81,7 +81,8 @@ def _wish(media: Any, fps: float | Fraction | None) -> float | Fraction | None:
     return fps if where in ("pictures", "camera", "screen") else None
 
 
-def _is_live(place: Place) -> bool:
+def is_live(place: Place) -> bool:
+    """Whether it shows what is now, not what is asked for."""
     if place.where == "pattern":
         return "realtime" in place.url
     return place.where in ("camera", "screen", "stream", "stdin")
@@ -92,7 +93,7 @@ def _film(place: Place, supply: Supply | None, on_damage: OnDamage) -> Source:
 
 
 def _of_place(place: Place, media: Spec, supply: Supply | None, on_damage: OnDamage) -> Source:
-    if _is_live(place):
+    if is_live(place):
         return LiveSource(_opens_again(media, place), place.name, supply)
     if place.where == "pictures":
         return PicturesSource(place, supply)
