@@ -86,7 +86,9 @@ def test_pipeline_runs(device: str) -> None:
         else:
             p.submit()
 
-    assert_flat(run, warm=500, rounds=ROUNDS // (4 if device == "reference" else 1))  # it is slow
+    # lavapipe fills something of its own for 2,000 runs where its shader cache is on
+    warm = 500 if device == "reference" else 2_500
+    assert_flat(run, warm=warm, rounds=ROUNDS // (4 if device == "reference" else 1))  # it is slow
 
 
 @alone

@@ -127,7 +127,8 @@ def export_document(
         spans = _spans(first, last, rate, segment_s)
         placement = place(
             workers, len(spans), threads,
-            here=engine == "local", device=device, pixels=stage.width * stage.height,
+            here=engine == "local", device=device or "cpu",  # where scenes are painted
+            pixels=stage.width * stage.height,
         )  # fmt: skip
         asked: Record = {
             "kind": "export",

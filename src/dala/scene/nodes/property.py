@@ -41,10 +41,8 @@ class NodeType:
         """A property by name; ParameterError names the nearest."""
         if isinstance(name, str) and name in self.properties:
             return self.properties[name]
-        raise ParameterError(
-            f"{who}: a node of type {self.name!r} has no property {name!r}"
-            f"{suggest(str(name), self.properties)}"
-        )
+        hint = suggest(str(name), self.properties) or f"; it has {', '.join(self.properties)}"
+        raise ParameterError(f"{who}: a node of type {self.name!r} has no property {name!r}{hint}")
 
     def read(self, given: Mapping[str, Any], who: str) -> dict[str, Any]:
         """What a caller gave, checked; nothing is added."""
