@@ -231,6 +231,46 @@ def use_run_to_surface(width: int, height: int) -> Array:
         return np.asarray(surface).copy()
 
 
+def use_ink(width: int, height: int) -> Array:
+    from dala import gpu
+
+    with gpu.create_surface(width, height) as surface:
+        path = gpu.Path("M 4 4 C 40 0 60 50 90 20 L 20 60 Z")
+        gpu.fill_path(surface, path, (255, 160, 0, 200))
+        gpu.stroke_path(surface, path, "white", 2.5)
+        gpu.fill_ellipse(surface, 40.5, 30.25, 20.0, 9.0, "teal")
+        gpu.draw_text(surface, 6, 8, "first: öß", color="gold")
+        gpu.present(surface).wait()
+        return np.asarray(surface).copy()
+
+
+# -- text and scenes -------------------------------------------------------------------------------------
+
+
+def use_text(width: int, height: int) -> Array:
+    from dala import text
+
+    return np.asarray(text.draw(photo(width, height), "first: öß", (4, 4), size=18, color="gold"))
+
+
+def use_scene(width: int, height: int) -> Array:
+    """Every kind of layer at once: turned, filtered, on its way from one to the other."""
+    from dala import scene
+
+    made = scene.Scene(width, height, background="navy")
+    low = made.add_image(photo(64, 48), size=(width, height))
+    made.add_image(rgba(32, 24), position=(5.5, 3.25), size=(40, 30), rotation=20, opacity=0.7)
+    high = made.add_image(photo(48, 48), size=(width, height))
+    made.transition(low, high, kind="wipeleft", duration_ms=1000, at=0)
+    made.add_text("first: öß", position=(8, 8), color="gold", font_size=18)
+    made.add_shape("ellipse", position=(20, 10), size=(30, 20), fill="tomato")
+    made.add_effect("contrast", value=0.2)
+    try:
+        return made.render(0.25).to_array().copy()
+    finally:
+        made.destroy()
+
+
 # -- video -----------------------------------------------------------------------------------------------
 
 

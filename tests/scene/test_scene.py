@@ -12,6 +12,7 @@ from dala import scene
 from dala.errors import (
     ArgumentError,
     DalaError,
+    DeviceError,
     NodeNotFoundError,
     ParameterError,
     SceneError,
@@ -394,3 +395,8 @@ def test_now_is_what_was_rendered_or_what_the_clock_says() -> None:
     stage.clock.advance(5.0)
     assert stage.node(stage.animate(bar, "opacity", to=1)).at == 5
     assert stage.render().time == 5
+
+
+def test_a_device_that_paints_no_scenes_is_refused_where_it_is_named() -> None:
+    with pytest.raises(DeviceError, match="Scene: scenes are painted by the device 'cpu'"):
+        Scene(64, 48, device="webgpu")

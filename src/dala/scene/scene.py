@@ -32,7 +32,7 @@ from dala.scene.nodes.kinds import read_color
 from dala.scene.nodes.media import is_scene
 from dala.scene.nodes.node import Node
 from dala.scene.nodes.tables import LAYOUTS
-from dala.scene.paint import paint
+from dala.scene.paint import check_device, paint
 from dala.scene.times import Time, exact
 from dala.video.production import Report
 
@@ -79,6 +79,7 @@ class Scene(Adding, Animating, Closing):
         for name, value in (("width", width), ("height", height)):
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
                 raise ParameterError(f"Scene: {name} is 1 to {LARGEST} pixels, got {value!r}")
+        check_device(device, "Scene")
         self._nodes = Nodes(width, height, read_color(background, "Scene: background"))
         self._streams = Streams()
         self._clock = clock

@@ -41,7 +41,7 @@ def paint(
     >>> paint(Composition(2, 1, (255, 0, 0, 255))).tolist()
     [[[255, 0, 0, 255], [255, 0, 0, 255]]]
     """
-    _check_device(device, "paint")
+    check_device(device, "paint")
     shape = composition.height, composition.width, 4
     if out is not None and (out.shape != shape or out.dtype != np.uint8):
         raise ShapeError(f"paint: expected an output of {shape} u8, got {out.shape} {out.dtype}")
@@ -79,7 +79,7 @@ def paint_planes(
     >>> frame.y.tolist(), frame.u.tolist()
     ([[235, 235, 235, 235], [235, 235, 235, 235]], [[128, 128]])
     """
-    _check_device(device, "paint_planes")
+    check_device(device, "paint_planes")
     black = on_black(composition)
     width, height = black.width, black.height
     shapes = (height, width), (height // 2, width // 2), (height // 2, width // 2)
@@ -107,9 +107,12 @@ def _empty_planes(width: int, height: int) -> tuple[Bytes, Bytes, Bytes]:
     return y, u, v
 
 
-def _check_device(device: str | None, who: str) -> None:
+def check_device(device: str | None, who: str) -> None:
+    """Refuse a device that paints no scenes."""
     if device not in (None, "auto", "cpu", "reference"):
-        raise DeviceError(f"{who}: expected the device 'cpu' or 'reference', got {device!r}")
+        raise DeviceError(
+            f"{who}: scenes are painted by the device 'cpu' or 'reference', got {device!r}; leave it out"
+        )
 
 
 @once
