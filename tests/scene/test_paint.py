@@ -184,7 +184,7 @@ def test_wrong_values_are_refused() -> None:
         reds(Layer(WHITE, effects=(("resize", {"width": 2}),)))
     with pytest.raises(ShapeError, match="one size"):
         Mixed(WHITE, Solid((0, 0, 0, 0), 3, 3))
-    with pytest.raises(DeviceError, match="expected the device"):
+    with pytest.raises(DeviceError, match="painted by the device"):
         paint(Composition(1, 1), device="tpu")
     with pytest.raises(ShapeError, match="an output of"):
         paint(Composition(1, 1), out=np.zeros((2, 2, 4), np.uint8))

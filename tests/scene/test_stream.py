@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import threading
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,10 @@ from clips import frame_times, write_clip
 
 from dala import scene, video
 from dala.errors import ParameterError, VideoError
+from dala.scene.out import waiting
 from dala.scene.sources import LiveSource, Supply
+from dala.video.encoder import Encoder
+from dala.video.samples import Samples
 
 
 def moving_scene() -> scene.Scene:
@@ -123,6 +127,68 @@ def test_the_scene_goes_on_when_a_source_is_pulled_out(tmp_path: Path) -> None:
         live.close()
     source.close()
     assert live.closed and live.stats.unsent == 0
+
+
+EVERY = 4_800  # samples from click to click; click n, counted from 1, is n / 1000 loud
+
+
+def clicks(count: int) -> Any:
+    waves = np.zeros((count * EVERY, 2), np.float32)
+    waves[::EVERY] = np.arange(1, count + 1)[:, None] / 1000
+    return waves
+
+
+def clicks_in(path: Path) -> dict[int, int]:
+    """The clicks of a file: sample → number."""
+    found = {}
+    with av.open(str(path)) as container:
+        for frame in container.decode(audio=0):
+            assert frame.pts is not None and frame.time_base is not None
+            left = frame.to_ndarray().reshape(-1, 2)[:, 0] / 32768
+            first = round(frame.pts * frame.time_base * 48_000)
+            found.update({first + int(n): round(left[n] * 1000) for n in left.nonzero()[0]})
+    return found
+
+
+@pytest.mark.parametrize("room", [60 * 48_000, 2 * EVERY], ids=["much room", "little room"])
+def test_sound_stands_at_its_time_when_pictures_are_dropped(
+    room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The output takes its first picture only when many behind it were dropped."""
+    monkeypatch.setattr(waiting, "MOST_PICTURES", 3)
+    monkeypatch.setattr(waiting, "MOST_SAMPLES", room)
+    dropped = threading.Event()
+    encode, write = Encoder.encode, Samples.write
+    loudest = [0.0]
+
+    def slow(encoder: Encoder, *given: Any) -> None:
+        assert dropped.wait(60)
+        encode(encoder, *given)
+
+    def listening(track: Samples, waves: Any, rate: object) -> None:
+        write(track, waves, rate)
+        loudest.append(waves.max(initial=0.0) * 1000)
+
+    monkeypatch.setattr(Encoder, "encode", slow)
+    monkeypatch.setattr(Samples, "write", listening)
+    path = tmp_path / "record.mkv"
+    with moving_scene() as stage:
+        stage.add_audio(clicks(2_000))
+        live = scene.stream(stage, path, block=False, audio_codec="flac", preset="ultrafast")
+        try:
+            wait_for(lambda: live.stats.unsent > 20)
+            dropped.set()
+            later = live.stats.frames * 1_920 // EVERY + 3  # a click that nobody has heard so far
+            wait_for(lambda: max(loudest) > later)
+        finally:
+            dropped.set()
+            live.close()
+    stats, heard = live.stats, clicks_in(path)
+    assert len(frame_times(path)) == stats.frames - stats.unsent
+    assert heard == {(number - 1) * EVERY: number for number in heard.values()}
+    missing = set(range(1, max(heard.values()) + 1)) - set(heard.values())
+    assert bool(missing) == (room == 2 * EVERY)
+    assert max(heard.values()) > later
 
 
 def test_errors_come_at_once(tmp_path: Path) -> None:

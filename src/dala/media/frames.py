@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -43,6 +43,7 @@ from dala.media.program import (
     read_result,
     write_picture,
 )
+from dala.once import OnceByKey
 
 __all__ = ["Frame", "FramePipeline", "engine_of"]
 
@@ -124,11 +125,12 @@ class FramePipeline(Closing):
         self._on_host = isinstance(self.engine.device, HostDevice)
         self._depth = int(depth)
         self._stream = Stream(self.engine)
-        self._programs: OrderedDict[Hashable, Program] = OrderedDict()
+        self._programs: OnceByKey[Hashable, Program] = OnceByKey(KEPT_PROGRAMS)
         self._current: Program | None = None
         self._compiling: _Compiling | None = None
         self._seen: tuple[Chain, Chain] | None = None  # an open chain, and what it became
         self._buffers: dict[tuple[str, ArrayType, int], Buffer] = {}
+        self._room = forking.lock()  # who compiles beside a frame needs buffers, too
         self._under_way: deque[tuple[int, Command]] = deque()
         self._place = 0  # in the ring
         self._lock = forking.rlock()
@@ -206,6 +208,23 @@ class FramePipeline(Closing):
         with self._lock:
             return self._make(Chain.of(filters), layout).pipeline.explain()
 
+    def prepare(self, image: object, filters: Filters) -> None:
+        """Compile filters for pictures of this form, so that the first one does not wait for it.
+
+        On another thread it is done beside the frames; one that needs these filters waits for them. The
+        last 32 chains are kept.
+
+        >>> import numpy as np
+        >>> from dala import media
+        >>> frames = media.start_pipeline(4, 4)
+        >>> frames.prepare(np.zeros((4, 4, 3), np.uint8), [("blur", {"radius": 2})])
+        """
+        picture, chain = self._take(image, filters)
+        if chain.is_open:
+            chain = measured(chain, picture, self.engine)
+        key = (picture.layout, chain.structure)
+        self._programs.get(key, functools.partial(self._make, chain, picture.layout))
+
     @property
     def compiling(self) -> bool:
         """Whether a new chain is being compiled in the background."""
@@ -246,7 +265,7 @@ class FramePipeline(Closing):
 
     # -- one frame -----------------------------------------------------------------------------
 
-    def _begin(self, image: object, filters: Filters) -> tuple[Picture, Program, int]:
+    def _take(self, image: object, filters: Filters) -> tuple[Picture, Chain]:
         """Everything that can be refused is refused here."""
         if self._closed:
             raise PipelineError("this frame pipeline has been closed; start a new one")
@@ -264,6 +283,10 @@ class FramePipeline(Closing):
                 f"process_frame: the frame is on {picture.pixels.device}, the pipeline on "
                 f"{self.engine.device.name}"
             )
+        return picture, chain
+
+    def _begin(self, image: object, filters: Filters) -> tuple[Picture, Program, int]:
+        picture, chain = self._take(image, filters)
         if chain.is_open:
             chain = self._measured(chain, picture)
         program = self._program(chain, picture.layout)
@@ -302,28 +325,25 @@ class FramePipeline(Closing):
         return picture.give_back(read_result(output) if content is None else content())
 
     def _buffer(self, role: str, type_: ArrayType, place: int) -> Buffer:
-        found = self._buffers.get((role, type_, place))
-        if found is None:
-            found = self._buffers[role, type_, place] = new_buffer(self.engine, type_)
-        return found
+        with self._room:
+            found = self._buffers.get((role, type_, place))
+            if found is None:
+                found = self._buffers[role, type_, place] = new_buffer(self.engine, type_)
+            return found
 
     # -- chains --------------------------------------------------------------------------------
 
     def _program(self, chain: Chain, layout: Layout) -> Program:
         key = (layout, chain.structure)
+        make = functools.partial(self._make, chain, layout)
         self._collect()
-        program = self._programs.get(key)
-        if program is None:
-            current = self._current
-            if self.background and current is not None and current.layout == layout:
-                if self._compiling is None:
-                    make = functools.partial(self._make, chain, layout)
-                    self._compiling = _Compiling(key, make)
-                return current
-            program = self._make(chain, layout)
-            self._keep(key, program)
-        else:
-            self._programs.move_to_end(key)
+        current = self._current
+        beside = self.background and self._programs.peek(key) is None
+        if beside and current is not None and current.layout == layout:
+            if self._compiling is None:
+                self._compiling = _Compiling(functools.partial(self._programs.get, key, make))
+            return current
+        program = self._programs.get(key, make)
         program.set_values(chain)
         self._current = program
         return program
@@ -336,23 +356,17 @@ class FramePipeline(Closing):
         return program
 
     def _collect(self) -> None:
-        """Take over what was compiled in the background; if that failed, say so."""
+        """If what was compiled in the background has failed, say so."""
         job = self._compiling
         if job is not None and job.done:
             self._compiling = None
-            self._keep(job.key, job.result())
-
-    def _keep(self, key: Hashable, program: Program) -> None:
-        self._programs[key] = program
-        while len(self._programs) > KEPT_PROGRAMS:
-            self._programs.popitem(last=False)
+            job.result()
 
 
 class _Compiling:
     """A chain being compiled on a thread of its own."""
 
-    def __init__(self, key: Hashable, make: functools.partial[Program]) -> None:
-        self.key = key
+    def __init__(self, make: functools.partial[Program]) -> None:
         self._outcome: list[Program | BaseException] = []
         self.thread = threading.Thread(target=self._run, args=(make,), name="dala-compile")
         self.thread.daemon = True

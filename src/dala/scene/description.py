@@ -86,6 +86,14 @@ class Description:
             for number, of_node in found.items()
         }
 
+    def static_values(self, node: Node, time: Fraction) -> tuple[Any, ...]:
+        """Those of an effect's animated parameters that its code is compiled for, at a time."""
+        return tuple(
+            target.kind.clamp(tracks.value(time))
+            for target, tracks in self.tracks.get(node.id, ())
+            if target.static
+        )
+
     def values(self, node: Node, time: Fraction) -> Mapping[str, Any]:
         """All properties of a node at a time."""
         animated = self.tracks.get(node.id)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -25,7 +25,7 @@ from dala.media.chain import Filter
 
 __all__ = [
     "BLENDS", "Adjustment", "Composition", "Content", "Entry", "Group", "Layer", "Mixed", "Planes",
-    "Rgba", "Solid",
+    "Rgba", "Solid", "Upcoming",
 ]  # fmt: skip
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -173,6 +173,18 @@ Content: TypeAlias = Rgba | Planes | Solid | Group | Mixed
 
 
 @dataclass(frozen=True, eq=False)
+class Upcoming:
+    """Filters that will soon stand in place of others: a painter may compile them meanwhile.
+
+    Beside each is how many pixels wider and higher the picture will be then. Once ``is_over`` says so,
+    nobody needs them any more.
+    """
+
+    effects: tuple[tuple[tuple[Filter, ...], int], ...]
+    is_over: Callable[[], bool]
+
+
+@dataclass(frozen=True, eq=False)
 class Layer:
     """A content on a canvas.
 
@@ -192,6 +204,7 @@ class Layer:
     clip: Rectangle | None = None
     effects: tuple[Filter, ...] = ()
     softness: float = 0.0
+    upcoming: Upcoming | None = None  # nothing that is seen
 
     def __post_init__(self) -> None:
         numbers = (*self.matrix, *(self.crop or ()), *(self.clip or ()), self.opacity)
@@ -217,6 +230,7 @@ class Adjustment:
     effects: tuple[Filter, ...]
     opacity: float = 1.0
     clip: Rectangle | None = None
+    upcoming: Upcoming | None = None  # nothing that is seen
 
     @functools.cached_property
     def key(self) -> Hashable:

@@ -288,7 +288,8 @@ class Scene(Adding, Animating, Closing):
     def evaluate(self, time: Time) -> Composition:
         """What is to be painted at a time: layers with their places, from the lowest to the topmost."""
         self._check()
-        return evaluate(self._nodes.describe(), exact(time), self._streams).composition
+        description = self._nodes.describe()
+        return evaluate(description, exact(time), self._streams, 1 / self._fps).composition
 
     def render(self, time: Time | None = None) -> Frame:
         """The picture at a time, or now by its clock. The same time gives the same picture, in any order.
@@ -315,7 +316,7 @@ class Scene(Adding, Animating, Closing):
         if last is not None and last.holds_for(description.version, moment):
             self._skipped += 1
             return last.pixels
-        made = evaluate(description, moment, self._streams)
+        made = evaluate(description, moment, self._streams, 1 / self._fps)
         if last is not None and made.composition.key == last.composition.key:
             self._skipped += 1
             pixels = last.pixels

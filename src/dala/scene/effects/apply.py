@@ -1,27 +1,30 @@
-"""Filters on a picture of a scene, with what was compiled kept from frame to frame."""
+"""Filters on a picture of a scene."""
 
 from __future__ import annotations
 
 from dala.errors import ShapeError
-from dala.media.chain import Chain, Filter
-from dala.media.frames import FramePipeline
-from dala.once import OnceByKey
-from dala.scene.layers import Bytes
-
-KEPT = 16  # sizes of pictures
-_pipelines: OnceByKey[tuple[int, int], FramePipeline] = OnceByKey(KEPT)
+from dala.media.apply import apply_chain
+from dala.media.chain import Filter
+from dala.scene.effects.pipelines import chains_of, has_model, pipeline_for
+from dala.scene.effects.prepare import prepare
+from dala.scene.layers import Bytes, Upcoming
 
 
-def filtered(pixels: Bytes, effects: tuple[Filter, ...]) -> Bytes:
-    """The picture through the filters, of the same size."""
+def filtered(pixels: Bytes, effects: tuple[Filter, ...], upcoming: Upcoming | None = None) -> Bytes:
+    """The picture through the filters, of the same size; what is upcoming is compiled beside it."""
     height, width = pixels.shape[:2]
-    chain = Chain.of(list(effects))
-    if chain.size_after(width, height) != (width, height):
-        raise ShapeError(
-            f"an effect keeps the size of what it is applied to, {width} × {height}; "
-            f"{chain!r} makes {chain.size_after(width, height)}; scale the layer instead"
-        )
-    pipeline = _pipelines.get(
-        (width, height), lambda: FramePipeline(width, height, channels="rgba")
-    )
-    return pipeline.process(pixels, chain)
+    chains = chains_of(effects)
+    for chain in chains:
+        if chain.size_after(width, height) != (width, height):
+            raise ShapeError(
+                f"an effect keeps the size of what it is applied to, {width} × {height}; "
+                f"{chain!r} makes {chain.size_after(width, height)}; scale the layer instead"
+            )
+    if upcoming is not None:
+        prepare(width, height, upcoming)
+    for chain in chains:
+        if has_model(chain):  # from frame to frame masks would be steadied: the order would be seen
+            pixels = apply_chain(pixels, chain, None, "rgba", None, who="effect")
+        else:
+            pixels = pipeline_for(width, height).process(pixels, chain)
+    return pixels

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from dala.errors import ParameterError
-from dala.media.chain import Chain, Filter
+from dala.media.chain import Filter
 from dala.scene.description import Description
 from dala.scene.evaluate import contents, dressing
-from dala.scene.evaluate.contents import Shown, show_still, with_margin
+from dala.scene.evaluate.contents import Shown, margin_for, show_still, with_margin
+from dala.scene.evaluate.filtering import filter_at, filters_at
 from dala.scene.evaluate.geometry import (
     IDENTITY,
     Matrix,
@@ -28,7 +29,17 @@ from dala.scene.evaluate.isolating import box_of, grouped, isolated
 from dala.scene.evaluate.lettering import step_for
 from dala.scene.evaluate.playing import source_time
 from dala.scene.evaluate.streams import Streams
-from dala.scene.layers import Adjustment, Composition, Entry, Group, Layer, Mixed, Solid
+from dala.scene.layers import (
+    Adjustment,
+    Composition,
+    Content,
+    Entry,
+    Group,
+    Layer,
+    Mixed,
+    Solid,
+    Upcoming,
+)
 from dala.scene.layout.arrange import Member, Rule
 from dala.scene.layout.moves import Guest, Placed, places_at
 from dala.scene.nodes.media import filter_of, is_scene
@@ -49,9 +60,12 @@ class Evaluated:
     until: Fraction | None
 
 
-def evaluate(description: Description, time: Fraction, streams: Streams) -> Evaluated:
-    """What is to be painted at a time."""
-    composer = Composer(description, time, streams)
+def evaluate(
+    description: Description, time: Fraction, streams: Streams, step: Fraction | None = None
+) -> Evaluated:
+    """What is to be painted at a time. With ``step``, the time from frame to frame, it says which filters
+    will soon be needed."""
+    composer = Composer(description, time, streams, step)
     entries = composer.all_entries()
     made = Composition(
         description.width, description.height, description.background, tuple(entries)
@@ -63,13 +77,15 @@ class Composer:
     """One evaluation: a description at a time."""
 
     def __init__(
-        self, description: Description, time: Fraction, streams: Streams, depth: int = 0
-    ) -> None:
+        self, description: Description, time: Fraction, streams: Streams,
+        step: Fraction | None = None, depth: int = 0,
+    ) -> None:  # fmt: skip
         if depth > DEEPEST:
             raise ParameterError(f"scenes within scenes: at most {DEEPEST} deep")
         self.description = description
         self.time = time
         self.streams = streams
+        self.step = step
         self.resources = streams.resources
         self.until: Fraction | None = None
         self._depth = depth
@@ -104,11 +120,7 @@ class Composer:
             if node.id in gone:
                 continue
             if node.type == "effect":
-                found.append(
-                    Adjustment(
-                        (self._filter(values),), values["opacity"], _upright(matrix, box, parent)
-                    )
-                )
+                found.append(self._adjustment(node, values, _upright(matrix, box, parent)))
             elif node.id in mixes:
                 other, mix = mixes[node.id]
                 first = values_of.get(other)
@@ -220,10 +232,9 @@ class Composer:
     ) -> list[Entry]:
         """A content in its box, with what it wears and what is done to it."""
         assert shown.content is not None
-        effects = self._effects_on(node)
-        content, margin = shown.content, IDENTITY
-        if effects:
-            content, margin = with_margin(content, effects[0][1])
+        effects, params = self._effects_on(node)
+        room = margin_for(shown.content, params) if effects else 0
+        content, margin = with_margin(shown.content, room)
         crop: Rectangle | None
         if shown.inner is None:
             inner, crop = fitted(
@@ -245,7 +256,8 @@ class Composer:
             values["opacity"] if alone else 1.0,
             values["blend"] if alone else "over",
             radius * magnification(box),
-            effects=tuple(chain for chain, _ in effects),
+            effects=effects,
+            upcoming=self._upcoming(node, shown.content) if effects else None,
         )
         if alone:
             return [layer]
@@ -292,7 +304,7 @@ class Composer:
         place = source_time(node.props, self.time, inner.duration if node.loop else None)
         if place is None:
             return contents.NOTHING
-        composer = Composer(description, place, streams, self._depth + 1)
+        composer = Composer(description, place, streams, self.step, self._depth + 1)
         entries = composer.all_entries()
         size = (float(description.width), float(description.height))
         self._count += composer._count
@@ -320,12 +332,13 @@ class Composer:
         if boxed and w > 0 and h > 0:
             return self._boxed(node, values, size, place, canvas, depth)
         entries = self.entries(node.id, place, size, canvas, depth + 1)
-        effects = self._effects_on(node)
+        effects, _ = self._effects_on(node)
         if not entries or (values["opacity"] == 1 and values["blend"] == "over" and not effects):
             return entries
         return isolated(
             entries, canvas, opacity=values["opacity"], blend=values["blend"],
-            effects=tuple(chain for chain, _ in effects), margin=64.0 if effects else 0.0,
+            effects=effects, margin=64.0 if effects else 0.0,
+            upcoming=self._upcoming(node) if effects else None,
         )  # fmt: skip
 
     def _boxed(
@@ -366,21 +379,40 @@ class Composer:
 
     # -- effects -----------------------------------------------------------------------------------
 
-    def _effects_on(self, node: Node) -> list[tuple[Filter, Mapping[str, Any]]]:
-        found = []
-        for effect in self.description.effects.get(node.id, ()):
+    def _effects_on(self, node: Node) -> tuple[tuple[Filter, ...], Values]:
+        effects = self.description.effects.get(node.id, ())
+        for effect in effects:
             if self._is_there(effect):
-                values = self._values(effect)
-                if values["visible"] and values["opacity"] > 0:
-                    found.append((self._filter(values, values["opacity"]), values["params"]))
-        return found
+                self._values(effect)  # says until when it stays so
+        return filters_at(self.description, effects, self.time)
 
-    def _filter(self, values: Values, strength: float = 1.0) -> Filter:
-        found = filter_of(values["filter"])
-        filter_: Filter = (found, values["params"]) if values["params"] else found
-        if strength < 1:
-            return Chain.of([filter_]).at(strength)
-        return filter_
+    def _adjustment(self, effect: Node, values: Values, clip: Rectangle | None) -> Adjustment:
+        now, *soon = (
+            filter_at(self.description, effect, time, mixed=False)
+            for time in (self.time, *self._changes(effect, (effect,)))
+        )
+        upcoming = Upcoming(tuple(((f,), 0) for f in soon), self.streams.lookahead.is_over)
+        return Adjustment((now,), values["opacity"], clip, upcoming if soon else None)
+
+    def _upcoming(self, node: Node, content: Content | None = None) -> Upcoming | None:
+        """The filters on a node that come; a margin around its content may grow with them."""
+        effects = self.description.effects[node.id]
+        soon = []
+        for time in self._changes(node, effects):
+            filters, params = filters_at(self.description, effects, time)
+            _, now = filters_at(self.description, effects, self.time)
+            more = 0
+            if content is not None:
+                more = 2 * (margin_for(content, params) - margin_for(content, now))
+            if filters:
+                soon.append((filters, more))
+        return Upcoming(tuple(soon), self.streams.lookahead.is_over) if soon else None
+
+    def _changes(self, of: Node, effects: Sequence[Node]) -> list[Fraction]:
+        if self.step is None:
+            return []
+        look = self.streams.lookahead
+        return look.changes(self.description, of.id, effects, self.time, self.step)
 
 
 def _in_cell(values: Values, place: Placed, align: str) -> Values:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from dala.scene.nodes.looks import Gradient
 from dala.scene.nodes.node import Node
 
 MOST_MARGIN = 256
+MARGIN_STEP = 32
 
 
 @dataclass(frozen=True)
@@ -58,13 +60,22 @@ def _plain(values: Mapping[str, Any]) -> Shown:
     return Shown(Solid(fill), (w, h), scaled(w, h), opaque)
 
 
-def with_margin(content: Content, params: Mapping[str, Any]) -> tuple[Content, Matrix]:
-    """Room around a picture with transparent parts, so that a blur is not cut off at its edge."""
+def margin_for(content: Content, params: Mapping[str, Any]) -> int:
+    """Room around a picture with transparent parts, so that a blur is not cut off at its edge.
+
+    In steps: while a radius moves the size hardly changes, for which filters are compiled.
+    """
     if not isinstance(content, Rgba) or content.opaque:
-        return content, IDENTITY
+        return 0
     radius = params.get("radius", 8)
     reach = 2 * radius + 8 if isinstance(radius, int | float) else 24
-    margin = int(min(max(reach, 0), MOST_MARGIN))
+    return min(max(math.ceil(reach / MARGIN_STEP), 0) * MARGIN_STEP, MOST_MARGIN)
+
+
+def with_margin(content: Content, margin: int) -> tuple[Content, Matrix]:
+    """A picture with room around it, and the way back."""
+    if margin == 0:
+        return content, IDENTITY
     inside = Layer(content, (1.0, 0.0, 0.0, 1.0, float(margin), float(margin)))
     group = Group((inside,), content.width + 2 * margin, content.height + 2 * margin)
     return group, (1.0, 0.0, 0.0, 1.0, float(-margin), float(-margin))

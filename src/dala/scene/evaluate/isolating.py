@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dala.media.chain import Filter
 from dala.scene.evaluate.geometry import Rectangle, bounds, moved, times
-from dala.scene.layers import Adjustment, Entry, Group, Layer
+from dala.scene.layers import Adjustment, Entry, Group, Layer, Upcoming
 
 Box = tuple[int, int, int, int]
 
@@ -60,13 +61,12 @@ def shifted(entry: Entry, x: float, y: float) -> Entry:
 
 def isolated(
     entries: Sequence[Entry], canvas: Rectangle, *, opacity: float = 1.0, blend: str = "over",
-    effects: tuple[object, ...] = (), margin: float = 0.0,
+    effects: tuple[Filter, ...] = (), margin: float = 0.0, upcoming: Upcoming | None = None,
 ) -> list[Entry]:  # fmt: skip
     """Layers as one, with an opacity, a blend and effects of its own."""
     box = box_of(entries, canvas, margin)
     if box is None:
         return []
     place = (1.0, 0.0, 0.0, 1.0, float(box[0]), float(box[1]))
-    return [
-        Layer(grouped(entries, box), place, opacity=opacity, blend=blend, effects=effects)  # type: ignore[arg-type]
-    ]
+    group = grouped(entries, box)
+    return [Layer(group, place, opacity=opacity, blend=blend, effects=effects, upcoming=upcoming)]

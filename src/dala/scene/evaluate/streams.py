@@ -9,6 +9,7 @@ from typing import Any
 
 from dala import forking
 from dala.scene.description import Description
+from dala.scene.evaluate.filtering import Lookahead
 from dala.scene.evaluate.resources import Resources
 from dala.scene.nodes.media import Held
 from dala.scene.nodes.node import Node
@@ -21,6 +22,7 @@ class Streams:
     def __init__(self) -> None:
         self.resources = Resources()
         self.supply = Supply()  # memory for frames ahead, and reports of what went wrong
+        self.lookahead = Lookahead()  # which filters come, for whoever compiles them
         self.using = forking.rlock()
         self._lock = forking.lock()
         self._open: dict[int, tuple[Any, Source]] = {}
@@ -65,6 +67,7 @@ class Streams:
                 gone = [*self._replaced, *self._open.values()]
                 self._replaced.clear()
                 self._open.clear()
+            self.lookahead.close()
             for stream, source in gone:
                 _close(stream, source)
             self.resources.close()

@@ -25,6 +25,7 @@ class Target:
     part: int | str | None
     kind: Kind
     default: Any = None
+    static: bool = False  # a filter's compile-time parameter
 
     def get(self, props: Mapping[str, Any]) -> Any:
         """Its value without any track."""
@@ -67,7 +68,9 @@ def target_of(node: Node, path: str, who: str = "animate") -> Target:
         declared = parameter_of(node.filter, wanted)
         if declared is not None:
             kind = _kind_of(declared)
-            return Target(f"params.{wanted}", "params", wanted, kind, declared.default)
+            return Target(
+                f"params.{wanted}", "params", wanted, kind, declared.default, declared.static
+            )
     node.table.property(path, who)
     raise AssertionError("a known property is found above")
 

@@ -4,7 +4,8 @@
                                     └─ queue ─ encode ─ recording
 
 A frame that begins late is counted; where the machine is a whole frame behind, frames are left out, and
-counted. An output whose server is gone is opened again; the others do not notice.
+counted. An output that is behind drops pictures; its sound goes on, every sample at its time. An output
+whose server is gone is opened again; the others do not notice.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import time as machine
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from queue import Empty, Full, Queue
 from typing import Any
 
 import numpy.typing as npt
@@ -23,8 +23,9 @@ from dala.closing import Closing
 from dala.errors import DalaError
 from dala.scene.out.frames import FramePainter
 from dala.scene.out.stage import Stage, count_of
+from dala.scene.out.waiting import Piece, Waiting
 from dala.scene.sound import RATE, SceneSound
-from dala.scene.sound.sounds import Waves
+from dala.scene.sound.sounds import Waves, silence
 from dala.scene.sources.source import Report, Supply
 from dala.video.codecs import Settings
 from dala.video.color import usual_color
@@ -34,12 +35,10 @@ from dala.video.samples import Samples
 from dala.video.writer import TICKS
 
 LATE_S = 0.002  # a frame that begins later than this after its time is counted
-DEPTH = 30  # frames that wait for an output
 PAUSES_S = (0.5, 1.0, 2.0, 5.0)  # before a server is called again
 POLL_S = 0.05
 JOIN_S = 15.0
 Array = npt.NDArray[Any]
-Piece = tuple[int, "Array | None", "Waves | None"]
 
 
 @dataclass(frozen=True)
@@ -204,10 +203,10 @@ class Broadcast(Closing):
             self._worst = max(self._worst, behind)
             last = self._frame(number, last)
             upto = round((number + 1) / self._fps * RATE)
-            waves = self._heard(heard, upto)
+            piece = Piece(number, last, heard, self._heard(heard, upto))
             heard = upto
             for out in self._outs:
-                out.put((number, last, waves))
+                out.put(piece)
             self._frames += 1
             number += 1
 
@@ -239,35 +238,34 @@ class _Out:
 
     def __init__(self, settings: Settings, owner: Broadcast) -> None:
         self.name = settings.target.name
-        self.unsent = 0
+        self._dropped = 0  # pictures that found no room: counted by the thread that paints
+        self._lost = 0  # on their way to the server: counted by the one that sends
         self._settings, self._owner = settings, owner
-        self._queue: Queue[Piece | None] = Queue(DEPTH)
+        self._waiting = Waiting()
         fps = owner.fps
         self._base = Fraction(1, fps.numerator * -(-TICKS // fps.numerator))
         self._ticks = int(1 / fps / self._base)
         self._encoder: Encoder | None = None
         self._samples: Samples | None = None
-        self._first = 0
+        self._first = 0  # frame of this connection
+        self._upto = 0  # the sample that its track of sound goes on with
         self._abandoned = False
         self._connect(0)  # what cannot be opened at all is an error at once
         self._thread = threading.Thread(target=self._run, name="dala-out-send", daemon=True)
         self._thread.start()
 
+    @property
+    def unsent(self) -> int:
+        """Pictures that did not go out."""
+        return self._dropped + self._lost
+
     def put(self, piece: Piece) -> None:
-        """The next frame and its sound; where the output is behind, the frame is left out."""
-        try:
-            self._queue.put_nowait(piece)
-        except Full:
-            self.unsent += 1
+        """The next frame and its sound; where the output is behind, the picture is left out."""
+        self._dropped += not self._waiting.put(piece)
 
     def end(self) -> None:
         """No frame comes any more."""
-        while self._thread.is_alive():
-            try:
-                return self._queue.put(None, timeout=POLL_S)
-            except Full:
-                continue
-        return None
+        self._waiting.end()
 
     def abandon(self) -> None:
         """Leave nothing behind."""
@@ -302,6 +300,7 @@ class _Out:
             encoder.discard()
             raise
         self._encoder, self._samples, self._first = encoder, samples, number
+        self._upto = round(number / self._owner.fps * RATE)
 
     def _run(self) -> None:
         try:
@@ -317,28 +316,32 @@ class _Out:
                 self._encoder.discard()
 
     def _send_all(self) -> None:
-        while True:
-            piece = self._queue.get()
-            if piece is None:
-                return
+        while (piece := self._waiting.get()) is not None:
             try:
                 self._send(piece)
             except DalaError as error:
-                self.unsent += 1
+                self._lost += piece.picture is not None
                 self._owner.report(self.name, str(error))
-                self._connect_again(piece[0])
+                self._connect_again()
 
     def _send(self, piece: Piece) -> None:
-        number, frame, waves = piece
         if self._encoder is None:
-            self.unsent += 1
+            self._lost += piece.picture is not None
             return
-        if self._samples is not None and waves is not None:
-            self._samples.write(waves, RATE)
-        if frame is not None:
-            self._encoder.encode(frame, (number - self._first) * self._ticks, self._ticks)
+        if self._samples is not None and piece.waves is not None:
+            self._sound(self._samples, piece.first, piece.waves)
+        if piece.picture is not None:
+            pts = (piece.number - self._first) * self._ticks
+            self._encoder.encode(piece.picture, pts, self._ticks)
 
-    def _connect_again(self, number: int) -> None:
+    def _sound(self, track: Samples, first: int, waves: Waves) -> None:
+        """Samples at their own time: silence stands for those that were given up before them."""
+        for begin in range(self._upto, first, RATE):  # a second at a time
+            track.write(silence(min(RATE, first - begin)), RATE)
+        track.write(waves, RATE)
+        self._upto = first + len(waves)
+
+    def _connect_again(self) -> None:
         """A server that is gone is called again; a file that cannot be written is given up."""
         if self._encoder is not None:
             self._encoder.discard()
@@ -349,23 +352,11 @@ class _Out:
             self._owner.pause(PAUSES_S[min(attempt, len(PAUSES_S) - 1)])
             if self._owner.stopping:
                 return
-            number = self._drop_waiting(number)
+            last, lost = self._waiting.clear()  # what waited while nobody listened is over
+            self._lost += lost
             try:
-                self._connect(number + 1)
+                self._connect(last + 1)
             except DalaError:
                 continue
             self._owner.report(self.name, "it is there again")
             return
-
-    def _drop_waiting(self, number: int) -> int:
-        """What waited while nobody listened is over; the number of its last frame."""
-        while True:
-            try:
-                piece = self._queue.get_nowait()
-            except Empty:
-                return number
-            if piece is None:
-                self._queue.put(None)
-                return number
-            number = piece[0]
-            self.unsent += 1

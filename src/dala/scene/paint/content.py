@@ -32,7 +32,7 @@ def resolve(layer: Layer, paint: Paint) -> Plain:
     if not layer.effects:
         return content
     key = layer.content.key, key_of_effects(layer.effects)
-    return as_version(filtered(as_picture(content, paint), layer.effects), key)
+    return as_version(filtered(as_picture(content, paint), layer.effects, layer.upcoming), key)
 
 
 def as_picture(content: Content, paint: Paint) -> Bytes:

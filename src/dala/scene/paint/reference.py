@@ -42,5 +42,5 @@ def _adjust(canvas: Bytes, adjustment: Adjustment) -> None:
     if placed is None:
         return
     rows, columns = slice(placed.top, placed.bottom), slice(placed.left, placed.right)
-    above = filtered(canvas, adjustment.effects)
+    above = filtered(canvas, adjustment.effects, adjustment.upcoming)
     canvas[rows, columns] = mix(canvas[rows, columns], above[rows, columns], cover(placed))

@@ -116,7 +116,7 @@ def _adjust(canvas: Bytes, adjustment: Adjustment) -> None:
     if placed is None:
         return
     rows, columns = slice(placed.top, placed.bottom), slice(placed.left, placed.right)
-    above = filtered(canvas, adjustment.effects)
+    above = filtered(canvas, adjustment.effects, adjustment.upcoming)
     if adjustment.clip is None and placed.opacity == 256:
         canvas[:] = above
     else:
