@@ -20,6 +20,8 @@ from dala import scene, video
 from dala.errors import ParameterError, VideoError
 from dala.scene.out import waiting
 from dala.scene.sources import LiveSource, Supply
+from dala.scene.sources.ahead import Ahead
+from dala.scene.sources.source import Report
 from dala.video.encoder import Encoder
 from dala.video.samples import Samples
 
@@ -222,3 +224,48 @@ def test_a_scene_that_fails_keeps_its_last_frame(tmp_path: Path) -> None:
         wait_for(lambda: live.stats.frames > before + 2)
         live.close()
     assert "the function failed" in live.reports[0].what
+
+
+def test_a_film_that_fails_keeps_its_last_frame(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The film stands still, the rest of the scene goes on, and all who send it out are told once."""
+    broken = threading.Event()
+    frame_at = Ahead.frame_at
+
+    def failing(ahead: Ahead, at: Fraction) -> Any:
+        if broken.is_set():
+            raise VideoError("clip.mp4: the disk is gone")
+        return frame_at(ahead, at)
+
+    monkeypatch.setattr(Ahead, "frame_at", failing)
+    monkeypatch.setattr(waiting, "MOST_PICTURES", 10_000)  # a busy machine drops none
+    clip, path = write_clip(tmp_path / "clip.mp4", frames=50), tmp_path / "record.mkv"
+    told: list[Report] = []
+    with scene.Scene(64, 48, target_fps=25) as stage:
+        stage.add_video(clip, size=(32, 48))
+        stage.add_video(
+            lambda at: np.full((8, 8, 3), int(at * 25) % 256, np.uint8),
+            size=(8, 8),
+            position=(48, 0),
+        )
+        short = scene.stream(stage, tmp_path / "short.mkv", block=False, preset="ultrafast")
+        live = scene.stream(
+            stage, path, block=False, crf=0, preset="ultrafast", on_report=told.append
+        )
+        wait_for(lambda: live.stats.frames > 5 and short.stats.frames > 0)
+        short.close()  # the other is live still
+        broken.set()
+        wait_for(lambda: told)
+        before = live.stats.frames
+        wait_for(lambda: live.stats.frames > before + 5)
+        live.close()
+        live.wait()
+    assert [report.what for report in told] == ["clip.mp4: the disk is gone"]
+    assert told == [report for report in live.reports if report.source == told[0].source]
+    with av.open(str(path)) as container:
+        frames = [frame.to_ndarray(format="gray") for frame in container.decode(video=0)]
+    first, earlier, last = frames[0], frames[-5], frames[-1]
+    assert np.array_equal(earlier[:, :32], last[:, :32])
+    assert not np.array_equal(first[:, :32], last[:, :32])
+    assert not np.array_equal(earlier[:8, 48:56], last[:8, 48:56])

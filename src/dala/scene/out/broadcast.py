@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 import time as machine
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -170,20 +171,22 @@ class Broadcast(Closing):
 
     def _run(self) -> None:
         shared = getattr(getattr(self._scene, "streams", None), "supply", None)
-        if shared is not None:
-            shared.forgiving = True
         try:
-            self._paint_all()
+            with nullcontext() if shared is None else shared.live(self._told):
+                self._paint_all()
         except BaseException as error:
             self._error = error
         finally:
-            if shared is not None:
-                shared.forgiving = False
             if self._sound is not None:
                 self._sound.close()
             self._stop.set()
             for out in self._outs:
                 out.end()
+
+    def _told(self, report: Report) -> None:
+        """Of a source."""
+        if self._supply.on_report is not None:
+            self._supply.on_report(report)
 
     def _paint_all(self) -> None:
         began = machine.monotonic()

@@ -6,7 +6,8 @@ import itertools
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -82,12 +83,30 @@ class Supply:
             )
         self.memory = memory
         self.on_report = on_report
-        self.forgiving = False  # live: a film that fails shows its last frame, and is reported
+        self._live: list[Callable[[Report], None]] = []
         self.reports: deque[Report] = deque(maxlen=MOST_REPORTS)
         self._most_open = most_open
         self._used = 0
         self._lock = threading.Lock()
         self._open: OrderedDict[int, _Parked] = OrderedDict()
+
+    @property
+    def forgiving(self) -> bool:
+        """Whether the scene is live: a film that fails shows its last frame, and is reported."""
+        return bool(self._live)
+
+    @contextmanager
+    def live(self, on_report: Callable[[Report], None]) -> Iterator[None]:
+        """Someone sends the scene out live, and is told of trouble; there may be several at once."""
+        with self._lock:
+            self._live = [*self._live, on_report]
+        try:
+            yield
+        finally:
+            with self._lock:
+                others = list(self._live)
+                others.remove(on_report)
+                self._live = others
 
     @property
     def used(self) -> int:
@@ -129,3 +148,5 @@ class Supply:
         self.reports.append(told)
         if self.on_report is not None:
             self.on_report(told)
+        for tell in self._live:
+            tell(told)
