@@ -10,6 +10,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from dala import forking, leaving
+from dala.errors import DalaError
 from dala.media.chain import Chain
 from dala.media.frames import FramePipeline
 from dala.once import once_per_process
@@ -40,7 +41,11 @@ def prepare(width: int, height: int, upcoming: Upcoming) -> None:
     """Compile what will soon be needed for a picture of this size; returns at once."""
     for effects, more in upcoming.effects:
         pipeline = pipeline_for(width + more, height + more)
-        for chain in chains_of(effects):
+        try:
+            chains = chains_of(effects)
+        except DalaError:
+            continue  # it is a later frame's, which says so when its time has come
+        for chain in chains:
             if not chain.is_open and not has_model(chain):  # those are made for one picture
                 _put(pipeline, chain, upcoming)
 

@@ -13,7 +13,7 @@ from dala.media.chain import Filter
 from dala.scene.description import Description
 from dala.scene.evaluate import contents, dressing
 from dala.scene.evaluate.contents import Shown, margin_for, show_still, with_margin
-from dala.scene.evaluate.filtering import filter_at, filters_at
+from dala.scene.evaluate.filtering import filter_from, filters_at
 from dala.scene.evaluate.geometry import (
     IDENTITY,
     Matrix,
@@ -257,7 +257,7 @@ class Composer:
             values["blend"] if alone else "over",
             radius * magnification(box),
             effects=effects,
-            upcoming=self._upcoming(node, shown.content) if effects else None,
+            upcoming=self._upcoming(node, self._effects_of(node), shown.content, room),
         )
         if alone:
             return [layer]
@@ -338,7 +338,7 @@ class Composer:
         return isolated(
             entries, canvas, opacity=values["opacity"], blend=values["blend"],
             effects=effects, margin=64.0 if effects else 0.0,
-            upcoming=self._upcoming(node) if effects else None,
+            upcoming=self._upcoming(node, self._effects_of(node)),
         )  # fmt: skip
 
     def _boxed(
@@ -379,40 +379,32 @@ class Composer:
 
     # -- effects -----------------------------------------------------------------------------------
 
+    def _effects_of(self, node: Node) -> Sequence[Node]:
+        return self.description.effects.get(node.id, ())
+
     def _effects_on(self, node: Node) -> tuple[tuple[Filter, ...], Values]:
-        effects = self.description.effects.get(node.id, ())
+        effects = self._effects_of(node)
         for effect in effects:
             if self._is_there(effect):
                 self._values(effect)  # says until when it stays so
         return filters_at(self.description, effects, self.time)
 
     def _adjustment(self, effect: Node, values: Values, clip: Rectangle | None) -> Adjustment:
-        now, *soon = (
-            filter_at(self.description, effect, time, mixed=False)
-            for time in (self.time, *self._changes(effect, (effect,)))
-        )
-        upcoming = Upcoming(tuple(((f,), 0) for f in soon), self.streams.lookahead.is_over)
-        return Adjustment((now,), values["opacity"], clip, upcoming if soon else None)
+        upcoming = self._upcoming(effect, (effect,))
+        return Adjustment((filter_from(values),), values["opacity"], clip, upcoming)
 
-    def _upcoming(self, node: Node, content: Content | None = None) -> Upcoming | None:
-        """The filters on a node that come; a margin around its content may grow with them."""
-        effects = self.description.effects[node.id]
-        soon = []
-        for time in self._changes(node, effects):
-            filters, params = filters_at(self.description, effects, time)
-            _, now = filters_at(self.description, effects, self.time)
-            more = 0
-            if content is not None:
-                more = 2 * (margin_for(content, params) - margin_for(content, now))
-            if filters:
-                soon.append((filters, more))
-        return Upcoming(tuple(soon), self.streams.lookahead.is_over) if soon else None
-
-    def _changes(self, of: Node, effects: Sequence[Node]) -> list[Fraction]:
-        if self.step is None:
-            return []
+    def _upcoming(
+        self, of: Node, effects: Sequence[Node], content: Content | None = None, margin: int = 0
+    ) -> Upcoming | None:
+        """The filters that come; the margin around a content may grow with them."""
+        if self.step is None or not effects:
+            return None
         look = self.streams.lookahead
-        return look.changes(self.description, of.id, effects, self.time, self.step)
+        soon = []
+        for filters, params in look.ahead(self.description, of.id, effects, self.time, self.step):
+            more = 0 if content is None else 2 * (margin_for(content, params) - margin)
+            soon.append((filters, more))
+        return Upcoming(tuple(soon), look.is_over) if soon else None
 
 
 def _in_cell(values: Values, place: Placed, align: str) -> Values:
