@@ -35,6 +35,7 @@
     ├── SceneError            (RuntimeError)  a scene cannot do what is asked, or not any more
     │   ├── NodeNotFoundError (LookupError)   no node has that number or name; suggests the nearest
     │   ├── SceneFileError    (ValueError)    a scene's file is wrong; names the place in the document
+    │   │   └── SceneSourceError              it names a source outside its folder that nobody allowed
     │   └── PoolExhaustedError (TimeoutError) all textures were in use for the given time
     ├── ModelError            (ValueError)    a model cannot be read or run; says what and where
     │   ├── ModelNotFoundError (LookupError)  no model of that name, or its weights are not here
@@ -270,7 +271,16 @@ class SceneFileError(SceneError, ValueError):
         self.where = where
 
     def __reduce__(self) -> tuple[object, ...]:
-        return functools.partial(SceneFileError, where=self.where), (self.reason,)
+        return functools.partial(type(self), where=self.where), (self.reason,)
+
+
+class SceneSourceError(SceneFileError):
+    """A scene's file names a source that nobody allowed: outside its folder, a camera, a screen, a URL.
+
+    >>> from dala.errors import SceneFileError, SceneSourceError
+    >>> issubclass(SceneSourceError, SceneFileError)
+    True
+    """
 
 
 class PoolExhaustedError(SceneError, TimeoutError):

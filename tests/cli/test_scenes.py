@@ -71,3 +71,26 @@ def test_a_file_is_checked(card: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["scene", "schema"]) == 0
     assert json.loads(capsys.readouterr().out) == scene.schema()
+
+
+def test_a_file_names_its_own_folder_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    red = tmp_path / "red.png"
+    media.save(np.full((16, 32, 4), (255, 0, 0, 255), np.uint8), red)
+    (tmp_path / "own").mkdir()
+    path = tmp_path / "own" / "card.json"
+    photo = {"photo": {"type": "file", "default": "../red.png"}}
+    nodes = [{"type": "image", "image": {"$param": "photo"}, "size": [32, 16]}]
+    path.write_text(json.dumps({**CARD, "parameters": photo, "nodes": nodes}))
+    render = ["render", str(path), "-o", str(tmp_path / "out.png")]
+    for words in (render, ["scene", "check", str(path)], ["play", str(path)]):
+        assert cli.main(words) == 1
+        said = " ".join(capsys.readouterr().err.split())
+        assert "/nodes/0/image: '../red.png' is outside" in said and "--allow-sources" in said
+    assert not (tmp_path / "out.png").exists()
+    assert cli.main(["scene", "check", str(path), "--allow-sources"]) == 0
+    assert cli.main([*render, "--allow-sources"]) == 0
+    assert cli.main([*render, "--overwrite", "--set", f"photo={red}"]) == 0
+    assert (np.asarray(media.open(tmp_path / "out.png").pixels)[0, 0, :3] == (255, 0, 0)).all()
+    assert cli.main([*render, "--set", "sources=any"]) == 2

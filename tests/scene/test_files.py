@@ -16,7 +16,7 @@ import pytest
 from random_scenes import random_scene
 
 from dala import media, scene
-from dala.errors import DalaError, ParameterError, SceneFileError
+from dala.errors import DalaError, ParameterError, SceneFileError, SceneSourceError
 from dala.scene import Scene
 from dala.scene.files.writing import to_document
 
@@ -305,3 +305,159 @@ def test_a_parameter_without_a_value(tmp_path: Path) -> None:
     with pytest.raises(SceneFileError, match=r"/parameters/title: has no default"):
         scene.load(path)
     assert scene.load(path, title="Hi").node("t").text == "Hi"
+
+
+# -- what a stranger's file may name -----------------------------------------------------------------
+
+LOOK = {"type": "effect", "filter": "lut"}
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """A scene's folder, and one beside it: a picture in both, links and looks from one to the other."""
+    own, other = tmp_path / "own", tmp_path / "other"
+    for folder in (own, other):
+        (folder / "frames").mkdir(parents=True)
+        media.save(np.full((6, 8, 4), (255, 0, 0, 255), np.uint8), folder / "red.png")
+        (folder / "noir.look").write_text("grayscale\n")
+    (own / "link.png").symlink_to(other / "red.png")
+    (own / "frames" / "1.png").symlink_to(other / "red.png")
+    (own / "linked").symlink_to(other)
+    (own / "far.look").write_text("grayscale\nblend top=../other/red.png\n")
+    (own / "near.look").write_text("blend top=red.png\n")
+    inner = {**BASE, "nodes": [{"type": "image", "image": "../other/red.png"}]}
+    (own / "inner.json").write_text(json.dumps(inner))
+    (other / "scene.json").write_text(json.dumps(BASE))
+    return own, other
+
+
+def written(own: Path, *nodes: dict[str, Any], **more: Any) -> Path:
+    path = own / "some.json"
+    path.write_text(json.dumps({**BASE, "nodes": nodes, **more}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("node", "where"),
+    [
+        ({"type": "image", "image": "../other/red.png"}, "image"),
+        ({"type": "image", "image": "/etc/hostname"}, "image"),
+        ({"type": "image", "image": "link.png"}, "image"),
+        ({"type": "overlay", "image": "linked/red.png"}, "image"),
+        ({"type": "video", "stream": "frames/%d.png"}, "stream"),
+        ({"type": "video", "stream": "frames/*.png"}, "stream"),
+        ({"type": "video", "stream": "camera"}, "stream"),
+        ({"type": "video", "stream": "camera:1"}, "stream"),
+        ({"type": "video", "stream": "/dev/video0"}, "stream"),
+        ({"type": "video", "stream": "screen"}, "stream"),
+        ({"type": "video", "stream": "screen::0"}, "stream"),
+        ({"type": "video", "stream": "rtsp://127.0.0.1:9/a"}, "stream"),
+        ({"type": "video", "stream": "file:///etc/hostname"}, "stream"),
+        ({"type": "audio", "source": "HTTP://127.0.0.1:9/a.mp3"}, "source"),
+        ({"type": "audio", "source": "../other/a.wav"}, "source"),
+        ({"type": "scene", "scene": "../other/scene.json"}, "scene"),
+        ({"type": "scene", "scene": "inner.json"}, "scene/nodes/0/image"),
+        (
+            {"type": "scene", "scene": {**BASE, "nodes": [{"type": "video", "stream": "screen"}]}},
+            "scene/nodes/0/stream",
+        ),
+        ({"type": "text", "text": "a", "font": "../other/a.ttf"}, "font"),
+        ({"type": "text", "text": ["a", ["b", {"font": "/a/b.otf"}]]}, "text/1/1/font"),
+        ({"type": "effect", "filter": "../other/noir.look"}, "filter"),
+        ({"type": "effect", "filter": "linked/noir"}, "filter"),
+        ({"type": "effect", "filter": "far.look"}, "filter"),
+        ({**LOOK, "params": {"lut": "../other/a.cube"}}, "params/lut"),
+        ({"type": "effect", "filter": "blend", "params": {"top": "link.png"}}, "params/top"),
+        (
+            {
+                "type": "image",
+                "image": "red.png",
+                "animations": [{"property": "image", "to": "../other/red.png"}],
+            },
+            "animations/0/to",
+        ),
+        (
+            {**LOOK, "animations": [{"property": "lut", "keyframes": [[0, "/a/b.cube"]]}]},
+            "animations/0/keyframes/0/1",
+        ),
+    ],
+)
+def test_sources_outside_the_folder_are_refused(
+    folders: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    node: dict[str, Any],
+    where: str,
+) -> None:
+    own, _ = folders
+    path = written(own, {"type": "group", "nodes": [node]})
+    opened: list[object] = []
+    monkeypatch.setattr(Scene, "add_read", lambda *args: opened.append(args) or 1)
+    for given in (path, Path(os.path.relpath(path))):
+        with pytest.raises(SceneSourceError, match="allow-sources") as caught:
+            scene.load(given)
+        assert caught.value.where == f"/nodes/0/nodes/0/{where}"
+        assert [str(problem) for problem in scene.check(given)] == [str(caught.value)]
+    assert not any(args[1] != "group" for args in opened)  # type: ignore[index]
+
+
+def test_what_is_in_the_folder_is_found_from_there(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = folders
+    (own / "frames" / "1.png").unlink()
+    media.save(np.full((6, 8, 4), (0, 0, 255, 255), np.uint8), own / "frames" / "1.png")
+    monkeypatch.chdir(other)
+    path = written(
+        own,
+        {"type": "image", "image": "frames/../red.png", "animations": [
+            {"property": "image", "to": "frames/1.png", "duration_ms": 100}]},
+        {"type": "video", "stream": "frames/*.png"},
+        {"type": "effect", "filter": "near.look"},
+        {"type": "effect", "filter": "noir"},
+        {"type": "effect", "filter": "blend", "params": {"top": "red.png"}},
+    )  # fmt: skip
+    with scene.load(path) as loaded:
+        assert scene.check(path) == []
+        nodes = loaded.nodes()
+        assert loaded.render(0.5).to_array().any()
+        again = to_document(loaded, own)
+    assert len(nodes) == 6
+    assert again["nodes"][0]["animations"][0]["to"] == "frames/1.png"
+    assert again["nodes"][2]["filter"] == "near.look"
+    assert again["nodes"][4]["params"]["top"] == "red.png"
+
+
+def test_any_source_is_loaded_where_it_is_allowed(folders: tuple[Path, Path]) -> None:
+    own, _ = folders
+    path = written(
+        own,
+        {"type": "image", "image": "../other/red.png"},
+        {"type": "scene", "scene": "inner.json"},
+        {"type": "effect", "filter": "far.look"},
+    )
+    assert [problem.where for problem in scene.check(path)] == ["/nodes/0/image", "/nodes/2/filter"]
+    assert scene.check(path, sources="any") == []
+    with scene.load(path, sources="any") as loaded:
+        assert loaded.render(0.0).to_array().any()
+    with pytest.raises(ParameterError, match="'folder' or 'any'"):
+        scene.load(path, sources="all")  # type: ignore[arg-type]
+
+
+def test_a_users_parameter_is_allowed(folders: tuple[Path, Path]) -> None:
+    own, other = folders
+    elsewhere = str(other / "red.png")
+    image = {"type": "image", "image": {"$param": "photo"}}
+    inline = {"type": "scene", "scene": {**BASE, "nodes": [image]}}
+    declared = {"photo": {"type": "file", "default": elsewhere}}
+    path = written(own, image, inline, parameters=declared)
+    with pytest.raises(SceneSourceError, match="/nodes/0/image"):  # the document's own word
+        scene.load(path)
+    with scene.load(path, photo=elsewhere) as loaded:
+        assert loaded.render(0.0).to_array().any()
+    declared["photo"] = {"type": "choice", "choices": [elsewhere]}  # type: ignore[dict-item]
+    path = written(own, image, parameters=declared)
+    with pytest.raises(SceneSourceError, match="/nodes/0/image"):
+        scene.load(path, photo=elsewhere)
+    path = written(own, parameters={"sources": {"type": "text", "default": "a"}})
+    with pytest.raises(SceneFileError, match=r"/parameters/sources: .*another name"):
+        scene.load(path)

@@ -12,7 +12,7 @@ from dala.cli.fleet import fleet
 from dala.cli.help import Command, Group
 from dala.cli.mistakes import UsageMistake
 from dala.cli.new import complete_kinds
-from dala.cli.scenes import Set, scene
+from dala.cli.scenes import AllowSources, Set, scene
 from dala.cli.text_flags import Text, TextAt, TextColor, TextFont, TextSize
 from dala.cli.video_flags import (
     Bitrate,
@@ -235,6 +235,7 @@ def render(
     ] = None,
     fps: Fps = None,
     set_: Set = None,
+    allow_sources: AllowSources = False,
     device: DeviceName = "auto",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace OUT if it exists.")
@@ -246,7 +247,10 @@ def render(
     from dala.cli.scenes import render_scene
 
     use(device)
-    render_scene(source, out, (start, end), fps, set_, overwrite=overwrite, quiet=quiet)
+    render_scene(
+        source, out, (start, end), fps, set_,
+        allow_sources=allow_sources, overwrite=overwrite, quiet=quiet,
+    )  # fmt: skip
 
 
 @app.command(cls=Command)
@@ -258,6 +262,7 @@ def play(
         float, typer.Option("--from", metavar="SECONDS", help="Where it begins.")
     ] = 0.0,
     set_: Set = None,
+    allow_sources: AllowSources = False,
     device: DeviceName = "auto",
 ) -> None:
     """A scene's file in a window."""
@@ -265,7 +270,7 @@ def play(
     from dala.cli.scenes import play_scene
 
     use(device)
-    play_scene(source, start, set_)
+    play_scene(source, start, set_, allow_sources=allow_sources)
 
 
 @app.command(cls=FilterCommand)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,19 +22,28 @@ Set = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="A parameter of a template; several times."),
 ]
 
+AllowSources = Annotated[
+    bool,
+    typer.Option(
+        "--allow-sources",
+        help="The file may name files outside its folder, cameras, screens and addresses.",
+    ),
+]
+
 
 @scene.command(cls=Command)
-def check(source: Source, set_: Set = None) -> int:
+def check(source: Source, set_: Set = None, allow_sources: AllowSources = False) -> int:
     """What is wrong with a file, each with its place in the document."""
     from dala import scene as scenes
     from dala.cli.screen import complain, say
 
-    problems = scenes.check(source, **parameters(set_))
+    allowed = sources_of(allow_sources)
+    problems = scenes.check(source, sources=allowed, **parameters(set_))
     for problem in problems:
         complain(str(source), str(problem))
     if problems:
         return FAILED
-    with scenes.load(source, **parameters(set_)) as stage:
+    with scenes.load(source, sources=allowed, **parameters(set_)) as stage:
         ends = "without end" if stage.duration is None else f"{float(stage.duration):g} s"
         say(f"{source}: {stage.width}×{stage.height}, {len(stage.nodes())} nodes, {ends}")
     return 0
@@ -48,6 +57,11 @@ def schema() -> None:
     print(json.dumps(scenes.schema(), indent=1, ensure_ascii=False))
 
 
+def sources_of(allow: bool) -> Literal["folder", "any"]:
+    """What ``--allow-sources`` means to ``scene.load``."""
+    return "any" if allow else "folder"
+
+
 def parameters(given: Sequence[str] | None) -> dict[str, str]:
     """``title=Hello`` and the like."""
     found: dict[str, str] = {}
@@ -55,6 +69,8 @@ def parameters(given: Sequence[str] | None) -> dict[str, str]:
         name, equals, value = one.partition("=")
         if not equals or not name:
             raise UsageMistake(f"--set is NAME=VALUE, got {one!r}")
+        if name in ("path", "sources"):
+            raise UsageMistake(f"--set {name}: no parameter of a scene has this name")
         found[name] = value
     return found
 
@@ -64,7 +80,7 @@ PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".avif")
 
 def render_scene(
     source: Path, output: Path, span: tuple[float | None, float | None], fps: float | None,
-    given: Sequence[str] | None, *, overwrite: bool, quiet: bool,
+    given: Sequence[str] | None, *, allow_sources: bool, overwrite: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """A scene into a video, or its picture at the first time of the span."""
     from dala import scene as scenes
@@ -75,7 +91,7 @@ def render_scene(
     if output.exists() and not overwrite:
         raise Failed(f"{output} exists; --overwrite replaces it")
     start, end = span
-    with scenes.load(source, **values) as stage:
+    with scenes.load(source, sources=sources_of(allow_sources), **values) as stage:
         said = f"{source} → {output}  {stage.width}×{stage.height}"
         if output.suffix.lower() in PICTURES:
             stage.render(start or 0.0).save(output)
@@ -92,9 +108,12 @@ def render_scene(
         say(done)
 
 
-def play_scene(source: Path, start: float, given: Sequence[str] | None) -> None:
+def play_scene(
+    source: Path, start: float, given: Sequence[str] | None, *, allow_sources: bool
+) -> None:
     """A scene in a window, until it is closed or over."""
     from dala import scene as scenes
 
-    with scenes.load(source, **parameters(given)) as stage:
+    allowed = sources_of(allow_sources)
+    with scenes.load(source, sources=allowed, **parameters(given)) as stage:
         scenes.show(stage, title=source.name, start=start, end=stage.duration)

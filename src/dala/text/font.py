@@ -115,7 +115,7 @@ class Font:
             raise ArgumentError(
                 f"expected a font's path, bytes or family, got {type(source).__name__}"
             )
-        if isinstance(source, os.PathLike) or _is_path(source):
+        if isinstance(source, os.PathLike) or is_path(source):
             return _load_file(Path(source), 0, weight, italic)
         face = find_face(source, weight, italic)
         return _load_file(face.path, face.index, weight, italic)
@@ -170,7 +170,8 @@ def check_weight(weight: object) -> None:
         )
 
 
-def _is_path(name: str) -> bool:
+def is_path(name: str) -> bool:
+    """Whether a word names a font's file, not a family."""
     ending = os.path.splitext(name)[1].lower()
     return ending in (".ttf", ".otf", ".ttc", ".otc", ".woff", ".woff2") or os.sep in name
 

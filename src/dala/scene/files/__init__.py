@@ -3,7 +3,7 @@
     text.py        bytes → a document: bounded, nothing twice      places.py     where, and what is wrong
     parameters.py  templates: values that are given when loading   reading.py    a document → a scene
     writing.py     a scene → a document                            schema.py     what a document may be
-    schema.json    the same, published
+    sources.py     which files it may name                         schema.json   what it may be, published
 
 A file may come from a stranger: it is checked against the tables of nodes, and nothing in it is executed.
 """

@@ -16,6 +16,7 @@ from dala.scene.nodes.kinds import read_color
 TYPES = ("text", "number", "flag", "color", "file", "choice")
 KEYS = ("type", "default", "help", "choices", "min", "max")
 MOST = 1000
+RESERVED = ("path", "sources")  # of load and check themselves
 
 
 def declared(document: Mapping[str, Any], problems: Problems) -> dict[str, dict[str, Any]]:
@@ -27,6 +28,9 @@ def declared(document: Mapping[str, Any], problems: Problems) -> dict[str, dict[
     found = {}
     for name, one in given.items():
         where = place("/parameters", name)
+        if name in RESERVED:
+            problems.add(f"a parameter cannot be called {name!r}; choose another name", where)
+            continue
         if not isinstance(one, dict) or one.get("type") not in TYPES:
             problems.add(f"expected {{'type': one of {', '.join(TYPES)}, …}}, got {one!r}", where)
             continue
@@ -98,8 +102,10 @@ def _number(name: str, one: Mapping[str, Any], value: Any) -> float:
     return int(found) if found == int(found) else found
 
 
-def filled(value: Any, values: Mapping[str, Any], where: str, problems: Problems) -> Any:
-    """A part of a document with values where parameters stand."""
+def filled(
+    value: Any, values: Mapping[str, Any], where: str, problems: Problems, used: dict[str, str]
+) -> Any:
+    """A part of a document with values where parameters stand; ``used`` learns which one stands where."""
     if isinstance(value, dict):
         if "$param" in value:
             name = value["$param"]
@@ -109,8 +115,9 @@ def filled(value: Any, values: Mapping[str, Any], where: str, problems: Problems
             if name not in values:
                 problems.add(f"no parameter is named {name!r}{suggest(name, values)}", where)
                 return None
+            used[where] = name
             return values[name]
-        return {k: filled(v, values, place(where, k), problems) for k, v in value.items()}
+        return {k: filled(v, values, place(where, k), problems, used) for k, v in value.items()}
     if isinstance(value, list):
-        return [filled(v, values, place(where, n), problems) for n, v in enumerate(value)]
+        return [filled(v, values, place(where, n), problems, used) for n, v in enumerate(value)]
     return value

@@ -37,10 +37,6 @@ class Problems:
         try:
             yield
         except SceneFileError as error:
-            self.found.append(
-                SceneFileError(error.reason, where=where + error.where)
-                if error.where
-                else SceneFileError(error.reason, where=where)
-            )
+            self.found.append(type(error)(error.reason, where=where + error.where))
         except DalaError as error:
             self.add(str(error), where)

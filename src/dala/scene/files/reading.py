@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dala.errors import DalaError, SceneFileError, suggest
 from dala.scene.files.parameters import chosen, declared, filled
 from dala.scene.files.places import Problems, TooManyProblems, place
+from dala.scene.files.sources import Allowed, Finder, Sources, check_allowed
 from dala.scene.files.text import read_document
 from dala.scene.nodes.kinds import read_color
 from dala.scene.nodes.media import Held
@@ -34,13 +35,16 @@ TOP = (
     "parameters",
     "nodes",
 )
-FILES = ("image", "stream", "source")
+WORDS = ("text", "file")  # parameters whose values are their user's words
 SPELLED = {"from": "from_"}  # a word of Python's
-_NO_FILE = re.compile(r"(camera|screen|test|pattern)(:.*)?$|[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
-def load(path: str | os.PathLike[str], **parameters: Any) -> Scene:
+def load(path: str | os.PathLike[str], *, sources: Allowed = "folder", **parameters: Any) -> Scene:
     """A scene from a JSON file; paths in it are relative to the file. Parameters are those of a template.
+
+    A file may come from a stranger: it names nothing outside its own folder, no camera, no screen and no
+    address, else SceneSourceError says where, before any of them is opened. ``sources="any"`` allows all of
+    them. What you give as a parameter is your own word, and allowed.
 
     >>> import json, pathlib, tempfile
     >>> from dala import scene
@@ -53,21 +57,20 @@ def load(path: str | os.PathLike[str], **parameters: Any) -> Scene:
     ...     scene.load(file, title="Hi").node("title").text
     'Hi'
     """
-    return _load(Path(path), parameters, 0)
+    found = Sources.of(Path(path), check_allowed(sources))
+    return from_document(read_document(path), found, parameters)
 
 
-def _load(path: Path, parameters: Mapping[str, Any], depth: int) -> Scene:
-    return from_document(read_document(path), path.parent, parameters, depth)
-
-
-def check(path: str | os.PathLike[str], **parameters: Any) -> list[SceneFileError]:
-    """All that is wrong with a scene's file; nothing if it can be loaded.
+def check(
+    path: str | os.PathLike[str], *, sources: Allowed = "folder", **parameters: Any
+) -> list[SceneFileError]:
+    """All that is wrong with a scene's file; nothing if it can be loaded with the same arguments.
 
     >>> from dala import scene
     >>> [str(problem) for problem in scene.check("missing.json")]
     ['missing.json: No such file or directory']
     """
-    reader = _Reader(Path(path).parent, 0)
+    reader = _Reader(Sources.of(Path(path), check_allowed(sources)), 0)
     try:
         reader.read(read_document(path), parameters)
     except SceneFileError as error:
@@ -80,10 +83,10 @@ def check(path: str | os.PathLike[str], **parameters: Any) -> list[SceneFileErro
 
 
 def from_document(
-    document: Any, folder: Path, parameters: Mapping[str, Any] | None = None, depth: int = 0
+    document: Any, sources: Sources, parameters: Mapping[str, Any] | None = None, depth: int = 0
 ) -> Scene:
-    """A scene from a document whose files are relative to a folder."""
-    reader = _Reader(folder, depth)
+    """A scene from a document that may name those sources."""
+    reader = _Reader(sources, depth)
     try:
         made = reader.read(document, parameters or {})
     except BaseException:
@@ -99,9 +102,9 @@ def from_document(
 class _Reader:
     """One document being read."""
 
-    def __init__(self, folder: Path, depth: int) -> None:
+    def __init__(self, sources: Sources, depth: int) -> None:
         self.problems = Problems()
-        self._folder, self._depth = folder, depth
+        self._sources, self._depth = sources, depth
         self._scene: Scene | None = None
         self._later: list[tuple[dict[str, Any], str, int | None]] = []
         self._count = 0
@@ -131,12 +134,21 @@ class _Reader:
         for key in document:
             if key not in TOP:
                 self.problems.add(f"a scene has no {key!r}{suggest(key, TOP)}", place("", key))
-        values = chosen(declared(document, self.problems), parameters, self.problems)
+        known = declared(document, self.problems)
+        values = chosen(known, parameters, self.problems)
+        used: dict[str, str] = {}
         whole = {
-            k: filled(v, values, place("", k), self.problems)
+            k: filled(v, values, place("", k), self.problems, used)
             for k, v in document.items()
             if k != "parameters"
         }
+        own = {name for name in parameters if known[name]["type"] in WORDS}
+        said = frozenset(where for where, name in used.items() if name in own)
+        self._sources = replace(self._sources, said=self._sources.said | said)
+        before = len(self.problems.found)
+        whole = Finder(self._sources, self.problems).node(whole, "")
+        if len(self.problems.found) > before:
+            return None  # before anything is opened
         self._scene = self._canvas(whole)
         if self._scene is None:
             return None
@@ -242,28 +254,24 @@ class _Reader:
                 self.problems.add(f"a node of type {kind.name!r} has no property {key!r}{near}", at)
                 continue
             with self.problems.at(at):
-                found[name] = self._value(known[name].kind, name, value)
+                found[name] = self._value(known[name].kind, name, value, at)
         for name, row in known.items():
             if row.required and name not in given:
                 self.problems.add(f"{name} is missing: {row.help}", where)
         return found
 
-    def _value(self, kind: Any, name: str, value: Any) -> Any:
+    def _value(self, kind: Any, name: str, value: Any, at: str) -> Any:
         if name == "scene":
-            return self._scene_within(value)
+            return self._scene_within(value, at)
         try:
-            read = kind.load(value, "")
+            return kind.load(value, "")
         except DalaError as error:
             raise SceneFileError(str(error).removeprefix(": ")) from None
-        if name in FILES and isinstance(read, str) and not _NO_FILE.match(read):
-            return str(self._folder / read)
-        if name == "filter" and isinstance(read, str) and read.endswith(".look"):
-            return str(self._folder / read)
-        return read
 
-    def _scene_within(self, value: Any) -> Held:
+    def _scene_within(self, value: Any, at: str) -> Held:
         """A scene in its place, or in a file of its own."""
+        depth = self._depth + 1
         if isinstance(value, str):
-            path = self._folder / value
-            return Held(_load(path, {}, self._depth + 1), str(path))
-        return Held(from_document(value, self._folder, {}, self._depth + 1))
+            beside = self._sources.beside(value)
+            return Held(from_document(read_document(value), beside, {}, depth), value)
+        return Held(from_document(value, self._sources.within(at), {}, depth))

@@ -10,15 +10,18 @@ from typing import Any
 from dala.errors import DalaError, SceneFileError
 from dala.scene.description import Description
 from dala.scene.files.places import place
-from dala.scene.files.reading import FILES, FORMAT, SPELLED, VERSION
+from dala.scene.files.reading import FORMAT, SPELLED, VERSION
+from dala.scene.files.sources import files_of, is_look_file
 from dala.scene.nodes.kinds import write_color
 from dala.scene.nodes.media import is_scene
 from dala.scene.nodes.node import Node
 from dala.scene.nodes.targets import target_of
 from dala.scene.scene import Scene
 from dala.scene.times import written
+from dala.text.font import is_path
 
 _BACK = {name: word for word, name in SPELLED.items()}
+_FILES = ("image", "stream", "source")
 _NAMES = ("input", "target", "a", "b")
 
 
@@ -123,6 +126,10 @@ class _Writer:
                 raise SceneFileError(str(error), where=place(where, key)) from None
         if node.type == "animation":
             self._animated(node, found)
+        if node.type == "effect" and "params" in found:
+            for key in files_of(found["filter"]) & found["params"].keys():
+                if isinstance(found["params"][key], str):
+                    found["params"][key] = self._relative(found["params"][key])
         return found
 
     def _animated(self, node: Node, found: dict[str, Any]) -> None:
@@ -130,10 +137,14 @@ class _Writer:
         write = target_of(self._nodes[node.target], node.property).kind.write
         for key in ("from", "to"):
             if key in found:
-                found[key] = write(node.props[SPELLED.get(key, key)])
+                found[key] = self._named(node.property, write(node.props[SPELLED.get(key, key)]))
         if "keyframes" in found:
             found["keyframes"] = [
-                [written(at), write(value), *([easing.name] if easing else [])]
+                [
+                    written(at),
+                    self._named(node.property, write(value)),
+                    *([easing.name] if easing else []),
+                ]
                 for at, value, easing in node.keyframes
             ]
 
@@ -145,7 +156,23 @@ class _Writer:
                 return self._relative(value.path)
             return to_document(value.of, self._folder)
         written_ = write(value)
-        return self._relative(written_) if name in FILES and isinstance(written_, str) else written_
+        return self._named(name, written_)
+
+    def _named(self, name: str, value: Any) -> Any:
+        """A value with the files in it as the document names them."""
+        if name == "text" and isinstance(value, list):
+            return [
+                [text, {key: self._named(key, part) for key, part in style.items()}]
+                for text, style in value
+            ]
+        if not isinstance(value, str):
+            return value
+        is_file = (
+            name in _FILES
+            or (name == "font" and is_path(value))
+            or (name == "filter" and is_look_file(value))
+        )
+        return self._relative(value) if is_file else value
 
     def _relative(self, path: str) -> str:
         if self._folder is None or not Path(path).is_file():

@@ -41,7 +41,7 @@ def mixed(
         return a if progress <= 0 else b
     kernel = _find(transition)
     (second,) = further_inputs(kernel)
-    return filtered(a, ((kernel, {second: b, "progress": progress, **params}),))
+    return filtered(a, ((kernel, {**params, second: b, "progress": progress}),))
 
 
 def _find(transition: object) -> Kernel:
