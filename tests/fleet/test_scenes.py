@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,14 @@ from fleet_workers import assert_same_video, frames_of, sound_of
 from PIL import Image
 
 from dala import fleet, scene, video
-from dala.errors import DalaError, FleetError, ParameterError, SceneError, SceneFileError
+from dala.errors import (
+    DalaError,
+    FleetError,
+    ParameterError,
+    SceneError,
+    SceneFileError,
+    SceneSourceError,
+)
 from dala.fleet.journal import JOURNAL, folder_of
 
 LOSSLESS = video.Encoding("ffv1", audio_codec="flac")
@@ -45,8 +53,9 @@ def test_parts_are_the_frames_of_one_export(clip: Path, tmp_path: Path, suffix: 
 
 def test_a_file_and_the_usual_codecs(clip: Path, tmp_path: Path) -> None:
     """A sound that is heard alone is copied; the parts have the codec of the whole file."""
+    own = Path(shutil.copy(clip, tmp_path))
     with scene.Scene(64, 48, target_fps=30, background="red") as stage:
-        stage.add_video(str(clip), size=(64, 48))
+        stage.add_video(str(own), size=(64, 48))
         path = scene.save(stage, tmp_path / "scene.json")
         scene.export(stage, tmp_path / "one.mp4", fps=12.5)
     fleet.export(path, tmp_path / "parts.mp4", fps=12.5, workers=1, segment_s=1)
@@ -55,6 +64,17 @@ def test_a_file_and_the_usual_codecs(clip: Path, tmp_path: Path) -> None:
     assert video.probe(tmp_path / "parts.mp4").codec == "h264"
     fleet.export(path, tmp_path / "parts.webm", end=0.2, workers=1)
     assert video.probe(tmp_path / "parts.webm").codec == "vp9"
+
+
+def test_a_file_names_its_own_folder_alone(clip: Path, tmp_path: Path) -> None:
+    with scene.Scene(64, 48, target_fps=30) as stage:
+        stage.add_video(str(clip), size=(64, 48))
+        path = scene.save(stage, tmp_path / "scene.json")
+    with pytest.raises(SceneSourceError, match="/nodes/0/stream"):
+        fleet.export(path, tmp_path / "no.mp4", workers=1)
+    assert os.listdir(tmp_path) == ["scene.json"]
+    with scene.load(path, sources="any") as loaded:
+        assert fleet.export(loaded, tmp_path / "all.mp4", end=0.2, workers=1).frames == 6
 
 
 def test_a_job_that_was_left_goes_on(clip: Path, tmp_path: Path) -> None:

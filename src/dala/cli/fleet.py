@@ -14,7 +14,7 @@ import typer
 from dala.cli.flags import FilterCommand, chain_of, chosen_flags
 from dala.cli.help import Command, Group
 from dala.cli.mistakes import FAILED, UsageMistake
-from dala.cli.scenes import Set, parameters
+from dala.cli.scenes import AllowSources, Set, parameters, sources_of
 
 if TYPE_CHECKING:
     from dala.fleet import Progress, Report
@@ -96,6 +96,7 @@ def export(
         float | None, typer.Option(metavar="N", help="Frames a second; the scene's if not given.")
     ] = None,
     set_: Set = None,
+    allow_sources: AllowSources = False,
     codec: Codec = None,
     crf: Crf = None,
     json: Json = False,
@@ -104,7 +105,8 @@ def export(
     from dala import fleet as jobs
     from dala import scene as scenes
 
-    with scenes.load(source, **parameters(set_)) as stage, _Shown(as_json=json) as shown:
+    loaded = scenes.load(source, sources=sources_of(allow_sources), **parameters(set_))
+    with loaded as stage, _Shown(as_json=json) as shown:
         report = jobs.export(
             stage, target, workers=workers or "auto", engine=_engine(address),
             address=_join(address), segment_s=segment, start=start, end=end, fps=fps, codec=codec,

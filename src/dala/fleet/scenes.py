@@ -62,7 +62,8 @@ def export(
     It is cut every ``segment_s`` seconds; frames, times and sound are those of ``scene.export``, and the
     sound is mixed once. Workers read the scene from a file, so it can hold what a file can: no arrays,
     no functions; and nothing live, which each of them would see at another time. Finished parts stay, as
-    those of ``transcode`` do.
+    those of ``transcode`` do. A file names what is in its own folder, as for ``scene.load``; one that you
+    trust is loaded with ``sources="any"`` and given as a scene.
 
     >>> from dala import fleet, scene
     >>> with scene.Scene(64, 48, target_fps=25, background="navy") as stage:
@@ -108,6 +109,7 @@ def export_document(
 ) -> Report:
     """The same for a scene's document, whose paths are relative to the job's folder."""
     from dala.scene.files.reading import from_document
+    from dala.scene.files.sources import Sources
     from dala.scene.out.stage import fps_of, span_of
     from dala.scene.out.tracks import Audio as Ways
 
@@ -121,7 +123,7 @@ def export_document(
     files = sorted(set(_files(document, folder)))
     if os.path.realpath(target) in files:
         raise ParameterError(f"{target}: the scene shows it, so it cannot be the result, too")
-    with from_document(document, folder) as stage:
+    with from_document(document, Sources.anywhere(folder)) as stage:
         rate = fps_of(stage, fps)
         first, last = span_of(stage, start, end, "export")
         spans = _spans(first, last, rate, segment_s)
@@ -253,7 +255,5 @@ def _files(part: Any, folder: Path) -> Iterator[str]:
     elif isinstance(part, list):
         for value in part:
             yield from _files(value, folder)
-    elif isinstance(part, str):
-        for found in (folder / part, Path(part)):  # looks are found from the current folder
-            if os.path.isfile(found):
-                yield os.path.realpath(found)
+    elif isinstance(part, str) and os.path.isfile(folder / part):
+        yield os.path.realpath(folder / part)

@@ -55,6 +55,11 @@ class Sources:
         folder = Path(os.path.abspath(path.parent))
         return cls(folder, folder.resolve() if allowed == "folder" else None)
 
+    @classmethod
+    def anywhere(cls, folder: Path) -> Sources:
+        """Those of a document that was made here, of a scene that is there already."""
+        return cls(Path(os.path.abspath(folder)), None)
+
     def beside(self, path: str) -> Sources:
         """Those of a document in a file of its own, within this one."""
         return Sources(Path(path).parent, self.root)
