@@ -246,7 +246,15 @@ class SubtitleError(DalaError, ValueError):
 
 
 class FleetError(DalaError, RuntimeError):
-    """A job for several workers cannot be done. What is finished of it stays, and is not done again."""
+    """A job for several workers cannot be done. What is finished of it stays, and is not done again.
+
+    >>> from dala import fleet
+    >>> try:
+    ...     fleet.status("no such film.mp4")
+    ... except fleet.FleetError as error:
+    ...     print(type(error).__name__)
+    FleetError
+    """
 
 
 class SceneError(DalaError, RuntimeError):

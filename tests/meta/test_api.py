@@ -19,12 +19,13 @@ import numpy as np
 import pytest
 
 import dala
-from dala import compute, gpu, media, ml, scene, text, video
+from dala import compute, fleet, gpu, media, ml, scene, text, video
 
 RECORD = Path(__file__).with_name("api.txt")
 MODULES = {
     "dala": dala,
     "dala.compute": compute,
+    "dala.fleet": fleet,
     "dala.gpu": gpu,
     "dala.gpu.command": gpu.command,
     "dala.media": media,

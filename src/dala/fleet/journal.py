@@ -34,7 +34,12 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Status:
-    """How far a job is, by its journal."""
+    """How far a job is, by its journal.
+
+    >>> from dala import fleet
+    >>> fleet.Status("out.mp4", "transcode", total=4, finished=3, frames=90, asked={}).is_complete
+    False
+    """
 
     output: str
     kind: str  # "transcode", "export" or "map"

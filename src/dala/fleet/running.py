@@ -51,7 +51,12 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Failure:
-    """A task that could not be done."""
+    """A task that could not be done.
+
+    >>> from dala import fleet
+    >>> fleet.Failure("b.mp4", "frame 12: the file breaks off").reason
+    'frame 12: the file breaks off'
+    """
 
     name: str
     reason: str
@@ -59,7 +64,13 @@ class Failure:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a job is; ``frames`` are those of a video, or the files of ``map``."""
+    """How far a job is; ``frames`` are those of a video, or the files of ``map``.
+
+    >>> from dala import fleet
+    >>> so_far = fleet.Progress(1, 4, 0, 100, 400, begun_with=0, lost=0, elapsed=2.0)
+    >>> so_far.fps, so_far.seconds_left
+    (50.0, 6.0)
+    """
 
     finished: int  # tasks
     total: int
