@@ -454,6 +454,16 @@ def test_a_users_parameter_is_allowed(folders: tuple[Path, Path]) -> None:
         scene.load(path)
     with scene.load(path, photo=elsewhere) as loaded:
         assert loaded.render(0.0).to_array().any()
+    (other / "shows.json").write_text(
+        json.dumps({**BASE, "nodes": [{"type": "image", "image": "red.png"}]})
+    )
+    path = written(
+        own, {"type": "scene", "scene": {"$param": "card"}}, parameters={"card": {"type": "file"}}
+    )
+    with scene.load(path, card=str(other / "shows.json")) as loaded:  # it has a folder of its own
+        assert loaded.render(0.0).to_array().any()
+    with pytest.raises(SceneSourceError, match="/nodes/0/scene/nodes/0/image"):
+        scene.load(path, card=str(own / "inner.json"))
     declared["photo"] = {"type": "choice", "choices": [elsewhere]}  # type: ignore[dict-item]
     path = written(own, image, parameters=declared)
     with pytest.raises(SceneSourceError, match="/nodes/0/image"):

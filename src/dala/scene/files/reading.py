@@ -272,6 +272,6 @@ class _Reader:
         """A scene in its place, or in a file of its own."""
         depth = self._depth + 1
         if isinstance(value, str):
-            beside = self._sources.beside(value)
+            beside = self._sources.beside(value, at)
             return Held(from_document(read_document(value), beside, {}, depth), value)
         return Held(from_document(value, self._sources.within(at), {}, depth))

@@ -60,9 +60,14 @@ class Sources:
         """Those of a document that was made here, of a scene that is there already."""
         return cls(Path(os.path.abspath(folder)), None)
 
-    def beside(self, path: str) -> Sources:
-        """Those of a document in a file of its own, within this one."""
-        return Sources(Path(path).parent, self.root)
+    def beside(self, path: str, where: str) -> Sources:
+        """Those of a document in a file of its own, named at a place of this one."""
+        folder = Path(path).parent
+        if (
+            self.root is not None and where in self.said
+        ):  # the user named it: its folder is the limit
+            return Sources(folder, folder.resolve())
+        return Sources(folder, self.root)
 
     def within(self, where: str) -> Sources:
         """Those of a document that stands at a place of this one."""
