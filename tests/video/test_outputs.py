@@ -17,6 +17,7 @@ from tracks import LOSSLESS, RATE, STEP, levels, samples, write_counted
 
 from dala import video
 from dala.errors import ParameterError, ShapeError, VideoError
+from dala.video.library import as_video_error
 
 
 @pytest.fixture(scope="module")
@@ -215,3 +216,10 @@ def test_interlaced_pictures_become_whole(tmp_path: Path) -> None:
         assert len(grey) == 8
         teeth = np.abs(np.diff(grey[4], axis=0)).max()
         assert bool(teeth > 150) is combed, teeth
+
+
+def test_a_protocol_that_ffmpeg_lacks_is_named_with_what_helps() -> None:
+    lacking = av.error.ProtocolNotFoundError(1330794744, "Protocol not found", "srt://host:9000")
+    found = as_video_error(lacking, "srt://host:9000", "opening")
+    assert isinstance(found, VideoError)
+    assert "was built without srt://; rtmp://, udp:// and HLS are in every build" in str(found)

@@ -51,6 +51,12 @@ def as_video_error(error: Exception, name: str, doing: str) -> DalaError:
         return VideoFileError(f"{name}: {_SYSTEM[number]}", errno=number)
     if isinstance(error, load_av().error.InvalidDataError):
         return VideoError(f"{name}: {doing}: this is no video, or it is damaged")
+    if isinstance(error, load_av().error.ProtocolNotFoundError):
+        scheme = name.split(":", 1)[0]
+        return VideoError(
+            f"{name}: the FFmpeg of this PyAV was built without {scheme}://; rtmp://, udp:// and HLS are "
+            f"in every build, or install a PyAV that was built with a library for {scheme}"
+        )
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     if isinstance(error, OSError):
         return VideoFileError(f"{name}: {doing}: {reason}", errno=number)
