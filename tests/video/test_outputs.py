@@ -223,3 +223,15 @@ def test_a_protocol_that_ffmpeg_lacks_is_named_with_what_helps() -> None:
     found = as_video_error(lacking, "srt://host:9000", "opening")
     assert isinstance(found, VideoError)
     assert "was built without srt://; rtmp://, udp:// and HLS are in every build" in str(found)
+
+
+def test_a_wav_beside_an_mp4_is_encoded_and_in_a_mov_stays(counted: Path, tmp_path: Path) -> None:
+    with av.open(tmp_path / "music.wav", "w") as music:
+        stream = music.add_stream("pcm_s16le", rate=RATE, layout="mono")
+        frame = av.AudioFrame.from_ndarray(np.zeros((1, RATE), np.int16), "s16", "mono")
+        frame.sample_rate, frame.pts = RATE, 0
+        music.mux(stream.encode(frame))
+    for name, codec in (("made.mp4", "aac"), ("made.mov", "pcm_s16le")):
+        video.transcode(counted, tmp_path / name, audio=tmp_path / "music.wav")
+        with av.open(tmp_path / name) as made:
+            assert made.streams.audio[0].codec_context.codec.canonical_name == codec

@@ -42,6 +42,12 @@ _SYSTEM = {
 }
 
 
+FROM_A_PIPE = (
+    "stdin: this is no video that can be read from a pipe; an mp4 whose index comes last must be read from "
+    "a file: < clip.mp4"
+)
+
+
 def as_video_error(error: Exception, name: str, doing: str) -> DalaError:
     """What FFmpeg or the system says about ``name``, in one line."""
     if isinstance(error, DalaError):
@@ -50,6 +56,8 @@ def as_video_error(error: Exception, name: str, doing: str) -> DalaError:
     if number in _SYSTEM:
         return VideoFileError(f"{name}: {_SYSTEM[number]}", errno=number)
     if isinstance(error, load_av().error.InvalidDataError):
+        if name == "stdin":
+            return VideoError(FROM_A_PIPE)
         return VideoError(f"{name}: {doing}: this is no video, or it is damaged")
     if isinstance(error, load_av().error.ProtocolNotFoundError):
         scheme = name.split(":", 1)[0]

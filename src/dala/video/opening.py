@@ -11,7 +11,7 @@ from typing import Any
 
 from dala.errors import VideoError, VideoFileError
 from dala.video import allowed
-from dala.video.library import ffmpeg_errors, load_av
+from dala.video.library import FROM_A_PIPE, ffmpeg_errors, load_av
 from dala.video.places import Place
 
 _WITH_ALPHA = {"vp8": "libvpx", "vp9": "libvpx-vp9"}  # FFmpeg's own decoders leave alpha out
@@ -78,10 +78,7 @@ def _why_refused(place: Place, error: Exception) -> Exception:
         if found is not None:
             return found
     if place.where == "stdin" and not sys.stdin.buffer.seekable():
-        return VideoError(
-            "stdin: this is no video that can be read from a pipe; an mp4 whose index is at its end must "
-            "come from a file: < clip.mp4"
-        )
+        return VideoError(FROM_A_PIPE)
     if not isinstance(error, av.error.ArgumentError):
         return error
     reasons: dict[str, Callable[[str], Exception]] = {

@@ -192,7 +192,9 @@ def _codec(stream: Any) -> str:
 def other_sound(encoder: Output, file: SoundFile) -> tuple[Companion, list[str]]:
     """The way of another file's sound."""
     span = WHOLE if file.begin == 0 else Span(start=Fraction(0))
-    return _sound_way(encoder, file.stream, "copy", span, file.begin)
+    # a wav beside an mp4: browsers and phones play no plain samples in one
+    plain = _codec(file.stream).startswith("pcm_") and encoder.settings.target.format == "mp4"
+    return _sound_way(encoder, file.stream, "encode" if plain else "copy", span, file.begin)
 
 
 class SoundFile:
