@@ -170,9 +170,9 @@ def on_cpu() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def registry() -> Iterator[None]:
-    """Kernels that a test registers are gone when it is over."""
+    """Kernels that a test registers are gone when it is over, so that no other test finds them."""
     before = set(compute.kernels())
     yield
     for name in set(compute.kernels()) - before:

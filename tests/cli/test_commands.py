@@ -83,7 +83,7 @@ Commands
   new      Files to begin from: a kernel, a scene, a project.
   info     Version, devices and installed extras.
   doctor   What works here, what is missing, and the command that helps.
-  fleet    Long videos and many files, by all cores or a Ray cluster.
+  fleet    Long videos, scenes and many files, by all cores or a Ray cluster.
   scene    Files of scenes: check them; their schema.
 
 Options

@@ -74,6 +74,8 @@ class Target:
         """What FFmpeg opens."""
         if self.format == "whip":
             return "http" + self.name.removeprefix("whip")
+        if self.format == "hls":  # a file, whatever its name looks like
+            return "file:" + os.path.abspath(self.name)
         return self.name
 
 
