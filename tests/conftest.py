@@ -177,3 +177,15 @@ def registry() -> Iterator[None]:
     yield
     for name in set(compute.kernels()) - before:
         compute.unregister(name)
+
+
+@pytest.fixture(autouse=True)
+def scheduling() -> Iterator[None]:
+    """What SVT-AV1 makes a real-time thread (see video/library.py) is none for the tests after it."""
+    if not hasattr(os, "sched_getscheduler"):
+        yield
+        return
+    policy, param = os.sched_getscheduler(0), os.sched_getparam(0)
+    yield
+    if os.sched_getscheduler(0) != policy:
+        os.sched_setscheduler(0, policy, param)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from dataclasses import fields
 from pathlib import Path
@@ -107,3 +108,13 @@ def test_what_is_no_encoding(tmp_path: Path) -> None:
         video.Writer(tmp_path / "a.mp4", encoding="hevc")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match=r"no argument 'bitrate'; did you mean 'bit_rate'"):
         video.transcode("a.mp4", tmp_path / "b.mp4", bitrate=3)  # type: ignore[call-arg]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getscheduler"), reason="only Linux tells")
+def test_an_encoder_leaves_its_callers_thread_as_it_was(tmp_path: Path) -> None:
+    """SVT-AV1 makes it a real-time one where it is run by root, and later processes inherit that."""
+    before = os.sched_getscheduler(0)
+    with video.Writer(tmp_path / "made.mkv", fps=25, codec="av1") as writer:
+        writer.write(np.zeros((64, 64, 3), np.uint8))
+        assert os.sched_getscheduler(0) == before
+    assert os.sched_getscheduler(0) == before

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dala.video.codecs import Settings
 from dala.video.color import Color
 from dala.video.device import Format
-from dala.video.library import ffmpeg_errors, load_av
+from dala.video.library import ffmpeg_errors, load_av, usual_scheduling
 from dala.video.output import Output
 from dala.video.palette import Palette
 from dala.video.pictures import converted, even, picture_of
@@ -61,7 +61,8 @@ class Encoder(Output):
                 if settings.tag is not None:
                     context.codec_tag = settings.tag
                 color.tag(context)
-                context.open()
+                with usual_scheduling():
+                    context.open()
         except BaseException:
             self.sink.discard()
             raise

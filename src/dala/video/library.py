@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -80,3 +81,21 @@ def ffmpeg_errors(name: str, doing: str) -> Iterator[None]:
         raise
     except (load_av().error.FFmpegError, OSError, ValueError) as error:
         raise as_video_error(error, name, doing) from error
+
+
+@contextmanager
+def usual_scheduling() -> Iterator[None]:
+    """Within it, a library that makes its caller's thread a real-time one has that undone.
+
+    SVT-AV1 does so where it is run by root, as in most containers: every process and thread that its caller
+    starts later would have it too, and whatever spins for a moment there would stop all others.
+    """
+    if not hasattr(os, "sched_getscheduler"):  # only Linux tells
+        yield
+        return
+    policy, param = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        yield
+    finally:
+        if os.sched_getscheduler(0) != policy:
+            os.sched_setscheduler(0, policy, param)
