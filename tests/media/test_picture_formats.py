@@ -13,7 +13,7 @@ from dala.cli import main
 from dala.errors import MediaError
 from dala.media.files.formats import READ
 
-PICTURE = np.full((9, 8, 3), 90, np.uint8)
+PICTURE = np.full((36, 32, 3), 90, np.uint8)  # some Pillows make no icon of less than 16
 PROGRAM = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\nshowpage\n%%EOF\n"
 
 
@@ -36,7 +36,7 @@ def test_programs_are_not_opened(program: Path, capfd: pytest.CaptureFixture[str
     with pytest.raises(MediaError):
         media.open(program)
     with pytest.raises(MediaError, match="cannot read the picture"):
-        media.replace_background(PICTURE, np.zeros((9, 8), np.uint8), program)
+        media.replace_background(PICTURE, np.zeros(PICTURE.shape[:2], np.uint8), program)
     target = program.with_name("out.png")
     assert main(["filter", str(program), str(target), "--invert"]) == 1
     assert "picture" in capfd.readouterr().err

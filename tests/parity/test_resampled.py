@@ -14,6 +14,7 @@ from sampling import pixels, run, run_here
 from searching import examples
 from several_threads import use_threads
 
+import dala
 from dala import compute
 from dala.backends.cpu.arithmetic.resampled import RESAMPLED
 from dala.backends.cpu.device import CpuDevice
@@ -204,21 +205,34 @@ def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> Non
         np.testing.assert_array_equal(a, b)
 
 
+Stage = tuple[str, dict[str, object], tuple[int, int]]  # kernel, parameters, size of what it makes
+
+
+def apart_and_fused(device: str, image: np.ndarray, stages: Sequence[Stage]) -> list[np.ndarray]:
+    """What a chain makes stage by stage, and as one pipeline."""
+    with dala.use(device):
+        source = one = compute.from_array(image)
+        pipeline = compute.pipeline()
+        for number, (kernel, params, size) in enumerate(stages, 1):
+            apart = compute.buffer_zeros((*size, 4), "u8")
+            compute.run_kernel(kernel, [source], apart, params)
+            last = number == len(stages)
+            fused = (
+                compute.buffer_zeros(apart.shape, "u8") if last else compute.scratch(apart.shape)
+            )
+            pipeline.add({"kernel": kernel, "inputs": [one], "output": fused, "params": params})
+            source, one = apart, fused
+        pipeline.run()
+        return [source.read().astype(int), one.read().astype(int)]
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("after", ["blur", "brightness", "grayscale", "median", "sharpen"])
 @pytest.mark.parametrize("size", [(50, 66), (90, 131), (122, 154), (30, 38)], ids=str)
 def test_fused_is_unfused(way: str, after: str, size: tuple[int, int]) -> None:
-    image = compute.from_array(pixels((61, 77)))
-    shape = (*size, 4)
-    between, apart, together = (compute.buffer_zeros(shape, "u8") for _ in range(3))
-    compute.run_kernel("resize", [image], between, {"interpolation": way})
-    compute.run_kernel(after, [between], apart)
-    scratch = compute.scratch(shape)
-    p = compute.pipeline().add(
-        {"kernel": "resize", "inputs": [image], "output": scratch, "params": {"interpolation": way}}
-    )
-    p.add({"kernel": after, "inputs": [scratch], "output": together}).run()
-    assert (apart.read() == together.read()).all()
+    stages: list[Stage] = [("resize", {"interpolation": way}, size), (after, {}, size)]
+    apart, fused = apart_and_fused("cpu", pixels((61, 77)), stages)
+    assert (apart == fused).all()
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -228,25 +242,46 @@ def test_fused_is_unfused(way: str, after: str, size: tuple[int, int]) -> None:
 def test_fused_with_what_comes_before(
     way: str, before: str, old: tuple[int, int], by: float
 ) -> None:
-    image = compute.from_array(pixels(old))
-    size = (*(int(n * by) for n in old), 4)
-    between = compute.buffer_zeros((*old, 4), "u8")
-    resized, apart, together = (compute.buffer_zeros(size, "u8") for _ in range(3))
-    stages: list[tuple[str, dict[str, object]]] = [
-        (before, {}),
-        ("resize", {"interpolation": way}),
-        ("sharpen", {}),
-    ]
-    for (kernel, params), source, target in zip(
-        stages, (image, between, resized), (between, resized, apart), strict=True
-    ):
-        compute.run_kernel(kernel, [source], target, params)
-    buffers = [image, compute.scratch((*old, 4)), compute.scratch(size), together]
-    p = compute.pipeline()
-    for (kernel, params), source, target in zip(stages, buffers, buffers[1:], strict=False):
-        p.add({"kernel": kernel, "inputs": [source], "output": target, "params": params})
-    p.run()
-    assert (apart.read() == together.read()).all()
+    size = (int(old[0] * by), int(old[1] * by))
+    resize: Stage = ("resize", {"interpolation": way}, size)
+    apart, fused = apart_and_fused(
+        "cpu", pixels(old), [(before, {}, old), resize, ("sharpen", {}, size)]
+    )
+    assert (apart == fused).all()
+
+
+@pytest.mark.webgpu
+def test_on_a_gpu_they_differ_behind_ties_alone() -> None:
+    """Twice the size makes sixteenths of levels: a sum that lies between two levels may be rounded to
+    either, as a driver contracts it, and what sharpens it enlarges that."""
+    size = (122, 154)
+    image = pixels((61, 77))
+    amount = 0.5
+    stages: list[Stage] = [("resize", {}, size), ("sharpen", {"amount": amount}, size)]
+    apart, fused = apart_and_fused("webgpu", image, stages)
+    ties = _sixteenths_of_double(image) % 16 == 8
+    around = np.pad(ties, ((1, 1), (1, 1), (0, 0)), "edge")
+    center, rows, columns = np.s_[1:-1], (np.s_[:-2], np.s_[2:]), (np.s_[:-2], np.s_[2:])
+    reached = around[center, center].copy()
+    for side in rows:
+        reached |= around[side, center]
+    for side in columns:
+        reached |= around[center, side]
+    off = np.abs(apart - fused)
+    assert not off[~reached].any()
+    assert off.max() <= 1 + 8 * amount  # four neighbours and the pixel's own four, and a rounding
+
+
+def _sixteenths_of_double(image: np.ndarray) -> np.ndarray:
+    """An image of twice the size, bilinear, exactly."""
+    padded = np.pad(image.astype(int), ((1, 1), (1, 1), (0, 0)), "edge")
+    rows = np.repeat(padded[1:-1], 2, 0) * 3
+    rows[0::2] += padded[:-2]
+    rows[1::2] += padded[2:]
+    exact = np.repeat(rows[:, 1:-1], 2, 1) * 3
+    exact[:, 0::2] += rows[:, :-2]
+    exact[:, 1::2] += rows[:, 2:]
+    return exact
 
 
 def test_half_the_size_is_one_pass_with_what_comes_before() -> None:

@@ -32,9 +32,18 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_default_is_always_there() -> None:
     font = Font.default()
-    assert font is Font.default() and font.has("Hello, world!") and not font.has("漢")
+    assert font is Font.default() and not font.has("漢")
+    assert font.has("Hello, Grüße, œuvre, žluťoučký, Ελληνικά, кириллица, Tiếng Việt, € № ½ … “—”")
     assert 0.5 < font.ascent < 1.5 and 0 < font.descent < 1
-    assert repr(Font.default(700, True)) == "Font('Aileron', weight=700, italic=True)"
+    assert repr(Font.default(700, True)) == "Font('Noto Sans', weight=700, italic=True)"
+
+
+def test_the_default_has_a_bold_of_its_own_whatever_this_machine_has(machine: Path) -> None:
+    regular, bold = Font.default(), Font.default(700)
+    assert regular.styled(700, False) is bold and bold.styled(400, False) is regular
+    assert (
+        not bold.harfbuzz.synthetic_bold[0] and regular.styled(400, True).harfbuzz.synthetic_slant
+    )
 
 
 def test_files_bytes_and_families(machine: Path) -> None:

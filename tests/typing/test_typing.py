@@ -31,6 +31,7 @@ LINES_WITH_MISTAKES = {6, 7, 8, 9}
 
 
 def mypy(path: Path, cache: Path) -> tuple[int, str]:
+    pytest.importorskip("mypy")
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir"]
     env = {**os.environ, "MYPYPATH": str(SOURCES)}
     done = subprocess.run(
@@ -41,6 +42,7 @@ def mypy(path: Path, cache: Path) -> tuple[int, str]:
 
 
 def pyright(path: Path, folder: Path) -> dict[str, Any]:
+    pytest.importorskip("pyright")
     settings = {"extraPaths": [str(SOURCES)], "typeCheckingMode": "strict", "include": [path.name]}
     settings |= {"reportMissingTypeStubs": False, "reportPrivateUsage": False}
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))

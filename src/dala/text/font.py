@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from dala.errors import ArgumentError, FontError, ParameterError, UnsupportedError
-from dala.once import OnceByKey, once
+from dala.errors import ArgumentError, FontError, ParameterError
+from dala.once import OnceByKey
 from dala.text.fontfile import open_face, read_font
 from dala.text.harfbuzz import harfbuzz
 from dala.text.system import FontFace, find_face, fonts, nearest
@@ -19,6 +19,7 @@ SLANT = 0.2  # of a font that has no italic of its own
 EMBOLDENING = 0.03  # of an em, of a font that has no bold of its own
 REMEMBERED = 8192  # characters that a font is known to have or not
 KEPT = 64  # fonts that stay in memory, if nobody holds them
+CARRIED = Path(__file__).parent / "fonts"  # those that come with dala (tools/default_font.py)
 _keys = itertools.count()
 
 
@@ -28,7 +29,7 @@ class Font:
     >>> from dala import text
     >>> font = text.Font.default()
     >>> font.family, font.weight
-    ('Aileron', 400)
+    ('Noto Sans', 400)
     """
 
     def __init__(
@@ -122,12 +123,10 @@ class Font:
 
     @staticmethod
     def default(weight: int = 400, italic: bool = False) -> Font:
-        """The font that is always there: the one inside Pillow (Latin letters; others fall back)."""
+        """The font that is always there: Noto Sans (Latin, Greek, Cyrillic; others fall back)."""
         check_weight(weight)
-        return _defaults.get(
-            (weight, bool(italic)),
-            lambda: Font(_default_bytes(), 0, weight, italic, "the default font"),
-        )
+        file = "NotoSans-Bold.ttf" if weight >= BOLD else "NotoSans-Regular.ttf"
+        return _load_file(CARRIED / file, 0, weight, italic)
 
     def styled(self, weight: int, italic: bool) -> Font:
         """The same font in another weight or slant: of its family if that has one, else made of this."""
@@ -137,6 +136,8 @@ class Font:
         return self._restyle(weight, italic)
 
     def _restyle(self, weight: int, italic: bool) -> Font:
+        if Path(self.name).parent == CARRIED:
+            return Font.default(weight, italic)
         faces = [face for face in fonts() if face.family == self.family]
         if faces and Path(self.name).is_file():
             face = nearest(faces, weight, italic)
@@ -177,7 +178,6 @@ def is_path(name: str) -> bool:
 
 
 _loaded: OnceByKey[tuple[str, int, int, bool, int], Font] = OnceByKey(KEPT)
-_defaults: OnceByKey[tuple[int, bool], Font] = OnceByKey(16)
 _restyled: OnceByKey[tuple[int, int, bool], Font] = OnceByKey(KEPT)
 
 
@@ -188,21 +188,3 @@ def _load_file(path: Path, index: int, weight: int, italic: bool) -> Font:
         changed = 0  # read_font says what is wrong
     key = (str(path), index, weight, bool(italic), changed)
     return _loaded.get(key, lambda: Font(read_font(path), index, weight, italic, str(path)))
-
-
-@once
-def _default_bytes() -> bytes:
-    try:
-        from PIL import ImageFont
-    except ImportError as error:
-        raise UnsupportedError(
-            "the default font is Pillow's, which is not installed (pip install 'dala-gpu[text]'); "
-            "Font.load takes any other"
-        ) from error
-    found: Any = ImageFont.load_default(16)
-    data = getattr(found, "font_bytes", None)
-    if not data and hasattr(getattr(found, "path", None), "getvalue"):
-        data = found.path.getvalue()
-    if not data:
-        raise FontError("this Pillow has no font of its own; install pillow>=10.1, or load a font")
-    return bytes(data)
