@@ -2,6 +2,7 @@
 
     font.py        what a user loads           fontfile.py   files of fonts; harfbuzz.py HarfBuzz itself
     system.py      the fonts of this machine   fallback.py   which of them shows what
+    fonts/         the default font            (tools/default_font.py makes it)
     style.py       text and styles             paragraph.py  levels, breaks, items of one font
     unicode/       Unicode's algorithms        shaping.py    items → glyphs
     lines.py       wrapped, justified          layout.py     text → Layout (placed.py: what it holds)
