@@ -246,10 +246,11 @@ def test_only_a_surface_that_names_a_gpu_draws_there() -> None:
 
 
 def test_every_number_of_the_shader_is_in_its_table() -> None:
-    from dala.gpu.tiles.shader import shader_text
+    from dala.gpu.tiles.shader import INK, LAYERS, PLAIN, shader_text
 
-    plain, inked = shader_text(ink=False), shader_text(ink=True)
-    assert "cells" not in plain and "add_shape" in inked
+    plain, inked, layered = (shader_text(form) for form in (PLAIN, INK, LAYERS))
+    assert "cells" not in plain and "add_edges" in inked
+    assert "saved" not in inked and "saved" in layered
     kept: Callable[[str], bool] = lambda line: line.startswith("const ")  # noqa: E731
     assert [*filter(kept, plain.splitlines())] == [*filter(kept, inked.splitlines())]
     assert f"const TILE = {layout.TILE}u;" in plain

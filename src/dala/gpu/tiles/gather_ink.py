@@ -85,7 +85,10 @@ from dala.gpu.tiles.layout import (
     ELLIPSE,
     EVENODD,
     INKED,
+    LAYERED,
+    LOOP,
     MASKED,
+    OWN_RECORD,
     PAINT_SHIFT,
     POP,
     PRIM_OWN,
@@ -99,6 +102,7 @@ from dala.gpu.tiles.layout import (
     WITHIN_RIGHT,
     WITHIN_TOP,
 )
+from dala.gpu.tiles.loops import put_loop
 from dala.gpu.tiles.paints import PAINT_WORDS, SHADES_WORDS, place_paint
 
 EDGE_LISTS = layout.EDGES
@@ -210,7 +214,10 @@ def finish(
     """A primitive's own words: edges (unless they are there already), and what it is painted with."""
     store64(g + INKED, 1)
     if count > 0:
-        copy_edges(g, at, edges, count)
+        if put_loop(at, edges, count):
+            store32(at - PRIM_OWN, load_u32(at - PRIM_OWN) + LOOP - EDGE_LISTS)
+        else:
+            copy_edges(g, at, edges, count)
     if kind != COLOR:
         corner = load_u32(at - 12)
         record = place_paint(
@@ -218,7 +225,7 @@ def finish(
         )  # fmt: skip
         if record == 0:  # a matrix that cannot be inverted: nothing is painted
             store64(g + PRIMS_AT, at - PRIM_OWN)
-        store32(at + 12, load64(g + DATA_AT))
+        store32(at + OWN_RECORD, load64(g + DATA_AT))
         take_words(g, record)
 
 
@@ -354,6 +361,8 @@ def put_ellipse(
         store_f32(at + 20, uy * scale)
         store_f32(at + 24, vx * scale)
         store_f32(at + 28, vy * scale)
+        # from a pixel's middle to its corner is 0.71 pixels, and the polygon strays 0.03 from the curve
+        store_f32(at + 36, 0.8 / max(narrowest(ux, uy, vx, vy), 1e-9))
         if inner > 0.0:
             share = inner / ax
             k = corners(long * share)
@@ -362,6 +371,15 @@ def put_ellipse(
             j = j | k << 4 | 256
         store32(at + 12, j)
     return 1
+
+
+def narrowest(ux: float, uy: float, vx: float, vy: float) -> float:
+    """Half of an ellipse's width where it is narrowest."""
+    squares, area = ux * ux + uy * uy + vx * vx + vy * vy, magnitude(ux * vy - uy * vx)
+    widest = square_root(
+        (squares + square_root(max(squares * squares - 4.0 * area * area, 0.0))) * 0.5
+    )
+    return area / max(widest, 1e-9)
 
 
 # -- transforms and layers -------------------------------------------------------------------------------
@@ -403,7 +421,7 @@ def push_layer(g: int, s: int, p: int) -> int:
     )
     at = put_primitive(g, kind, left, top, right, bottom, 0)
     if at:
-        store64(g + INKED, 1)
+        store64(g + LAYERED, 1)
         store32(at + 4, 0)
         if sorted_words > 0:
             add_buckets(g, at, record, count)
@@ -420,7 +438,7 @@ def pop_layer(g: int, s: int) -> None:
     right, bottom = load64(g + WITHIN_RIGHT), load64(g + WITHIN_BOTTOM)
     how = load64(entry + OPACITY) | load64(entry + MODE) << 8
     if put_primitive(g, ink_kind(s, POP, 0, 0), left, top, right, bottom, how):
-        store64(g + INKED, 1)
+        store64(g + LAYERED, 1)
     close_layer(s)
     find_within(g, s)
 
