@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dala.gpu.frame import Frame
 
 PRIMITIVES = 1 << 17  # that are gathered before they are painted
-WORDS = 1 << 20  # of data
+WORDS = 1 << 21  # of data
 LEAST_WORDS = (
     1 << 12
 )  # of a buffer on the GPU: sizes are powers of two, so that they are used again

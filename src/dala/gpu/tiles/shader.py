@@ -62,18 +62,19 @@ def pipeline(device: WebGpuDevice, form: int) -> tuple[Any, Any]:
     """A form's pipeline on a GPU, and the layout of what is bound to it."""
     with _lock:
         forms = _by_device.setdefault(device, OnceByKey(len(MARKS)))
-    return forms.get(form, lambda: _create(device, form))
+    return forms.get(form, lambda: create(device, shader_text(form), BINDINGS[form]))
 
 
-def _create(device: WebGpuDevice, form: int) -> tuple[Any, Any]:
-    gpu, text = device.gpu, shader_text(form)
+def create(device: WebGpuDevice, text: str, bindings: int) -> tuple[Any, Any]:
+    """A pipeline of such a text."""
+    gpu = device.gpu
     entries = [
         {
             "binding": number,
             "visibility": "COMPUTE",
             "buffer": {"type": "storage" if number in WRITTEN else "read-only-storage"},
         }
-        for number in range(BINDINGS[form])
+        for number in range(bindings)
     ]
     with mapped("drawing", text, device):
         bound = gpu.create_bind_group_layout(entries=entries)
