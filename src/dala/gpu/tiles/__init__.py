@@ -1,7 +1,8 @@
 """Drawing on a GPU: commands become primitives, which a compute shader paints, a tile of pixels at a time.
 
     layout.py     what machine code, Python and the shader share
-    gather.py     commands → primitives          gather_ink.py   the same for ink, loops.py its smallest shapes
+    gather.py     commands → primitives
+    gather_ink.py the same for ink               loops.py        its smallest shapes
     paints.py     gradients, patterns, pictures as records for the shader
     bins.py       primitives → lists for squares of the surface
     code.py       the four above, compiled

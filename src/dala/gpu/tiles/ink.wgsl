@@ -1,5 +1,5 @@
-// Ink: paints (raster/ink/shades.py, sampled.py) and blend modes (modes.py). What is painted with is computed
-// in f32 and may differ from the CPU's by a level.
+// Ink: paints (raster/ink/shades.py, sampled.py) and blend modes (modes.py).
+// Gradients and blend modes are computed in f32 and may differ from the CPU's by a level.
 
 // -- paints -------------------------------------------------------------------------------------------
 
@@ -7,8 +7,8 @@ fn share(a: u32, b: u32) -> u32 { return ((a * b + 128u) * 257u) >> 16u; }
 
 fn number_at(place: u32) -> f32 { return bitcast<f32>(data[place]); }
 
-// A record of a paint: kind and flags, an address, where its numbers hold; then the way to the user's
-// coordinates, or the picture's: at that pixel, per column, per row.
+// A record of a gradient: kind and flags, an address, where its numbers hold; then the way to the user's
+// coordinates: at that pixel, per column, per row.
 fn placed(record: u32, at: vec2u) -> vec2f {
     let origin = vec2u(data[record + 2u] & 0xffffu, data[record + 2u] >> 16u);
     let away = vec2f(vec2i(at) - vec2i(origin));
@@ -49,16 +49,33 @@ fn gradient(kind: u32, record: u32, at: vec2u) -> u32 {
     return data[data[record + 1u] + u32(clamp(t, 0.0, 1.0) * 1023.0 + 0.5)];
 }
 
-fn fold(u: f32, n: f32, spread: u32) -> f32 {
-    var w = u;
+// Where a pixel lies in a picture: 32 bits before the point, 32 behind. At the record's own pixel, per column,
+// per row.
+fn position(record: u32, word: u32, away: vec2u) -> vec2u {
+    let at = record + word;
+    let across = times64(vec2u(data[at + 2u], data[at + 3u]), away.x);
+    let down = times64(vec2u(data[at + 4u], data[at + 5u]), away.y);
+    return plus64(vec2u(data[at], data[at + 1u]), plus64(across, down));
+}
+
+// The same within the picture of n pixels, to 1/256 pixel.
+fn fold(place: vec2u, n: u32, spread: u32, nearest: bool) -> i32 {
+    var p = place;
     if (spread == 1u) {
-        w = u - floor(u / n) * n;
+        p.y %= n;
     } else if (spread == 2u) {
-        let h = u + 0.5;
-        let m = h - floor(h / (2.0 * n)) * (2.0 * n);
-        w = min(m, 2.0 * n - m) - 0.5;
+        p = add64(p, 0x80000000u);
+        p.y %= 2u * n;
+        if (p.y >= n) { p = sub64(vec2u(0u, 2u * n), p); }
+        p = sub64(p, vec2u(0x80000000u, 0u));
+    } else if (bitcast<i32>(p.y) < -2) {
+        p = vec2u(0u, bitcast<u32>(-2));
+    } else if (bitcast<i32>(p.y) >= i32(n) + 2) {
+        p = vec2u(0u, n + 2u);
     }
-    return clamp(w, -2.0, n + 2.0);
+    if (nearest) { return bitcast<i32>(add64(p, 0x80000000u).y << 8u); }
+    let rounded = add64(p, 0x800000u);
+    return bitcast<i32>((rounded.y << 8u) | (rounded.x >> 24u));
 }
 
 fn hold(x: i32, last: i32, repeats: bool) -> i32 {
@@ -70,21 +87,24 @@ fn texel(record: u32, size: vec2i, x: i32, y: i32, spread: u32) -> u32 {
     if (spread == 3u && (x < 0 || y < 0 || x >= size.x || y >= size.y)) { return 0u; }
     let u = hold(x, size.x - 1, spread == 1u);
     let v = hold(y, size.y - 1, spread == 1u);
-    return pictures[data[record + 1u] + u32(v) * data[record + 9u] + u32(u)];
+    return pictures[data[record + 1u] + u32(v) * data[record + 15u] + u32(u)];
 }
 
 fn sampled(record: u32, at: vec2u) -> u32 {
     let spread = data[record] & 255u;
-    let size = vec2i(vec2u(data[record + 10u] & 0xffffu, data[record + 10u] >> 16u));
-    var p = placed(record, at);
-    p = vec2f(fold(p.x, f32(size.x), spread), fold(p.y, f32(size.y), spread));
-    if ((data[record] >> 8u) != 0u) { p = floor(p + 0.5); }
-    let f = vec2i(floor(p * 256.0 + 0.5));
+    let nearest = (data[record] >> 8u) != 0u;
+    let size = vec2u(data[record + 16u] & 0xffffu, data[record + 16u] >> 16u);
+    let away = at - vec2u(data[record + 2u] & 0xffffu, data[record + 2u] >> 16u);
+    let f = vec2i(
+        fold(position(record, 3u, away), size.x, spread, nearest),
+        fold(position(record, 9u, away), size.y, spread, nearest)
+    );
+    let last = vec2i(size);
     let x = f.x >> 8u;
     let y = f.y >> 8u;
     return between(
-        texel(record, size, x, y, spread), texel(record, size, x + 1, y, spread),
-        texel(record, size, x, y + 1, spread), texel(record, size, x + 1, y + 1, spread),
+        texel(record, last, x, y, spread), texel(record, last, x + 1, y, spread),
+        texel(record, last, x, y + 1, spread), texel(record, last, x + 1, y + 1, spread),
         u32(f.x & 255), u32(f.y & 255)
     );
 }

@@ -17,6 +17,18 @@ fn add64(a: vec2u, b: u32) -> vec2u {
     return vec2u(low, a.y + select(0u, 1u, low < b));
 }
 
+fn plus64(a: vec2u, b: vec2u) -> vec2u {
+    let low = a.x + b.x;
+    return vec2u(low, a.y + b.y + select(0u, 1u, low < b.x));
+}
+
+// A number of 64 bits by one of 16.
+fn times64(a: vec2u, n: u32) -> vec2u {
+    let low = (a.x & 0xffffu) * n;
+    let middle = (a.x >> 16u) * n + (low >> 16u);
+    return vec2u((low & 0xffffu) | (middle << 16u), a.y * n + (middle >> 16u));
+}
+
 fn sub64(a: vec2u, b: vec2u) -> vec2u {
     return vec2u(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
 }
