@@ -27,20 +27,29 @@ fn piece_of(edge: vec4i, top: i32) -> Piece {
 
 // -- a pixel for itself -------------------------------------------------------------------------------
 
-// The area right of an edge within a pixel, less that of one that rises.
+// The area right of an edge within a pixel, less that of one that rises. Most pixels lie on one side of it.
 fn edge_area(edge: vec4i, corner: vec2i) -> i32 {
-    let piece = piece_of(edge, corner.y);
+    let down = edge.y <= edge.w;
+    let e = select(edge.zwxy, edge, down);
+    let high = min(e.w, corner.y + 512) - max(e.y, corner.y);
+    if (high <= 0 || min(e.x, e.z) >= corner.x + 512) { return 0; }
+    let whole = select(-1024, 1024, down) * high;
+    if (max(e.x, e.z) <= corner.x) { return whole; }
+    let run = vec2f(e.zw - e.xy);
+    let middle = vec2f(corner + 256 - e.xy);
+    let side = middle.x * run.y - middle.y * run.x;
+    if (abs(side) > (abs(run.x) + run.y) * 260.0) { return select(0, whole, side > 0.0); }
+    let piece = piece_of(e, corner.y);
     let x0 = piece.x0 - corner.x;
     let x1 = piece.x1 - corner.x;
-    if (piece.high == 0 || x0 >= 512) { return 0; }
-    if (x1 <= 0) { return piece.high * 1024; }
-    let high = abs(piece.high);
+    if (x0 >= 512) { return 0; }
+    if (x1 <= 0) { return whole; }
     var above = 0;
     var below = high;
     if (x0 < 0) { above = ratio(high, -x0, x1 - x0); }
     if (x1 > 512) { below = ratio(high, 512 - x0, x1 - x0); }
     let area = below * 1024 - (below - above) * (max(x0, 0) + min(x1, 512));
-    return select(-area, area, piece.high > 0);
+    return select(-area, area, down);
 }
 
 fn loop_area(at_prim: u32, corner: vec2i) -> i32 {
@@ -178,7 +187,7 @@ fn cell_area(room: u32, at: vec2u) -> i32 {
 }
 
 fn edge_at(place: u32) -> vec4i {
-    return bitcast<vec4i>(vec4u(data[place], data[place + 1u], data[place + 2u], data[place + 3u]));
+    return bitcast<vec4i>(data[place >> 2u]);
 }
 
 // Where the list of edges begins and ends that are in a row of tiles.
@@ -186,7 +195,7 @@ fn edges_of(kind: u32, own: vec4u, tile_row: u32) -> vec2u {
     if ((kind & BUCKETS) == 0u) { return vec2u(own.x, own.x + own.y * 4u); }
     if (tile_row - own.z >= own.y) { return vec2u(0u); }
     let row = own.x + tile_row - own.z;
-    return vec2u(own.x + data[row], own.x + data[row + 1u]);
+    return vec2u(own.x + word(row), own.x + word(row + 1u));
 }
 
 // Each thread adds the edges of one row.

@@ -76,7 +76,7 @@ from dala.gpu.raster.words import (
     udiv,
 )
 from dala.gpu.tiles import layout
-from dala.gpu.tiles.gather import find_within, put_clipped, put_primitive
+from dala.gpu.tiles.gather import find_within, put_clipped, put_primitive, take_words
 from dala.gpu.tiles.layout import (
     BUCKETS,
     DATA,
@@ -142,19 +142,15 @@ def ink_kind(s: int, shape: int, paint: int, rule: int) -> int:
 
 
 def has_words(g: int, words: int) -> int:
-    if load64(g + DATA_AT) + words <= load64(g + DATA_END):
+    if load64(g + DATA_AT) + words + 8 <= load64(g + DATA_END):  # two lists, each in whole vectors
         return 1
-    store64(g + WANTED, words)
+    store64(g + WANTED, words + 8)
     return 0
 
 
 def data_at(g: int) -> int:
     """The address where data goes next."""
     return load64(g + DATA) + load64(g + DATA_AT) * 4
-
-
-def take_words(g: int, words: int) -> None:
-    store64(g + DATA_AT, load64(g + DATA_AT) + words)
 
 
 # -- edges -------------------------------------------------------------------------------------------
@@ -261,7 +257,12 @@ def bucket_words(record: int, count: int) -> int:
         at += EDGE_BYTES
     if total > count * 8 + 65536:  # long ones: lists would be larger than is worth it
         return 0
-    return total * 4 + rows + 1
+    return total * 4 + table_words(rows)
+
+
+def table_words(rows: int) -> int:
+    """Of where the lists begin and end, as whole vectors."""
+    return (rows + 4) & -4
 
 
 def add_buckets(g: int, prim: int, record: int, count: int) -> None:
@@ -278,7 +279,7 @@ def add_buckets(g: int, prim: int, record: int, count: int) -> None:
         for row in range(first_tile(y0, y1) - first, last_tile(y0, y1) - first + 1):
             store32(table + row * 4, load_u32(table + row * 4) + 4)
         at += EDGE_BYTES
-    begin = rows + 1
+    begin = table_words(rows)
     for row in range(rows + 1):  # how many there are → where they begin
         words = load_u32(table + row * 4)
         store32(table + row * 4, begin)
@@ -294,7 +295,7 @@ def add_buckets(g: int, prim: int, record: int, count: int) -> None:
     for i in range(rows):  # each now says where the next begins
         row = rows - i
         store32(table + row * 4, load_u32(table + row * 4 - 4))
-    store32(table, rows + 1)
+    store32(table, table_words(rows))
     store32(prim, load64(g + DATA_AT))
     store32(prim + 4, rows)
     store32(prim + 8, first)

@@ -5,12 +5,12 @@
 
 fn share(a: u32, b: u32) -> u32 { return ((a * b + 128u) * 257u) >> 16u; }
 
-fn number_at(place: u32) -> f32 { return bitcast<f32>(data[place]); }
+fn number_at(place: u32) -> f32 { return bitcast<f32>(word(place)); }
 
 // A record of a gradient: kind and flags, an address, where its numbers hold; then the way to the user's
 // coordinates: at that pixel, per column, per row.
 fn placed(record: u32, at: vec2u) -> vec2f {
-    let origin = vec2u(data[record + 2u] & 0xffffu, data[record + 2u] >> 16u);
+    let origin = vec2u(word(record + 2u) & 0xffffu, word(record + 2u) >> 16u);
     let away = vec2f(vec2i(at) - vec2i(origin));
     let u = number_at(record + 3u) + number_at(record + 5u) * away.x + number_at(record + 7u) * away.y;
     let v = number_at(record + 4u) + number_at(record + 6u) * away.x + number_at(record + 8u) * away.y;
@@ -33,7 +33,7 @@ fn turn_of(x: f32, y: f32) -> f32 {
 
 fn gradient(kind: u32, record: u32, at: vec2u) -> u32 {
     let p = placed(record, at);
-    var spread = data[record] >> 8u;
+    var spread = word(record) >> 8u;
     var t = p.x;
     if (kind == RADIAL) {
         t = (length(p) - number_at(record + 9u)) * number_at(record + 10u);
@@ -46,16 +46,12 @@ fn gradient(kind: u32, record: u32, at: vec2u) -> u32 {
     } else if (spread == 2u) {
         t = abs(t - 2.0 * floor(t * 0.5 + 0.5));
     }
-    return data[data[record + 1u] + u32(clamp(t, 0.0, 1.0) * 1023.0 + 0.5)];
+    return word(word(record + 1u) + u32(clamp(t, 0.0, 1.0) * 1023.0 + 0.5));
 }
 
-// Where a pixel lies in a picture: 32 bits before the point, 32 behind. At the record's own pixel, per column,
-// per row.
-fn position(record: u32, word: u32, away: vec2u) -> vec2u {
-    let at = record + word;
-    let across = times64(vec2u(data[at + 2u], data[at + 3u]), away.x);
-    let down = times64(vec2u(data[at + 4u], data[at + 5u]), away.y);
-    return plus64(vec2u(data[at], data[at + 1u]), plus64(across, down));
+// Where a pixel lies in a picture: 32 bits before the point, 32 behind.
+fn position(first: vec2u, across: vec2u, down: vec2u, away: vec2u) -> vec2u {
+    return plus64(first, plus64(times64(across, away.x), times64(down, away.y)));
 }
 
 // The same within the picture of n pixels, to 1/256 pixel.
@@ -78,35 +74,42 @@ fn fold(place: vec2u, n: u32, spread: u32, nearest: bool) -> i32 {
     return bitcast<i32>((rounded.y << 8u) | (rounded.x >> 24u));
 }
 
-fn hold(x: i32, last: i32, repeats: bool) -> i32 {
-    if (repeats) { return select(select(x, 0, x > last), last, x < 0); }
-    return clamp(x, 0, last);
+fn hold(x: vec2i, last: vec2i, repeats: bool) -> vec2i {
+    if (repeats) { return select(select(x, vec2i(0), x > last), last, x < vec2i(0)); }
+    return clamp(x, vec2i(0), last);
 }
 
-fn texel(record: u32, size: vec2i, x: i32, y: i32, spread: u32) -> u32 {
-    if (spread == 3u && (x < 0 || y < 0 || x >= size.x || y >= size.y)) { return 0u; }
-    let u = hold(x, size.x - 1, spread == 1u);
-    let v = hold(y, size.y - 1, spread == 1u);
-    return pictures[data[record + 1u] + u32(v) * data[record + 15u] + u32(u)];
-}
-
+// A record of a picture: how it goes on, which pixel its numbers hold for, its size; where that pixel lies in
+// it, and how far it is to the next column and row.
 fn sampled(record: u32, at: vec2u) -> u32 {
-    let spread = data[record] & 255u;
-    let nearest = (data[record] >> 8u) != 0u;
-    let size = vec2u(data[record + 16u] & 0xffffu, data[record + 16u] >> 16u);
-    let away = at - vec2u(data[record + 2u] & 0xffffu, data[record + 2u] >> 16u);
+    let head = data[record >> 2u];
+    let a = data[(record >> 2u) + 1u];
+    let b = data[(record >> 2u) + 2u];
+    let c = data[(record >> 2u) + 3u];
+    let spread = head.x & 255u;
+    let nearest = (head.x & 256u) != 0u;
+    let size = vec2u(head.w & 0xffffu, head.w >> 16u);
+    let away = at - vec2u(head.z & 0xffffu, head.z >> 16u);
     let f = vec2i(
-        fold(position(record, 3u, away), size.x, spread, nearest),
-        fold(position(record, 9u, away), size.y, spread, nearest)
+        fold(position(a.xy, a.zw, b.xy, away), size.x, spread, nearest),
+        fold(position(b.zw, c.xy, c.zw, away), size.y, spread, nearest)
     );
-    let last = vec2i(size);
-    let x = f.x >> 8u;
-    let y = f.y >> 8u;
-    return between(
-        texel(record, last, x, y, spread), texel(record, last, x + 1, y, spread),
-        texel(record, last, x, y + 1, spread), texel(record, last, x + 1, y + 1, spread),
-        u32(f.x & 255), u32(f.y & 255)
+    let last = vec2i(size) - 1;
+    let first = f >> vec2u(8u);
+    let low = vec2u(hold(first, last, spread == 1u));
+    let high = vec2u(hold(first + 1, last, spread == 1u));
+    let upper = head.y + low.y * (head.x >> 16u);
+    let lower = head.y + high.y * (head.x >> 16u);
+    var four = vec4u(
+        pictures[upper + low.x], pictures[upper + high.x], pictures[lower + low.x], pictures[lower + high.x]
     );
+    if (spread == 3u) {
+        let before = vec2u(first) > vec2u(last);
+        let behind = vec2u(first + 1) > vec2u(last);
+        four = select(four, vec4u(0u), vec4<bool>(before.x, behind.x, before.x, behind.x));
+        four = select(four, vec4u(0u), vec4<bool>(before.y, before.y, behind.y, behind.y));
+    }
+    return between(four.x, four.y, four.z, four.w, u32(f.x & 255), u32(f.y & 255));
 }
 
 fn paint_ink(head: vec4u, at_prim: u32, at: vec2u, cover: u32, pixel: u32) -> u32 {

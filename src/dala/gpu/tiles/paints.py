@@ -48,7 +48,7 @@ from dala.gpu.raster.words import (
 )
 
 RECORD_WORDS = 11
-SAMPLED_WORDS = 17  # a picture's
+SAMPLED_WORDS = 16  # a picture's
 PAINT_WORDS = SAMPLED_WORDS  # the longest, without colours
 FARTHEST = 1073741824.0  # pixels of a picture: 2³⁰
 MOST_PIXELS = 65536.0  # of a surface, across and down
@@ -122,19 +122,18 @@ def place_samples(place: int, x: int, y: int, to: int) -> int:
     v = b * (x + 0.5) + d * (y + 0.5) + load_f64(back + 40) - 0.5
     spread = load64(place + SAMPLE_SPREAD)
     if spread == REPEAT:
-        put_positions(to + 12, folded(u, w * 1.0), folded(a, w * 1.0), folded(c, w * 1.0))
-        put_positions(to + 36, folded(v, h * 1.0), folded(b, h * 1.0), folded(d, h * 1.0))
+        put_positions(to + 16, folded(u, w * 1.0), folded(a, w * 1.0), folded(c, w * 1.0))
+        put_positions(to + 40, folded(v, h * 1.0), folded(b, h * 1.0), folded(d, h * 1.0))
     elif spread == REFLECT:
-        put_positions(to + 12, folded(u, w * 2.0), folded(a, w * 2.0), folded(c, w * 2.0))
-        put_positions(to + 36, folded(v, h * 2.0), folded(b, h * 2.0), folded(d, h * 2.0))
+        put_positions(to + 16, folded(u, w * 2.0), folded(a, w * 2.0), folded(c, w * 2.0))
+        put_positions(to + 40, folded(v, h * 2.0), folded(b, h * 2.0), folded(d, h * 2.0))
     else:
         near = nearness(u, a, c)
-        put_positions(to + 12, u * near, a * near, c * near)
+        put_positions(to + 16, u * near, a * near, c * near)
         near = nearness(v, b, d)
-        put_positions(to + 36, v * near, b * near, d * near)
-    store32(to, spread | load64(place + SAMPLE_NEAREST) << 8)
-    store32(to + 60, load64(place + SAMPLE_STRIDE))
-    store32(to + 64, w | h << 16)
+        put_positions(to + 40, v * near, b * near, d * near)
+    store32(to, spread | load64(place + SAMPLE_NEAREST) << 8 | load64(place + SAMPLE_STRIDE) << 16)
+    store32(to + 12, w | h << 16)
     return SAMPLED_WORDS
 
 

@@ -7,7 +7,7 @@
 @group(0) @binding(1) var<storage, read> before: array<u32>;
 @group(0) @binding(2) var<storage, read> prims: array<vec4u>;
 @group(0) @binding(3) var<storage, read> bins: array<u32>;
-@group(0) @binding(4) var<storage, read> data: array<u32>;
+@group(0) @binding(4) var<storage, read> data: array<vec4u>;
 @group(0) @binding(5) var<storage, read> pictures: array<u32>;
 @group(0) @binding(6) var<storage, read> circle: array<vec2f>; // ink
 @group(0) @binding(7) var<storage, read_write> layers: array<u32>; // layers
