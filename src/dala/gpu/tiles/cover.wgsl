@@ -2,10 +2,11 @@
 // shapes with few edges in a row of pixels each pixel computes its own, and nobody waits for anybody; of others
 // all threads add edges to cells, as the CPU does.
 
-// (a · b) / c to the nearest, of numbers whose product may need more than 32 bits: the estimate is at most one
-// away, and what is left is small again.
+// (a · b) / c to the nearest, of numbers below 2²⁵ whose product may need more than 32 bits: an estimate below 2²⁰
+// is at most one away, and what is left is small again.
 fn ratio(a: i32, b: i32, c: i32) -> i32 {
-    let q = i32(floor(f32(a) * f32(b) / f32(c) + 0.5));
+    var q = i32(floor(f32(a) * f32(b) / f32(c) + 0.5));
+    if (abs(q) >= 1048576) { q += i32(floor(f32(2 * (a * b - q * c) + c) / f32(2 * c))); }
     let left = 2 * (a * b - q * c) + c;
     return q + select(0, 1, left >= 2 * c) - select(0, 1, left < 0);
 }
@@ -105,11 +106,16 @@ fn polygon_area(e: Ellipse, corner: vec2i) -> i32 {
     let away = distance_in(e, corner + 256);
     if (away >= 1.0 + e.rim) { return 0; }
     if (away <= 1.0 - e.rim) { return 524288; }
-    let both = stretches(e, corner.y);
+    var both = stretches(e, corner.y);
     var area = 0;
-    for (var i = 0; i < both.y + both.w; i++) {
-        let number = u32(select(both.z + i - both.y, both.x + i, i < both.y));
-        area += edge_area(vec4i(corner_of(e, number), corner_of(e, number + 1u)), corner);
+    for (var side = 0; side < 2; side++) {
+        var last = corner_of(e, u32(both.x));
+        for (var i = 1; i <= both.y; i++) {
+            let next = corner_of(e, u32(both.x + i));
+            area += edge_area(vec4i(last, next), corner);
+            last = next;
+        }
+        both = both.zwxy;
     }
     return abs(area);
 }

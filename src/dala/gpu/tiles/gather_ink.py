@@ -102,7 +102,14 @@ from dala.gpu.tiles.layout import (
     WITHIN_RIGHT,
     WITHIN_TOP,
 )
-from dala.gpu.tiles.loops import put_loop
+from dala.gpu.tiles.loops import (
+    LOOP_BYTES,
+    least,
+    most,
+    place_line,
+    place_picture_corners,
+    put_loop,
+)
 from dala.gpu.tiles.paints import PAINT_WORDS, SHADES_WORDS, place_paint
 
 EDGE_LISTS = layout.EDGES
@@ -118,6 +125,8 @@ def gather_ink(g: int, s: int, command: int) -> int:
     if op == Op.STROKE_CIRCLE:
         return add_ring(g, s, p)
     if op == Op.STROKE_LINE:
+        if place_line(s, p, load64(s + EDGES)):
+            return add_loop(g, s, COLOR, 0, 0, load_u32(p + 21))
         return add_own(g, s, line_edges(s, p), COLOR, 0, 0, load_u32(p + 21))
     if op == Op.FILL_POLYGON:
         return add_record(g, s, load8(p + 4), COLOR, 0, load_u32(p + 5))
@@ -128,6 +137,8 @@ def gather_ink(g: int, s: int, command: int) -> int:
         return add_record(g, s, 0, load8(paint), paint, load_u32(paint + COLOR_AT))
     if op == Op.DRAW_SPRITE or op == Op.DRAW_PICTURE:
         picture = ink_picture(s, op, p)
+        if place_picture_corners(s, picture, p, load64(s + EDGES)):
+            return add_loop(g, s, PICTURE, p, picture, load_u32(p + 40))
         return add_own(g, s, picture_edges(s, picture, p), PICTURE, p, picture, load_u32(p + 40))
     return change_stack(g, s, op, p)
 
@@ -154,6 +165,21 @@ def data_at(g: int) -> int:
 
 
 # -- edges -------------------------------------------------------------------------------------------
+
+
+def add_loop(g: int, s: int, kind: int, paint: int, picture: int, pixel: int) -> int:
+    """A shape of four corners, which were placed just now."""
+    loop = load64(s + EDGES)
+    if not has_words(g, PAINT_WORDS):
+        return 0
+    at = put_clipped(
+        g, s, ink_kind(s, LOOP, kind, 0), least(loop) >> 9, least(loop + 4) >> 9,
+        (most(loop) + 511) >> 9, (most(loop + 4) + 511) >> 9, pixel,
+    )  # fmt: skip
+    if at:
+        copy_bytes(at, loop, LOOP_BYTES)
+        finish(g, s, at, 0, 0, kind, paint, picture, 0)
+    return 1
 
 
 def add_own(g: int, s: int, end: int, kind: int, paint: int, picture: int, pixel: int) -> int:

@@ -49,9 +49,13 @@ fn gradient(kind: u32, record: u32, at: vec2u) -> u32 {
     return word(word(record + 1u) + u32(clamp(t, 0.0, 1.0) * 1023.0 + 0.5));
 }
 
-// Where a pixel lies in a picture: 32 bits before the point, 32 behind.
+// Where a pixel lies in a picture: 32 bits before the point, 32 behind. A surface has at most 2¹⁵ pixels each way,
+// so that halves of 16 bits can be multiplied and added up.
 fn position(first: vec2u, across: vec2u, down: vec2u, away: vec2u) -> vec2u {
-    return plus64(first, plus64(times64(across, away.x), times64(down, away.y)));
+    let low = (first.x & 0xffffu) + (across.x & 0xffffu) * away.x + (down.x & 0xffffu) * away.y;
+    let middle = (first.x >> 16u) + (across.x >> 16u) * away.x + (down.x >> 16u) * away.y + (low >> 16u);
+    let high = first.y + across.y * away.x + down.y * away.y + (middle >> 16u);
+    return vec2u((low & 0xffffu) | (middle << 16u), high);
 }
 
 // The same within the picture of n pixels, to 1/256 pixel.
@@ -131,6 +135,7 @@ fn paint_ink(head: vec4u, at_prim: u32, at: vec2u, cover: u32, pixel: u32) -> u3
 }
 
 fn covered(color: u32, pixel: u32, cover: u32, tint: u32) -> u32 {
+    if (tint == 0xffffffffu) { return blend((color & 0xffffffu) | (share(color >> 24u, cover) << 24u), pixel); }
     var s = share(share(color >> 24u, tint >> 24u), cover) << 24u;
     for (var c = 0u; c < 24u; c += 8u) { s |= share((color >> c) & 255u, (tint >> c) & 255u) << c; }
     return blend(s, pixel);

@@ -17,18 +17,6 @@ fn add64(a: vec2u, b: u32) -> vec2u {
     return vec2u(low, a.y + select(0u, 1u, low < b));
 }
 
-fn plus64(a: vec2u, b: vec2u) -> vec2u {
-    let low = a.x + b.x;
-    return vec2u(low, a.y + b.y + select(0u, 1u, low < b.x));
-}
-
-// A number of 64 bits by one of 16.
-fn times64(a: vec2u, n: u32) -> vec2u {
-    let low = (a.x & 0xffffu) * n;
-    let middle = (a.x >> 16u) * n + (low >> 16u);
-    return vec2u((low & 0xffffu) | (middle << 16u), a.y * n + (middle >> 16u));
-}
-
 fn sub64(a: vec2u, b: vec2u) -> vec2u {
     return vec2u(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
 }
@@ -41,7 +29,11 @@ fn word(place: u32) -> u32 { return data[place >> 2u][place & 3u]; }
 
 // n / d, of which d is below 2²⁴ and the result below 2¹⁶: the estimate is at most one away.
 fn quotient(n: u32, d: u32) -> u32 {
-    let q = u32(f32(n) / f32(d));
+    return divided(n, d, 1.0 / f32(d));
+}
+
+fn divided(n: u32, d: u32, share: f32) -> u32 {
+    let q = u32(f32(n) * share);
     let left = bitcast<i32>(n - q * d);
     return q + select(0u, 1u, left >= i32(d)) - select(0u, 1u, left < 0);
 }
@@ -87,9 +79,11 @@ fn between(a: u32, b: u32, c: u32, d: u32, across: u32, down: u32) -> u32 {
     w *= four >> vec4u(24u);
     let total = w.x + w.y + w.z + w.w;
     var mixed = ((total + 32768u) >> 16u) << 24u;
+    let least = max(total, 1u);
+    let share = 1.0 / f32(least);
     for (var k = 0u; k < 24u; k += 8u) {
         let n = ((four >> vec4u(k)) & vec4u(255u)) * w;
-        mixed |= quotient(n.x + n.y + n.z + n.w + (total >> 1u), max(total, 1u)) << k;
+        mixed |= divided(n.x + n.y + n.z + n.w + (total >> 1u), least, share) << k;
     }
     return mixed;
 }

@@ -29,15 +29,13 @@ fn meets(number: u32, tile: vec2u) -> bool {
     return true;
 }
 
-@compute @workgroup_size(16, 16)
-fn main(
-    @builtin(workgroup_id) group: vec3u,
-    @builtin(local_invocation_id) local: vec3u,
-    @builtin(local_invocation_index) index: u32,
-) {
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) index: u32) {
     let tile = group.xy;
+    // threads that run together have 8 × 4 pixels: fewer borders pass through those than through 16 × 2
+    let local = vec2u((index & 7u) | ((index >> 2u) & 8u), ((index >> 3u) & 3u) | ((index >> 4u) & 12u));
     let size = vec2u(bins[HEAD_WIDTH], bins[HEAD_HEIGHT]);
-    let at = tile * TILE + local.xy;
+    let at = tile * TILE + local;
     let there = all(at < size);
     let place = at.y * size.x + at.x;
     let start = bins[HEAD_START];
@@ -89,7 +87,7 @@ fn main(
                 if (shape == EDGES || (head.x & (255u | MASKED)) == (PUSH | MASKED)) { // ink
                     add_edges(head.x, at_prim, tile, index, turn * 256u); // ink
                     workgroupBarrier(); // ink
-                    if (touched) { cover = cover_of(head.x, cell_area(turn * 256u, local.xy)); } // ink
+                    if (touched) { cover = cover_of(head.x, cell_area(turn * 256u, local)); } // ink
                     atomicStore(&cells[((turn + 2u) % 3u) * 256u + index], 0); // ink
                     turn = (turn + 1u) % 3u; // ink
                 } else if (shape > EDGES && touched) { // ink

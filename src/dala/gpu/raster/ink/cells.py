@@ -138,8 +138,8 @@ def add_edge(
 
 
 def nearest(v: float) -> int:
-    """A quotient of whole numbers below 2²³, rounded, and a half always upwards: it is nearer than 2⁻²⁴ to
-    one only if it is one, and was computed to 2⁻²⁸. So those who divide whole numbers get the same."""
+    """A quotient of whole numbers up to 2²⁴, rounded, and a half always upwards: it is nearer than 2⁻²⁵ to
+    one only if it is one, and was computed to 2⁻²⁷. So those who divide whole numbers get the same."""
     return int(floor(v + HALF))
 
 
