@@ -109,6 +109,11 @@ class Canvas:
         return frame
 
     @property
+    def lost(self) -> bool:
+        """Whether what was drawn is gone, with the GPU that it was on."""
+        return False
+
+    @property
     def size(self) -> tuple[int, int]:
         """Width and height."""
         return self.back.size

@@ -31,7 +31,7 @@ from dala import leaving
 from dala.backends.base import Storage
 from dala.backends.webgpu.faults import mapped
 from dala.compute.failures import detached
-from dala.errors import SurfaceDestroyedError, SurfaceError
+from dala.errors import DeviceLostError, SurfaceDestroyedError, SurfaceError
 from dala.gpu.canvas import KEPT_ERRORS, Canvas, Outcome
 from dala.gpu.receipt import Receipt
 from dala.gpu.report import Reporter
@@ -70,6 +70,26 @@ class Painted:
     reads: Sequence[npt.NDArray[np.uint8]]
     errors: list[Exception]
     submitted: Submitted | None  # none if it waits for those before it alone
+
+
+class Refusing(list[bytes]):
+    """What takes single commands once their surface is lost."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def append(self, data: bytes) -> None:
+        """Refuse."""
+        raise lost_surface(self.name)
+
+
+def lost_surface(name: str) -> DeviceLostError:
+    """What whoever uses a surface is told whose GPU was lost."""
+    return DeviceLostError(
+        f"{name}: the GPU was lost, and with it all that was drawn and loaded; make the surface again with "
+        "create_surface, and load its pictures and shaders again"
+    )
 
 
 class Renderer:
@@ -138,10 +158,16 @@ class Renderer:
         leaving.check()
         if self.closed:
             raise SurfaceDestroyedError(f"{self.name} has been destroyed")
+        self.check_lost()
         if os.getpid() != self._process:
             raise SurfaceError(
                 f"{self.name}: its thread stayed in the process this one was forked from"
             )
+
+    def check_lost(self) -> None:
+        """Raise if the surface was on a GPU that is lost: nothing of it can be had any more."""
+        if isinstance(self.pending, Refusing):
+            raise lost_surface(self.name)
 
     def _hand_over_pending(self) -> None:
         count = len(self.pending)
@@ -267,6 +293,10 @@ class Renderer:
     def _do(self, parts: list[bytes], work: Work) -> None:
         """Apply commands; those of ``work`` come last and may have a receipt."""
         before, own = Outcome(), Outcome()
+        if isinstance(self.pending, Refusing):
+            if work.receipt is not None:  # no call more goes to a GPU that is gone
+                work.receipt.settle((), [lost_surface(self.name)])
+            return
         if leaving.has_begun():  # nobody will see it
             self._drop(work.receipt)
             return
@@ -308,6 +338,8 @@ class Renderer:
         self._settle_painted(IN_FLIGHT)
 
     def _tell(self, errors: Iterable[Exception], more: int) -> None:
+        if self.canvas.lost and not isinstance(self.pending, Refusing):
+            self.pending = Refusing(self.name)  # from now on every call is told
         for error in errors:
             detached(error, None)
             self._reporter.tell(error)

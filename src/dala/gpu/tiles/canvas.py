@@ -39,6 +39,11 @@ class TileCanvas(Canvas):
         self.tiles = TilePainter(shaders.device, self.flush)
         super().__init__(width, height, replace=replace, shaders=shaders)
 
+    @property
+    def lost(self) -> bool:
+        """Whether what was drawn is gone, with the GPU that it was on."""
+        return self.shaders.device.lost
+
     def _new_pictures(self) -> tuple[Pictures, Pictures]:
         memory = self.tiles.pictures
         return GpuPictures("sprite", memory), GpuPictures("image", memory)
