@@ -29,17 +29,15 @@ fn piece_of(edge: vec4i, top: i32) -> Piece {
 // -- a pixel for itself -------------------------------------------------------------------------------
 
 // The area right of an edge within a pixel, less that of one that rises. Most pixels lie on one side of it.
-fn edge_area(edge: vec4i, corner: vec2i) -> i32 {
-    let down = edge.y <= edge.w;
-    let e = select(edge.zwxy, edge, down);
-    let high = min(e.w, corner.y + 512) - max(e.y, corner.y);
-    if (high <= 0 || min(e.x, e.z) >= corner.x + 512) { return 0; }
+fn edge_area(e: vec4i, corner: vec2i) -> i32 {
+    let high = min(max(e.y, e.w), corner.y + 512) - max(min(e.y, e.w), corner.y);
+    if (high <= 0) { return 0; }
+    let down = e.y < e.w;
     let whole = select(-1024, 1024, down) * high;
-    if (max(e.x, e.z) <= corner.x) { return whole; }
     let run = vec2f(e.zw - e.xy);
     let middle = vec2f(corner + 256 - e.xy);
     let side = middle.x * run.y - middle.y * run.x;
-    if (abs(side) > (abs(run.x) + run.y) * 260.0) { return select(0, whole, side > 0.0); }
+    if (abs(side) > (abs(run.x) + abs(run.y)) * 260.0) { return select(0, whole, (side > 0.0) == down); }
     let piece = piece_of(e, corner.y);
     let x0 = piece.x0 - corner.x;
     let x1 = piece.x1 - corner.x;
