@@ -2,7 +2,7 @@
 
     layout.py     what machine code, Python and the shader share
     gather.py     commands → primitives
-    gather_ink.py the same for ink               loops.py        its smallest shapes
+    gather_ink.py the same for ink; loops.py has its smallest shapes, buckets.py its largest
     paints.py     gradients, patterns, pictures as records for the shader
     bins.py       primitives → lists for squares of the surface
     code.py       the four above, compiled
