@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -223,21 +224,78 @@ def test_memory_of_pictures_is_used_again(surface: Surface) -> None:
     assert tiles.pictures.memory.bytes <= 1 << 20
 
 
-def test_a_lost_gpu_is_told(surface: Surface, monkeypatch: pytest.MonkeyPatch) -> None:
-    surface.clear("red")
-    surface.present().wait()
+@pytest.fixture
+def losing(surface: Surface, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next time that the surface paints, its GPU is lost; to others it is as before."""
+    found: list[bool] = []
 
     def lose(*_: object) -> None:
         raise RuntimeError("device lost")
 
     canvas: Any = surface._renderer.canvas
+    surface.clear("red")
+    surface.present().wait()
     monkeypatch.setattr(canvas.tiles, "_dispatch", lose)
-    lost = type(surface.device).lost
-    monkeypatch.setattr(type(surface.device), "lost", property(lambda self: False, lambda *_: None))
+    told = property(lambda self: bool(found), lambda self, lost: found.append(lost))
+    monkeypatch.setattr(type(surface.device), "lost", told)
+
+
+@pytest.mark.usefixtures("losing")
+def test_a_lost_gpu_is_told(surface: Surface) -> None:
     surface.fill_rect(0, 0, 5, 5, "blue")
     with pytest.raises(DeviceLostError, match="the GPU was lost"):
         surface.present().wait()
-    monkeypatch.setattr(type(surface.device), "lost", lost)
+
+
+@pytest.mark.usefixtures("losing")
+def test_whatever_comes_after_a_lost_gpu_is_told_what_to_do(surface: Surface) -> None:
+    surface.fill_rect(0, 0, 5, 5, "blue")
+    surface.present().await_done()
+    pixels = np.zeros((30, 40, 4), np.uint8)
+    for call in (
+        lambda: surface.fill_rect(0, 0, 5, 5, "blue"),
+        lambda: surface.load_sprite(1, pixels),
+        lambda: surface.fill_discs([[3, 3, 2]], "gold"),
+        surface.present,
+        lambda: surface.batch([command.encode_clear("red")]),
+        lambda: surface.resize(5, 5),
+        lambda: surface.read_pixels(0, 0, 1, 1),
+        lambda: surface.set_pixels(pixels),
+        surface.get_pixels,
+        lambda: np.asarray(surface),
+    ):
+        with pytest.raises(DeviceLostError, match="make the surface again with create_surface"):
+            call()
+    surface.close()
+    assert surface.closed
+
+
+@pytest.mark.usefixtures("losing")
+def test_what_was_queued_when_a_gpu_was_lost_does_not_reach_it(
+    surface: Surface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canvas: Any = surface._renderer.canvas
+    begun, go = threading.Event(), threading.Event()
+    applied: list[bytes] = []
+
+    def apply(data: bytes, outcome: Outcome) -> None:
+        begun.set()
+        go.wait()
+        applied.append(data)
+        Canvas.apply(canvas, data, outcome)
+
+    monkeypatch.setattr(canvas, "apply", apply)
+    surface.fill_rect(0, 0, 5, 5, "blue")
+    receipts = [surface.present()]
+    begun.wait()
+    for _ in range(2):
+        surface.fill_rect(0, 0, 5, 5, "blue")
+        receipts.append(surface.present())
+    go.set()
+    for receipt in receipts:
+        with pytest.raises(DeviceLostError):
+            receipt.wait()
+    assert len([data for data in applied if data]) == 2  # the rectangle and the first present
 
 
 def test_only_a_surface_that_names_a_gpu_draws_there() -> None:
@@ -246,10 +304,11 @@ def test_only_a_surface_that_names_a_gpu_draws_there() -> None:
 
 
 def test_every_number_of_the_shader_is_in_its_table() -> None:
-    from dala.gpu.tiles.shader import shader_text
+    from dala.gpu.tiles.shader import INK, LAYERS, PLAIN, shader_text
 
-    plain, inked = shader_text(ink=False), shader_text(ink=True)
-    assert "cells" not in plain and "add_shape" in inked
+    plain, inked, layered = (shader_text(form) for form in (PLAIN, INK, LAYERS))
+    assert "cells" not in plain and "add_edges" in inked
+    assert "saved" not in inked and "saved" in layered
     kept: Callable[[str], bool] = lambda line: line.startswith("const ")  # noqa: E731
     assert [*filter(kept, plain.splitlines())] == [*filter(kept, inked.splitlines())]
     assert f"const TILE = {layout.TILE}u;" in plain

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from dala.backends.base import Storage
 from dala.backends.copying import copy_array
 from dala.backends.host import HostArray
+from dala.backends.webgpu.faults import mapped
 from dala.errors import ShapeError, SurfaceError, UnsupportedError
 from dala.gpu.atlas import Atlas, Pictures
 from dala.gpu.decode import Command, decode_one
@@ -31,6 +32,7 @@ from dala.gpu.raster.painter import Painter
 from dala.gpu.raster.protocol import CHECK_INK, INK_UNKNOWN, PLAIN, REPORT_BYTES
 
 if TYPE_CHECKING:
+    from dala.backends.webgpu.waiting import Submitted
     from dala.gpu.shaders import ShaderSet
 
 Array = npt.NDArray[np.uint8]
@@ -74,6 +76,9 @@ class Canvas:
         self.front = self._empty_frame()
         self.shown = self.front  # what others may look at
         self.frames = 0
+        self.submitted: Submitted | None = (
+            None  # the frame that was presented last, if a GPU paints it
+        )
         self._transacting = False
         self._tables = (
             (self.sprites, layout.SPRITES, layout.SPRITE_COUNT),
@@ -102,6 +107,11 @@ class Canvas:
         frame = new_frame(*self.size, self.device)
         frame.host_to_paint().array[...] = 0
         return frame
+
+    @property
+    def lost(self) -> bool:
+        """Whether what was drawn is gone, with the GPU that it was on."""
+        return False
 
     @property
     def size(self) -> tuple[int, int]:
@@ -304,7 +314,8 @@ class Canvas:
         if self._get(layout.STALE):
             return  # nothing was drawn: the same frame again
         if self.back.only_on_gpu and self.device is not None:
-            self.device.wait()  # whoever waits for the receipt wants it done
+            with mapped("present", device=self.device):
+                self.submitted = self.device.submitted()
         before, self.front = self.front, self.back
         if not self._transacting:
             self.shown = self.front

@@ -16,18 +16,28 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
 from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from dala import leaving
 from dala.backends.base import Storage
+from dala.backends.webgpu.faults import mapped
 from dala.compute.failures import detached
-from dala.errors import SurfaceDestroyedError, SurfaceError
+from dala.errors import DeviceLostError, SurfaceDestroyedError, SurfaceError
 from dala.gpu.canvas import KEPT_ERRORS, Canvas, Outcome
 from dala.gpu.receipt import Receipt
 from dala.gpu.report import Reporter
+
+if TYPE_CHECKING:
+    from dala.backends.webgpu.waiting import Submitted
 
 GATHERED = 1024  # single commands that are put into the queue together
 GATHERED_BYTES = 4096  # and one that is longer is not kept waiting
@@ -36,6 +46,8 @@ QUEUED = 32  # items in the queue before another is put in: some 20 MiB
 QUEUED_LARGE = 2  # the same for a large one
 FRAMES = 4  # presents under way: more would only be shown late
 TOGETHER = 1 << 20  # bytes that the render thread applies in one go
+LONGEST_PAUSE_S = 0.5e-3  # between looks at what the GPU does
+IN_FLIGHT = 2  # frames that a GPU has yet to paint while the next one is gathered
 
 _live: weakref.WeakSet[Renderer] = weakref.WeakSet()
 
@@ -48,6 +60,36 @@ class Work:
     frame: Storage | None = None
     receipt: Receipt | None = None
     presents: bool = False  # its receipt also tells what failed before
+
+
+@dataclass(slots=True)
+class Painted:
+    """Work that is done once a GPU has painted it, and what to say then."""
+
+    receipt: Receipt
+    reads: Sequence[npt.NDArray[np.uint8]]
+    errors: list[Exception]
+    submitted: Submitted | None  # none if it waits for those before it alone
+
+
+class Refusing(list[bytes]):
+    """What takes single commands once their surface is lost."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def append(self, data: bytes) -> None:
+        """Refuse."""
+        raise lost_surface(self.name)
+
+
+def lost_surface(name: str) -> DeviceLostError:
+    """What whoever uses a surface is told whose GPU was lost."""
+    return DeviceLostError(
+        f"{name}: the GPU was lost, and with it all that was drawn and loaded; make the surface again with "
+        "create_surface, and load its pictures and shaders again"
+    )
 
 
 class Renderer:
@@ -71,6 +113,7 @@ class Renderer:
         self._process = os.getpid()
         self._reporter = Reporter(name)
         self._failed: list[Exception] = []  # since the last present
+        self._painting: deque[Painted] = deque()  # of the render thread: receipts, in order
         _live.add(self)
 
     # -- the caller's side -------------------------------------------------------------------------
@@ -115,10 +158,16 @@ class Renderer:
         leaving.check()
         if self.closed:
             raise SurfaceDestroyedError(f"{self.name} has been destroyed")
+        self.check_lost()
         if os.getpid() != self._process:
             raise SurfaceError(
                 f"{self.name}: its thread stayed in the process this one was forked from"
             )
+
+    def check_lost(self) -> None:
+        """Raise if the surface was on a GPU that is lost: nothing of it can be had any more."""
+        if isinstance(self.pending, Refusing):
+            raise lost_surface(self.name)
 
     def _hand_over_pending(self) -> None:
         count = len(self.pending)
@@ -182,8 +231,9 @@ class Renderer:
     def _empty_queue(self) -> None:
         queue = self._queue
         while True:
-            work = queue.get()
+            work = self._next()
             if work is None:
+                self._settle_painted(0)
                 return
             last = work
             parts, size = [work.data], len(work.data)
@@ -203,11 +253,52 @@ class Renderer:
             self._do(parts, last)
             del work, last, parts
 
+    def _next(self) -> Work | None:
+        """What is in the queue; while there is nothing, receipts of painted frames are settled."""
+        begun = time.monotonic()
+        while self._painting:
+            try:
+                return self._queue.get(timeout=min((time.monotonic() - begun) / 8, LONGEST_PAUSE_S))
+            except Empty:
+                self._settle_done()
+        return self._queue.get()
+
+    def _settle_done(self) -> None:
+        """Receipts of all that the GPU has done by now."""
+        while self._painting and self._is_painted(self._painting[0]):
+            self._settle_painted(len(self._painting) - 1)
+
+    def _is_painted(self, oldest: Painted) -> bool:
+        try:
+            return oldest.submitted is None or oldest.submitted.is_done()
+        except SystemExit:  # the interpreter is leaving
+            return True
+
+    def _settle_painted(self, most: int) -> None:
+        """Wait until no more than so many are left."""
+        while len(self._painting) > most:
+            oldest = self._painting.popleft()
+            try:
+                if oldest.submitted is not None:
+                    with mapped("present", device=self.canvas.device):
+                        oldest.submitted.finish(f"{self.name}, frame {oldest.receipt.frame}")
+            except SystemExit:
+                self._drop(oldest.receipt)
+                continue
+            except Exception as error:
+                self._tell([error], 0)
+                oldest.errors.append(error)
+            oldest.receipt.settle(oldest.reads, oldest.errors)
+
     def _do(self, parts: list[bytes], work: Work) -> None:
         """Apply commands; those of ``work`` come last and may have a receipt."""
         before, own = Outcome(), Outcome()
+        if isinstance(self.pending, Refusing):
+            if work.receipt is not None:  # no call more goes to a GPU that is gone
+                work.receipt.settle((), [lost_surface(self.name)])
+            return
         if leaving.has_begun():  # nobody will see it
-            self._drop(work)
+            self._drop(work.receipt)
             return
         try:
             if work.receipt is None:
@@ -218,23 +309,20 @@ class Renderer:
             if work.frame is not None:
                 self.canvas.adopt(work.frame)
         except SystemExit:  # by now
-            self._drop(work)
+            self._drop(work.receipt)
             return
         except Exception as error:
             own.note(error)
         self._settle(before, own, work)
 
-    def _drop(self, work: Work) -> None:
-        """Somebody may be waiting in a lock for its receipt, which the surface is closed with."""
-        if work.receipt is not None:
+    def _drop(self, receipt: Receipt | None) -> None:
+        """Somebody may be waiting in a lock for it, which the surface is closed with."""
+        if receipt is not None:
             gone = SurfaceDestroyedError(f"{self.name}: the interpreter is leaving")
-            work.receipt.settle((), [gone])
+            receipt.settle((), [gone])
 
     def _settle(self, before: Outcome, own: Outcome, work: Work) -> None:
-        for error in (*before.errors, *own.errors):
-            detached(error, None)
-            self._reporter.tell(error)
-        self._reporter.tell_more(before.unnoted + own.unnoted)
+        self._tell([*before.errors, *own.errors], before.unnoted + own.unnoted)
         self._failed += before.errors[: KEPT_ERRORS - len(self._failed)]
         if work.receipt is None:
             self._failed += own.errors[: KEPT_ERRORS - len(self._failed)]
@@ -242,7 +330,20 @@ class Renderer:
         errors = own.errors[:KEPT_ERRORS]
         if work.presents:
             errors, self._failed = [*self._failed, *errors], []
-        work.receipt.settle(own.reads, errors)
+        submitted, self.canvas.submitted = self.canvas.submitted, None
+        if submitted is None and not self._painting:
+            work.receipt.settle(own.reads, errors)
+            return
+        self._painting.append(Painted(work.receipt, own.reads, errors, submitted))
+        self._settle_painted(IN_FLIGHT)
+
+    def _tell(self, errors: Iterable[Exception], more: int) -> None:
+        if self.canvas.lost and not isinstance(self.pending, Refusing):
+            self.pending = Refusing(self.name)  # from now on every call is told
+        for error in errors:
+            detached(error, None)
+            self._reporter.tell(error)
+        self._reporter.tell_more(more)
 
 
 def _close_all() -> None:

@@ -218,7 +218,10 @@ class Surface(Computing, Closing):
     def _shown(self) -> FrameOfPixels:
         if self._last is not None:
             self._last.await_done()
-        return self._renderer.canvas.shown
+        shown = self._renderer.canvas.shown
+        if shown.only_on_gpu:
+            self._renderer.check_lost()
+        return shown
 
     def _shown_view(self) -> Array:
         held = self._shown()

@@ -15,7 +15,7 @@ from dala.backends.webgpu.spelling import NEEDS
 from dala.backends.webgpu.staging import StagingRing
 from dala.backends.webgpu.tiles import Tuning
 from dala.backends.webgpu.timers import make_timers
-from dala.backends.webgpu.waiting import make_waiter
+from dala.backends.webgpu.waiting import Submitted, make_waiter
 from dala.errors import DeviceError
 from dala.ir.dtypes import BUFFER_DTYPES
 from dala.threads import call_with_stack
@@ -77,6 +77,11 @@ class OpenGpu(Device):
         """Return when the GPU has done what it was given; other threads can submit meanwhile."""
         self.queue.submit_recorded()
         self.waiter.until_done(what)
+
+    def submitted(self) -> Submitted:
+        """What it was given so far, for whoever wants to know later when it is done."""
+        self.queue.submit_recorded()
+        return self.waiter.submitted()
 
     def finish(self) -> None:
         if self.enqueued:

@@ -35,6 +35,21 @@ SLEEPS_SHORTLY = sys.platform != "win32" or sys.version_info >= (3, 11)
 log = logging.getLogger("dala.webgpu")
 
 
+class Submitted:
+    """What was submitted so far, and whether the GPU has done it."""
+
+    def __init__(self, finish: Callable[[str], None]) -> None:
+        self._finish = finish
+
+    def is_done(self) -> bool:
+        """Whether ``finish`` need not be put off: it is done, or nobody can ask without waiting."""
+        return True
+
+    def finish(self, what: str) -> None:
+        """Return when it is done; raises what went wrong. ``what`` is for the log."""
+        self._finish(what)
+
+
 class Waiter:
     """Waits in wgpu itself."""
 
@@ -49,6 +64,13 @@ class Waiter:
 
     def until_done(self, what: str) -> None:
         """Return when the GPU has done what was submitted before."""
+        self.submitted().finish(what)
+
+    def submitted(self) -> Submitted:
+        """What was submitted before, to be waited for later."""
+        return Submitted(self._wait)
+
+    def _wait(self, _what: str) -> None:
         with native:
             self._gpu._poll_wait()
 
@@ -72,22 +94,32 @@ class AskingWaiter(Waiter):
             self._ask_while(lambda: promise._state == "pending", what)
         promise.sync_wait()
 
-    def until_done(self, what: str) -> None:
+    def submitted(self) -> Submitted:
         wait = _Wait()
         number = next(_numbers)
         _waits[number] = wait
+        asked = _Asked(self, wait, number)
         info = self._ffi.new("WGPUQueueWorkDoneCallbackInfo *")
         info.mode = self._lib.WGPUCallbackMode_AllowProcessEvents
         info.callback = self._callback
         info.userdata1 = self._ffi.cast("void *", number)
-        try:
-            with native:
-                self._lib.wgpuQueueOnSubmittedWorkDone(self._queue, info[0])
-                self._ask_while(lambda: wait.status == 0, what)
-        finally:
-            _waits.pop(number, None)  # it may have been given up
+        with native:
+            self._lib.wgpuQueueOnSubmittedWorkDone(self._queue, info[0])
+        return asked
+
+    def finish(self, wait: _Wait, what: str) -> None:
+        """Return when one of those is done."""
+        with native:
+            self._ask_while(lambda: wait.status == 0, what)
         if wait.status != self._success:
             raise RuntimeError(f"the GPU did not finish (status {wait.status}): {wait.message}")
+
+    def is_done(self, wait: _Wait) -> bool:
+        """Whether there is nothing to wait for any more."""
+        if wait.status == 0:
+            with native:
+                self._poll()
+        return wait.status != 0 or self.lost
 
     def _ask_while(self, unfinished: Callable[[], bool], what: str) -> None:
         begun = time.perf_counter()
@@ -118,6 +150,22 @@ class AskingWaiter(Waiter):
         self._gpu.create_buffer(
             size=16, usage="COPY_DST"
         )  # (a command buffer would have to be submitted)
+
+
+class _Asked(Submitted):
+    """The same, for one who can ask."""
+
+    def __init__(self, waiter: AskingWaiter, wait: _Wait, number: int) -> None:
+        self._waiter, self._wait, self._number = waiter, wait, number
+
+    def __del__(self) -> None:  # nobody waits any more
+        _waits.pop(self._number, None)
+
+    def is_done(self) -> bool:
+        return self._waiter.is_done(self._wait)
+
+    def finish(self, what: str) -> None:
+        self._waiter.finish(self._wait, what)
 
 
 class _Wait:

@@ -30,6 +30,7 @@ COPIED = 232  # bytes of the state that are in use
 FORESEE_INK, DRAW_INK = 240, 248  # addresses of functions of (state, opcode, fields)
 PLAIN_BYTES = 256  # of the state, without ink
 SURVEY_INK = 496
+UNCOUNTED = 504  # whether nobody asks how much work ink is: a GPU paints it
 PAINT_INK = 256  # the address of the part that does gradients, patterns, blend modes
 ARENA, ARENA_BYTES, ARENA_AT = 264, 272, 280  # geometry that was foreseen, and how far it was used
 NEED, NEED_BYTES = 288, 296  # why Python is called, and for how much memory

@@ -1,11 +1,13 @@
 """Drawing on a GPU: commands become primitives, which a compute shader paints, a tile of pixels at a time.
 
     layout.py     what machine code, Python and the shader share
-    gather.py     commands → primitives          gather_ink.py   the same for ink
+    gather.py     commands → primitives
+    gather_ink.py the same for ink; loops.py has its smallest shapes, buckets.py its largest
     paints.py     gradients, patterns, pictures as records for the shader
     bins.py       primitives → lists for squares of the surface
     code.py       the four above, compiled
-    shader.py     the shader, from tiles.wgsl (a tile), plain.wgsl (the 24 opcodes), ink.wgsl (coverage)
+    shader.py     the shader, from tiles.wgsl (a tile), plain.wgsl (the 24 opcodes), cover.wgsl (coverage),
+                  ink.wgsl (paints and layers)
     painter.py    what was gathered, sent and painted by one dispatch
     pictures.py   sprites and images in the GPU's memory
     canvas.py     frames: who looks at one has it painted first

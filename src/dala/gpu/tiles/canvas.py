@@ -39,6 +39,11 @@ class TileCanvas(Canvas):
         self.tiles = TilePainter(shaders.device, self.flush)
         super().__init__(width, height, replace=replace, shaders=shaders)
 
+    @property
+    def lost(self) -> bool:
+        """Whether what was drawn is gone, with the GPU that it was on."""
+        return self.shaders.device.lost
+
     def _new_pictures(self) -> tuple[Pictures, Pictures]:
         memory = self.tiles.pictures
         return GpuPictures("sprite", memory), GpuPictures("image", memory)
@@ -148,6 +153,7 @@ class TileInk(Ink):
         self._set(layout.SURVEY_INK, code.address("survey_ink"))
         self._set(layout.DRAW_INK, code.address("gather_ink"))
         self._set(layout.PAINT_INK, 1)  # a shader's part: there is nothing to wait for
+        self._set(layout.UNCOUNTED, 1)
         edges = int(self._edges.ctypes.data) + NOTES
         self._set(layout.EDGES, edges)
         self._set(layout.EMIT_LIMIT, edges + EDGES_BYTES - 64)

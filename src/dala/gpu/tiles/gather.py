@@ -139,7 +139,7 @@ def has_room(g: int, s: int) -> int:
     room = load64(g + PRIMS_END) - load64(g + PRIMS_AT)
     words = load64(g + DATA_END) - load64(g + DATA_AT)
     rows = load64(s + HEIGHT)
-    fits = room >= (rows + 8) * PRIM_BYTES and words >= rows + load64(s + WIDTH)
+    fits = room >= (rows + 8) * PRIM_BYTES and words >= rows + load64(s + WIDTH) + 8
     return fits and load64(g + BINNED) < MOST_BINNED
 
 
@@ -404,7 +404,17 @@ def add_image(g: int, s: int, picture: int, x: int, y: int, w: int, h: int) -> N
 
 def add_table(g: int, first: int, end: int, x: int, size: int, source_size: int) -> None:
     """Where each column (or row) lies in the image."""
-    at = load64(g + DATA) + load64(g + DATA_AT) * 4
+    at = data_at(g)
     for i in range(first, end):
         store32(at + (i - first) * 4, sample_position(i - x, size, source_size))
-    store64(g + DATA_AT, load64(g + DATA_AT) + end - first)
+    take_words(g, end - first)
+
+
+def take_words(g: int, words: int) -> None:
+    """So many words of data are somebody's; whose begin where a vector of four can be read."""
+    store64(g + DATA_AT, load64(g + DATA_AT) + ((words + 3) & -4))
+
+
+def data_at(g: int) -> int:
+    """The address where data goes next."""
+    return load64(g + DATA) + load64(g + DATA_AT) * 4

@@ -66,7 +66,6 @@ from dala.gpu.raster.words import (
     load64,
     load_f32,
     load_f64,
-    load_s32,
     load_u32,
     magnitude,
     square_root,
@@ -76,34 +75,42 @@ from dala.gpu.raster.words import (
     udiv,
 )
 from dala.gpu.tiles import layout
-from dala.gpu.tiles.gather import find_within, put_clipped, put_primitive
+from dala.gpu.tiles.buckets import add_buckets, bucket_words
+from dala.gpu.tiles.gather import data_at, find_within, put_clipped, put_primitive, take_words
 from dala.gpu.tiles.layout import (
-    BUCKETS,
-    DATA,
     DATA_AT,
     DATA_END,
     ELLIPSE,
     EVENODD,
     INKED,
+    LAYERED,
+    LOOP,
     MASKED,
+    OWN_RECORD,
     PAINT_SHIFT,
     POP,
     PRIM_OWN,
     PRIMS_AT,
     PUSH,
     REPLACES,
-    TILE,
     WANTED,
     WITHIN_BOTTOM,
     WITHIN_LEFT,
     WITHIN_RIGHT,
     WITHIN_TOP,
 )
+from dala.gpu.tiles.loops import (
+    LOOP_BYTES,
+    least,
+    most,
+    place_line,
+    place_picture_corners,
+    put_loop,
+)
 from dala.gpu.tiles.paints import PAINT_WORDS, SHADES_WORDS, place_paint
 
 EDGE_LISTS = layout.EDGES
 NEAR = 500_000.0  # pixels: what lies within is counted in 32 bits, in 1/512 pixel
-FEW = 64  # edges that every tile looks at; more are sorted by rows of tiles
 
 
 def gather_ink(g: int, s: int, command: int) -> int:
@@ -114,6 +121,8 @@ def gather_ink(g: int, s: int, command: int) -> int:
     if op == Op.STROKE_CIRCLE:
         return add_ring(g, s, p)
     if op == Op.STROKE_LINE:
+        if place_line(s, p, load64(s + EDGES)):
+            return add_loop(g, s, COLOR, 0, 0, load_u32(p + 21))
         return add_own(g, s, line_edges(s, p), COLOR, 0, 0, load_u32(p + 21))
     if op == Op.FILL_POLYGON:
         return add_record(g, s, load8(p + 4), COLOR, 0, load_u32(p + 5))
@@ -124,6 +133,8 @@ def gather_ink(g: int, s: int, command: int) -> int:
         return add_record(g, s, 0, load8(paint), paint, load_u32(paint + COLOR_AT))
     if op == Op.DRAW_SPRITE or op == Op.DRAW_PICTURE:
         picture = ink_picture(s, op, p)
+        if place_picture_corners(s, picture, p, load64(s + EDGES)):
+            return add_loop(g, s, PICTURE, p, picture, load_u32(p + 40))
         return add_own(g, s, picture_edges(s, picture, p), PICTURE, p, picture, load_u32(p + 40))
     return change_stack(g, s, op, p)
 
@@ -138,22 +149,28 @@ def ink_kind(s: int, shape: int, paint: int, rule: int) -> int:
 
 
 def has_words(g: int, words: int) -> int:
-    if load64(g + DATA_AT) + words <= load64(g + DATA_END):
+    if load64(g + DATA_AT) + words + 8 <= load64(g + DATA_END):  # two lists, each in whole vectors
         return 1
-    store64(g + WANTED, words)
+    store64(g + WANTED, words + 8)
     return 0
 
 
-def data_at(g: int) -> int:
-    """The address where data goes next."""
-    return load64(g + DATA) + load64(g + DATA_AT) * 4
-
-
-def take_words(g: int, words: int) -> None:
-    store64(g + DATA_AT, load64(g + DATA_AT) + words)
-
-
 # -- edges -------------------------------------------------------------------------------------------
+
+
+def add_loop(g: int, s: int, kind: int, paint: int, picture: int, pixel: int) -> int:
+    """A shape of four corners, which were placed just now."""
+    loop = load64(s + EDGES)
+    if not has_words(g, PAINT_WORDS):
+        return 0
+    at = put_clipped(
+        g, s, ink_kind(s, LOOP, kind, 0), least(loop) >> 9, least(loop + 4) >> 9,
+        (most(loop) + 511) >> 9, (most(loop + 4) + 511) >> 9, pixel,
+    )  # fmt: skip
+    if at:
+        copy_bytes(at, loop, LOOP_BYTES)
+        finish(g, s, at, 0, 0, kind, paint, picture, 0)
+    return 1
 
 
 def add_own(g: int, s: int, end: int, kind: int, paint: int, picture: int, pixel: int) -> int:
@@ -210,7 +227,10 @@ def finish(
     """A primitive's own words: edges (unless they are there already), and what it is painted with."""
     store64(g + INKED, 1)
     if count > 0:
-        copy_edges(g, at, edges, count)
+        if put_loop(at, edges, count):
+            store32(at - PRIM_OWN, load_u32(at - PRIM_OWN) + LOOP - EDGE_LISTS)
+        else:
+            copy_edges(g, at, edges, count)
     if kind != COLOR:
         corner = load_u32(at - 12)
         record = place_paint(
@@ -218,7 +238,7 @@ def finish(
         )  # fmt: skip
         if record == 0:  # a matrix that cannot be inverted: nothing is painted
             store64(g + PRIMS_AT, at - PRIM_OWN)
-        store32(at + 12, load64(g + DATA_AT))
+        store32(at + OWN_RECORD, load64(g + DATA_AT))
         take_words(g, record)
 
 
@@ -227,72 +247,6 @@ def copy_edges(g: int, at: int, edges: int, count: int) -> None:
     store32(at, load64(g + DATA_AT))
     store32(at + 4, count)
     take_words(g, count * 4)
-
-
-# -- many edges: lists for rows of tiles -----------------------------------------------------------------
-
-
-def first_tile(y0: int, y1: int) -> int:
-    return min(y0, y1) >> 13
-
-
-def last_tile(y0: int, y1: int) -> int:
-    return (max(y0, y1) - 1) >> 13
-
-
-def bucket_words(record: int, count: int) -> int:
-    """How many words lists for rows of tiles take; 0 if one list for all is as good."""
-    top, bottom = load64(record + REC_TOP), load64(record + REC_BOTTOM)
-    rows = udiv(bottom - 1, TILE) - udiv(top, TILE) + 1
-    if count <= FEW or rows < 3:
-        return 0
-    total, at = 0, record + HEAD_BYTES
-    end = at + count * EDGE_BYTES
-    while at < end:
-        y0, y1 = load_s32(at + 4), load_s32(at + 12)
-        total += last_tile(y0, y1) - first_tile(y0, y1) + 1
-        at += EDGE_BYTES
-    if total > count * 8 + 65536:  # long ones: lists would be larger than is worth it
-        return 0
-    return total * 4 + rows + 1
-
-
-def add_buckets(g: int, prim: int, record: int, count: int) -> None:
-    """A table of where each row's list begins, then the lists."""
-    first = udiv(load64(record + REC_TOP), TILE)
-    rows = udiv(load64(record + REC_BOTTOM) - 1, TILE) - first + 1
-    table, edges = data_at(g), record + HEAD_BYTES
-    end = edges + count * EDGE_BYTES
-    for row in range(rows + 1):
-        store32(table + row * 4, 0)
-    at = edges
-    while at < end:
-        y0, y1 = load_s32(at + 4), load_s32(at + 12)
-        for row in range(first_tile(y0, y1) - first, last_tile(y0, y1) - first + 1):
-            store32(table + row * 4, load_u32(table + row * 4) + 4)
-        at += EDGE_BYTES
-    begin = rows + 1
-    for row in range(rows + 1):  # how many there are → where they begin
-        words = load_u32(table + row * 4)
-        store32(table + row * 4, begin)
-        begin += words
-    at = edges
-    while at < end:
-        y0, y1 = load_s32(at + 4), load_s32(at + 12)
-        for row in range(first_tile(y0, y1) - first, last_tile(y0, y1) - first + 1):
-            place = load_u32(table + row * 4)
-            copy_bytes(table + place * 4, at, EDGE_BYTES)
-            store32(table + row * 4, place + 4)
-        at += EDGE_BYTES
-    for i in range(rows):  # each now says where the next begins
-        row = rows - i
-        store32(table + row * 4, load_u32(table + row * 4 - 4))
-    store32(table, rows + 1)
-    store32(prim, load64(g + DATA_AT))
-    store32(prim + 4, rows)
-    store32(prim + 8, first)
-    store32(prim - 16, load_u32(prim - 16) | BUCKETS)
-    take_words(g, begin)
 
 
 # -- ellipses ------------------------------------------------------------------------------------------
@@ -354,6 +308,8 @@ def put_ellipse(
         store_f32(at + 20, uy * scale)
         store_f32(at + 24, vx * scale)
         store_f32(at + 28, vy * scale)
+        # from a pixel's middle to its corner is 0.71 pixels, and the polygon strays 0.03 from the curve
+        store_f32(at + 36, 0.8 / max(narrowest(ux, uy, vx, vy), 1e-9))
         if inner > 0.0:
             share = inner / ax
             k = corners(long * share)
@@ -362,6 +318,15 @@ def put_ellipse(
             j = j | k << 4 | 256
         store32(at + 12, j)
     return 1
+
+
+def narrowest(ux: float, uy: float, vx: float, vy: float) -> float:
+    """Half of an ellipse's width where it is narrowest."""
+    squares, area = ux * ux + uy * uy + vx * vx + vy * vy, magnitude(ux * vy - uy * vx)
+    widest = square_root(
+        (squares + square_root(max(squares * squares - 4.0 * area * area, 0.0))) * 0.5
+    )
+    return area / max(widest, 1e-9)
 
 
 # -- transforms and layers -------------------------------------------------------------------------------
@@ -403,7 +368,7 @@ def push_layer(g: int, s: int, p: int) -> int:
     )
     at = put_primitive(g, kind, left, top, right, bottom, 0)
     if at:
-        store64(g + INKED, 1)
+        store64(g + LAYERED, 1)
         store32(at + 4, 0)
         if sorted_words > 0:
             add_buckets(g, at, record, count)
@@ -420,7 +385,7 @@ def pop_layer(g: int, s: int) -> None:
     right, bottom = load64(g + WITHIN_RIGHT), load64(g + WITHIN_BOTTOM)
     how = load64(entry + OPACITY) | load64(entry + MODE) << 8
     if put_primitive(g, ink_kind(s, POP, 0, 0), left, top, right, bottom, how):
-        store64(g + INKED, 1)
+        store64(g + LAYERED, 1)
     close_layer(s)
     find_within(g, s)
 

@@ -1,166 +1,16 @@
-// Ink: coverage from edges (raster/ink/cells.py), paints (shades.py, sampled.py), blend modes (modes.py).
-// A coverage is whole numbers once an edge is cut at the rows; where it is cut, and what is painted with, is
-// computed in f32 and may differ from the CPU's by a level.
-
-fn nearest(v: f32) -> i32 { return i32(floor(v + 0.5)); }
-
-// -- coverage -----------------------------------------------------------------------------------------
-
-// So much of a cell's height, and twice how far right within it; what is behind the tile does not count.
-fn add_cell(row: u32, column: i32, high: i32, right: i32) {
-    let part = high * right;
-    atomicAdd(&cells[row + u32(column)], high * 1024 - part);
-    if (column < 15) { atomicAdd(&cells[row + u32(column) + 1u], part); }
-}
-
-// A piece of an edge in a row of the tile: columns from the tile's left, 1/512 of a pixel.
-fn add_piece(row: u32, start: i32, stop: i32, high: i32, way: i32) {
-    let x0 = min(start, stop);
-    let x1 = max(start, stop);
-    if (x0 >= 8192) { return; }
-    if (x1 <= 0) {
-        atomicAdd(&cells[row], high * 1024 * way);
-        return;
-    }
-    var column = x0 >> 9u;
-    if (column == x1 >> 9u) {
-        add_cell(row, column, high * way, (x0 & 511) + (x1 & 511));
-        return;
-    }
-    let rate = f32(high) / f32(x1 - x0);
-    var done = 0;
-    var begin = x0 & 511;
-    if (x0 < 0) {  // what is left of the tile counts for all of the row
-        done = nearest(rate * f32(-x0));
-        atomicAdd(&cells[row], done * 1024 * way);
-        column = 0;
-        begin = 0;
-    }
-    while (column < 16) {
-        let border = (column + 1) << 9u;
-        if (border >= x1) {
-            add_cell(row, column, (high - done) * way, begin + x1 - (border - 512));
-            return;
-        }
-        let reached = nearest(rate * f32(border - x0));
-        add_cell(row, column, (reached - done) * way, begin + 512);
-        done = reached;
-        begin = 0;
-        column++;
-    }
-}
-
-// An edge in one row of the tile.
-fn add_edge(edge: vec4i, tile: vec2u, row: u32, room: u32) {
-    let down = edge.y <= edge.w;
-    let e = select(edge.zwxy, edge, down);
-    let top = i32((tile.y * TILE + row) << 9u);
-    if (e.w <= top || e.y >= top + 512) { return; }
-    let left = i32((tile.x * TILE) << 9u);
-    let slope = f32(e.z - e.x) / f32(e.w - e.y);
-    var x0 = e.x;
-    var x1 = e.z;
-    if (e.y < top) { x0 = e.x + nearest(slope * f32(top - e.y)); }
-    if (e.w > top + 512) { x1 = e.x + nearest(slope * f32(top + 512 - e.y)); }
-    let high = min(e.w, top + 512) - max(e.y, top);
-    add_piece(room + row * 16u, x0 - left, x1 - left, high, select(-1, 1, down));
-}
-
-fn edge_at(place: u32) -> vec4i {
-    return bitcast<vec4i>(vec4u(data[place], data[place + 1u], data[place + 2u], data[place + 3u]));
-}
-
-// Where the list of edges begins and ends that are in a row of tiles.
-fn edges_of(kind: u32, own: vec4u, tile_row: u32) -> vec2u {
-    if ((kind & BUCKETS) == 0u) { return vec2u(own.x, own.x + own.y * 4u); }
-    if (tile_row - own.z >= own.y) { return vec2u(0u); }
-    let row = own.x + tile_row - own.z;
-    return vec2u(own.x + data[row], own.x + data[row + 1u]);
-}
-
-fn corner(own: vec4u, axes: vec4f, number: u32, fineness: u32) -> vec2i {
-    let turn = circle[(number << (8u - fineness)) & 4095u];
-    let part = unpack2x16unorm(own.z);
-    let x = part.x + turn.x * axes.x + turn.y * axes.z;
-    let y = part.y + turn.x * axes.y + turn.y * axes.w;
-    return vec2i(bitcast<i32>(own.x) + nearest(x), bitcast<i32>(own.y) + nearest(y));
-}
-
-fn add_ellipse(own: vec4u, axes: vec4f, fineness: u32, tile: vec2u, index: u32, room: u32) {
-    let count = 16u << fineness;
-    for (var i = index >> 4u; i < count; i += 16u) {
-        let edge = vec4i(corner(own, axes, i, fineness), corner(own, axes, i + 1u, fineness));
-        add_edge(edge, tile, index & 15u, room);
-    }
-}
-
-// A shape's edges: each thread adds those of one row.
-fn add_shape(kind: u32, at_prim: u32, tile: vec2u, index: u32, room: u32) {
-    let own = prims[at_prim + 1u];
-    if ((kind & 255u) == ELLIPSE) {
-        let axes = bitcast<vec4f>(prims[at_prim + 2u]);
-        add_ellipse(own, axes, own.w & 15u, tile, index, room);
-        if ((own.w & 256u) != 0u) {
-            let inner = bitcast<f32>(prims[at_prim + 3u].x);
-            add_ellipse(own, axes * vec2f(inner, -inner).xxyy, (own.w >> 4u) & 15u, tile, index, room);
-        }
-        return;
-    }
-    let list = edges_of(kind, own, tile.y);
-    for (var i = list.x + (index >> 4u) * 4u; i < list.y; i += 64u) {
-        add_edge(edge_at(i), tile, index & 15u, room);
-    }
-}
-
-// Whether edges change anything in a tile: one of them is there, or what is left of it adds up.
-fn edges_meet(kind: u32, own: vec4u, first: vec2u) -> bool {
-    let list = edges_of(kind, own, first.y / TILE);
-    if (list.y - list.x > 64u) { return true; }
-    let low = vec2i(first << vec2u(9u)) - 1024;
-    let high = low + i32(TILE << 9u) + 2048;
-    var turns = 0;
-    for (var i = list.x; i < list.y; i += 4u) {
-        let e = edge_at(i);
-        if (max(e.y, e.w) <= low.y || min(e.y, e.w) >= high.y || min(e.x, e.z) >= high.x) { continue; }
-        let spans = min(e.y, e.w) <= low.y && max(e.y, e.w) >= high.y;
-        if (max(e.x, e.z) <= low.x) {
-            if (!spans) { return true; }
-            turns += sign(e.w - e.y);
-            continue;
-        }
-        // the tile's corners on both sides of the edge's line, or not
-        let way = vec2f(e.zw - e.xy);
-        let middle = vec2f((low + high) / 2 - e.xy);
-        let reach = f32((high.x - low.x) / 2);
-        let side = middle.x * way.y - middle.y * way.x;
-        if (abs(side) <= (abs(way.x) + abs(way.y)) * reach * 1.001 + 1024.0) { return true; }
-        if (!spans) { return true; }
-        if (side * f32(sign(e.w - e.y)) > 0.0) { turns += sign(e.w - e.y); }
-    }
-    return turns != 0;
-}
-
-fn cover_of(kind: u32, room: u32, at: vec2u) -> u32 {
-    var area = 0;
-    for (var x = 0u; x <= at.x; x++) { area += atomicLoad(&cells[room + at.y * 16u + x]); }
-    var c = min(u32(abs(area)), 524288u);
-    if ((kind & EVENODD) != 0u) {
-        let turned = u32(area) & 1048575u;
-        c = min(turned, 1048576u - turned);
-    }
-    return (c * 255u + 262144u) >> 19u;
-}
+// Ink: paints (raster/ink/shades.py, sampled.py) and blend modes (modes.py).
+// Gradients and blend modes are computed in f32 and may differ from the CPU's by a level.
 
 // -- paints -------------------------------------------------------------------------------------------
 
 fn share(a: u32, b: u32) -> u32 { return ((a * b + 128u) * 257u) >> 16u; }
 
-fn number_at(place: u32) -> f32 { return bitcast<f32>(data[place]); }
+fn number_at(place: u32) -> f32 { return bitcast<f32>(word(place)); }
 
-// A record of a paint: kind and flags, an address, where its numbers hold; then the way to the user's
-// coordinates, or the picture's: at that pixel, per column, per row.
+// A record of a gradient: kind and flags, an address, where its numbers hold; then the way to the user's
+// coordinates: at that pixel, per column, per row.
 fn placed(record: u32, at: vec2u) -> vec2f {
-    let origin = vec2u(data[record + 2u] & 0xffffu, data[record + 2u] >> 16u);
+    let origin = vec2u(word(record + 2u) & 0xffffu, word(record + 2u) >> 16u);
     let away = vec2f(vec2i(at) - vec2i(origin));
     let u = number_at(record + 3u) + number_at(record + 5u) * away.x + number_at(record + 7u) * away.y;
     let v = number_at(record + 4u) + number_at(record + 6u) * away.x + number_at(record + 8u) * away.y;
@@ -183,7 +33,7 @@ fn turn_of(x: f32, y: f32) -> f32 {
 
 fn gradient(kind: u32, record: u32, at: vec2u) -> u32 {
     let p = placed(record, at);
-    var spread = data[record] >> 8u;
+    var spread = word(record) >> 8u;
     var t = p.x;
     if (kind == RADIAL) {
         t = (length(p) - number_at(record + 9u)) * number_at(record + 10u);
@@ -196,47 +46,74 @@ fn gradient(kind: u32, record: u32, at: vec2u) -> u32 {
     } else if (spread == 2u) {
         t = abs(t - 2.0 * floor(t * 0.5 + 0.5));
     }
-    return data[data[record + 1u] + u32(clamp(t, 0.0, 1.0) * 1023.0 + 0.5)];
+    return word(word(record + 1u) + u32(clamp(t, 0.0, 1.0) * 1023.0 + 0.5));
 }
 
-fn fold(u: f32, n: f32, spread: u32) -> f32 {
-    var w = u;
+// Where a pixel lies in a picture: 32 bits before the point, 32 behind. A surface has at most 2¹⁵ pixels each way,
+// so that halves of 16 bits can be multiplied and added up.
+fn position(first: vec2u, across: vec2u, down: vec2u, away: vec2u) -> vec2u {
+    let low = (first.x & 0xffffu) + (across.x & 0xffffu) * away.x + (down.x & 0xffffu) * away.y;
+    let middle = (first.x >> 16u) + (across.x >> 16u) * away.x + (down.x >> 16u) * away.y + (low >> 16u);
+    let high = first.y + across.y * away.x + down.y * away.y + (middle >> 16u);
+    return vec2u((low & 0xffffu) | (middle << 16u), high);
+}
+
+// The same within the picture of n pixels, to 1/256 pixel.
+fn fold(place: vec2u, n: u32, spread: u32, nearest: bool) -> i32 {
+    var p = place;
     if (spread == 1u) {
-        w = u - floor(u / n) * n;
+        p.y %= n;
     } else if (spread == 2u) {
-        let h = u + 0.5;
-        let m = h - floor(h / (2.0 * n)) * (2.0 * n);
-        w = min(m, 2.0 * n - m) - 0.5;
+        p = add64(p, 0x80000000u);
+        p.y %= 2u * n;
+        if (p.y >= n) { p = sub64(vec2u(0u, 2u * n), p); }
+        p = sub64(p, vec2u(0x80000000u, 0u));
+    } else if (bitcast<i32>(p.y) < -2) {
+        p = vec2u(0u, bitcast<u32>(-2));
+    } else if (bitcast<i32>(p.y) >= i32(n) + 2) {
+        p = vec2u(0u, n + 2u);
     }
-    return clamp(w, -2.0, n + 2.0);
+    if (nearest) { return bitcast<i32>(add64(p, 0x80000000u).y << 8u); }
+    let rounded = add64(p, 0x800000u);
+    return bitcast<i32>((rounded.y << 8u) | (rounded.x >> 24u));
 }
 
-fn hold(x: i32, last: i32, repeats: bool) -> i32 {
-    if (repeats) { return select(select(x, 0, x > last), last, x < 0); }
-    return clamp(x, 0, last);
+fn hold(x: vec2i, last: vec2i, repeats: bool) -> vec2i {
+    if (repeats) { return select(select(x, vec2i(0), x > last), last, x < vec2i(0)); }
+    return clamp(x, vec2i(0), last);
 }
 
-fn texel(record: u32, size: vec2i, x: i32, y: i32, spread: u32) -> u32 {
-    if (spread == 3u && (x < 0 || y < 0 || x >= size.x || y >= size.y)) { return 0u; }
-    let u = hold(x, size.x - 1, spread == 1u);
-    let v = hold(y, size.y - 1, spread == 1u);
-    return pictures[data[record + 1u] + u32(v) * data[record + 9u] + u32(u)];
-}
-
+// A record of a picture: how it goes on, which pixel its numbers hold for, its size; where that pixel lies in
+// it, and how far it is to the next column and row.
 fn sampled(record: u32, at: vec2u) -> u32 {
-    let spread = data[record] & 255u;
-    let size = vec2i(vec2u(data[record + 10u] & 0xffffu, data[record + 10u] >> 16u));
-    var p = placed(record, at);
-    p = vec2f(fold(p.x, f32(size.x), spread), fold(p.y, f32(size.y), spread));
-    if ((data[record] >> 8u) != 0u) { p = floor(p + 0.5); }
-    let f = vec2i(floor(p * 256.0 + 0.5));
-    let x = f.x >> 8u;
-    let y = f.y >> 8u;
-    return between(
-        texel(record, size, x, y, spread), texel(record, size, x + 1, y, spread),
-        texel(record, size, x, y + 1, spread), texel(record, size, x + 1, y + 1, spread),
-        u32(f.x & 255), u32(f.y & 255)
+    let head = data[record >> 2u];
+    let a = data[(record >> 2u) + 1u];
+    let b = data[(record >> 2u) + 2u];
+    let c = data[(record >> 2u) + 3u];
+    let spread = head.x & 255u;
+    let nearest = (head.x & 256u) != 0u;
+    let size = vec2u(head.w & 0xffffu, head.w >> 16u);
+    let away = at - vec2u(head.z & 0xffffu, head.z >> 16u);
+    let f = vec2i(
+        fold(position(a.xy, a.zw, b.xy, away), size.x, spread, nearest),
+        fold(position(b.zw, c.xy, c.zw, away), size.y, spread, nearest)
     );
+    let last = vec2i(size) - 1;
+    let first = f >> vec2u(8u);
+    let low = vec2u(hold(first, last, spread == 1u));
+    let high = vec2u(hold(first + 1, last, spread == 1u));
+    let upper = head.y + low.y * (head.x >> 16u);
+    let lower = head.y + high.y * (head.x >> 16u);
+    var four = vec4u(
+        pictures[upper + low.x], pictures[upper + high.x], pictures[lower + low.x], pictures[lower + high.x]
+    );
+    if (spread == 3u) {
+        let before = vec2u(first) > vec2u(last);
+        let behind = vec2u(first + 1) > vec2u(last);
+        four = select(four, vec4u(0u), vec4<bool>(before.x, behind.x, before.x, behind.x));
+        four = select(four, vec4u(0u), vec4<bool>(before.y, before.y, behind.y, behind.y));
+    }
+    return between(four.x, four.y, four.z, four.w, u32(f.x & 255), u32(f.y & 255));
 }
 
 fn paint_ink(head: vec4u, at_prim: u32, at: vec2u, cover: u32, pixel: u32) -> u32 {
@@ -245,7 +122,7 @@ fn paint_ink(head: vec4u, at_prim: u32, at: vec2u, cover: u32, pixel: u32) -> u3
     var color = head.w;
     var tint = 0xffffffffu;
     if (kind != 0u) {
-        let record = prims[at_prim + 1u].w;
+        let record = prims[at_prim + 3u].w;
         if (kind >= PATTERN) {
             tint = head.w;
             color = sampled(record, at);
@@ -258,6 +135,7 @@ fn paint_ink(head: vec4u, at_prim: u32, at: vec2u, cover: u32, pixel: u32) -> u3
 }
 
 fn covered(color: u32, pixel: u32, cover: u32, tint: u32) -> u32 {
+    if (tint == 0xffffffffu) { return blend((color & 0xffffffu) | (share(color >> 24u, cover) << 24u), pixel); }
     var s = share(share(color >> 24u, tint >> 24u), cover) << 24u;
     for (var c = 0u; c < 24u; c += 8u) { s |= share((color >> c) & 255u, (tint >> c) & 255u) << c; }
     return blend(s, pixel);

@@ -10,7 +10,7 @@ from __future__ import annotations
 TILE = 16  # pixels each way: what a workgroup paints, one pixel for each of its 256 threads
 BIN = 128  # pixels each way: primitives are sorted into bins, from which each tile takes its own
 
-RECT, DISC, LINE, TRIANGLE, SPRITE, IMAGE, PUSH, POP, EDGES, ELLIPSE = range(10)
+RECT, DISC, LINE, TRIANGLE, SPRITE, IMAGE, PUSH, POP, EDGES, ELLIPSE, LOOP = range(11)
 FIRST_INK = PUSH  # kinds from here on need the shader with ink
 # flags, in the same word as the kind
 SOLID = 1 << 8  # the colour, or the picture, replaces what is there
@@ -33,6 +33,7 @@ REPLACES = 1 << 15  # ink on a surface that does not blend
 
 # a primitive, as offsets in bytes
 PRIM_KIND, PRIM_FROM, PRIM_TO, PRIM_COLOR, PRIM_OWN, PRIM_BYTES = 0, 4, 8, 12, 16, 64
+OWN_RECORD = 44  # of its own words, the last: where the record of what ink is painted with begins
 
 # What machine code is given, as offsets of 64-bit words: where primitives go, and from where on there is
 # no room for another command's; the same for words of data; how many places in bins they take so far.
@@ -46,8 +47,8 @@ FULL, WANTED = (
     104,
     112,
 )  # whether there was no room for a command; and how many words of data it needs
-INKED = 120  # whether there is ink among the primitives
-BLOCK_BYTES = 128
+INKED, LAYERED = 120, 128  # whether there is ink among the primitives, and whether there are layers
+BLOCK_BYTES = 136
 
 # the first words of a frame's bins, for the shader
 HEAD_WIDTH, HEAD_HEIGHT, HEAD_START, HEAD_COLOR, HEAD_DEPTH, HEAD_DEPTH_AFTER = range(6)

@@ -17,7 +17,7 @@ from dala.gpu.raster.layout import STATE_BYTES
 from dala.gpu.tiles import layout
 from dala.gpu.tiles.code import code
 from dala.gpu.tiles.pictures import PictureMemory
-from dala.gpu.tiles.shader import pipeline
+from dala.gpu.tiles.shader import INK, LAYERS, PLAIN, pipeline
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U32
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dala.gpu.frame import Frame
 
 PRIMITIVES = 1 << 17  # that are gathered before they are painted
-WORDS = 1 << 20  # of data
+WORDS = 1 << 21  # of data
 LEAST_WORDS = (
     1 << 12
 )  # of a buffer on the GPU: sizes are powers of two, so that they are used again
@@ -77,7 +77,7 @@ class TilePainter:
         self._set(layout.DATA, int(self._data.ctypes.data))
         self._set(layout.DATA_AT, 0)
         self._set(layout.DATA_END, self._data.size)
-        for word in (layout.BINNED, layout.START, layout.INKED):
+        for word in (layout.BINNED, layout.START, layout.INKED, layout.LAYERED):
             self._set(word, 0)
 
     def gather(
@@ -108,8 +108,8 @@ class TilePainter:
 
     def paint(self, back: Frame, front: Frame, depth: int) -> None:
         """Hand over what was gathered; ``depth`` layers are open behind it."""
-        ink = bool(self._get(layout.INKED) or depth or self._depth)
-        made, bound = pipeline(self.device, ink=ink)
+        form = self._form(depth)
+        made, bound = pipeline(self.device, form)
         start, size = self._get(layout.START), back.size
         source = front.gpu() if start == layout.COPY else None
         target = back.gpu() if start == layout.KEEP else back.gpu_to_write()
@@ -119,13 +119,20 @@ class TilePainter:
             assert source is None or isinstance(source, GpuArray)
             memories = [target.memory, (source or sent[2]).memory, *[a.memory for a in sent]]
             memories.append(self.pictures.memory)
-            if ink:
-                memories += [self._circle_memory(), self._layer_memory(size, depth)]
+            if form >= INK:
+                memories.append(self._circle_memory())
+            if form == LAYERS:
+                memories.append(self._layer_memory(size, depth))
             self._dispatch(made, self._group(bound, memories), size)
         self._depth = depth
         back.computed()
         self.forget()
         self.pictures.settle()
+
+    def _form(self, depth: int) -> int:
+        if self._get(layout.LAYERED) or depth or self._depth:
+            return LAYERS
+        return INK if self._get(layout.INKED) else PLAIN
 
     def _own(self) -> npt.NDArray[np.uint32]:
         return self._prims[: max(self._count * layout.PRIM_BYTES // 4, 16)]

@@ -1,9 +1,10 @@
 """Gradients, patterns and pictures as records for the shader.
 
-Functions of the rasteriser's language (raster/language.py). A record has 11 words: kind and spread, where
-its colours or pixels begin, the pixel for which its numbers hold; what lies there in the paint's own
+Functions of the rasteriser's language (raster/language.py). A record says: kind and spread, where its
+colours or pixels begin, the pixel for which its numbers hold; what lies there in the paint's own
 coordinates, and how that changes from column to column and from row to row; then what the kind needs. All
-of it is computed in 64 bits for a pixel of the shape itself, so that 32 are enough from there on.
+of it is computed in 64 bits for a pixel of the shape itself. For gradients 32 are enough from there on;
+pictures are sampled by whole numbers.
 """
 
 from __future__ import annotations
@@ -41,12 +42,16 @@ from dala.gpu.raster.words import (
     load64,
     load_f32,
     load_f64,
+    magnitude,
     store32,
     store_f32,
 )
 
 RECORD_WORDS = 11
-PAINT_WORDS = RECORD_WORDS
+SAMPLED_WORDS = 16  # a picture's
+PAINT_WORDS = SAMPLED_WORDS  # the longest, without colours
+FARTHEST = 1073741824.0  # pixels of a picture: 2³⁰
+MOST_PIXELS = 65536.0  # of a surface, across and down
 SHADES_WORDS = SHADES_BYTES // 4
 
 
@@ -109,21 +114,51 @@ def put_way(to: int, u: float, v: float, ux: float, vx: float, uy: float, vy: fl
 
 
 def place_samples(place: int, x: int, y: int, to: int) -> int:
-    """A picture that is sampled; where it repeats, the numbers are kept small."""
+    """A picture that is sampled. Where in it a pixel lies is a number with 32 bits before the point and 32
+    behind: rounded from f32, one pixel in a thousand had another weight than on the CPU."""
     back, w, h = place + SAMPLE_BACK, load64(place + SAMPLE_W), load64(place + SAMPLE_H)
     a, b, c, d = load_f64(back), load_f64(back + 8), load_f64(back + 16), load_f64(back + 24)
     u = a * (x + 0.5) + c * (y + 0.5) + load_f64(back + 32) - 0.5
     v = b * (x + 0.5) + d * (y + 0.5) + load_f64(back + 40) - 0.5
     spread = load64(place + SAMPLE_SPREAD)
     if spread == REPEAT:
-        u, v = u - floor(u / w) * w, v - floor(v / h) * h
+        put_positions(to + 16, folded(u, w * 1.0), folded(a, w * 1.0), folded(c, w * 1.0))
+        put_positions(to + 40, folded(v, h * 1.0), folded(b, h * 1.0), folded(d, h * 1.0))
     elif spread == REFLECT:
-        u, v = u - floor(u / (2 * w)) * (2 * w), v - floor(v / (2 * h)) * (2 * h)
-    put_way(to, u, v, a, b, c, d)
-    store32(to, spread | load64(place + SAMPLE_NEAREST) << 8)
-    store32(to + 36, load64(place + SAMPLE_STRIDE))
-    store32(to + 40, w | h << 16)
-    return RECORD_WORDS
+        put_positions(to + 16, folded(u, w * 2.0), folded(a, w * 2.0), folded(c, w * 2.0))
+        put_positions(to + 40, folded(v, h * 2.0), folded(b, h * 2.0), folded(d, h * 2.0))
+    else:
+        near = nearness(u, a, c)
+        put_positions(to + 16, u * near, a * near, c * near)
+        near = nearness(v, b, d)
+        put_positions(to + 40, v * near, b * near, d * near)
+    store32(to, spread | load64(place + SAMPLE_NEAREST) << 8 | load64(place + SAMPLE_STRIDE) << 16)
+    store32(to + 12, w | h << 16)
+    return SAMPLED_WORDS
+
+
+def folded(u: float, size: float) -> float:
+    """The same place in a picture that repeats: so do the steps from pixel to pixel."""
+    return max(min(u - floor(u / size) * size, size), 0.0)
+
+
+def nearness(u: float, across: float, down: float) -> float:
+    """By how much numbers are made smaller that do not fit. Such a picture is smaller than a pixel, or so
+    far away that none of it is seen; what is beside its border still is."""
+    most = max(magnitude(u), MOST_PIXELS * max(magnitude(across), magnitude(down)))
+    return FARTHEST / most if most > FARTHEST else 1.0
+
+
+def put_positions(to: int, first: float, across: float, down: float) -> None:
+    put_fixed(to, first)
+    put_fixed(to + 8, across)
+    put_fixed(to + 16, down)
+
+
+def put_fixed(to: int, u: float) -> None:
+    number = int(floor(max(min(u, FARTHEST), -FARTHEST) * 4294967296.0 + 0.5))
+    store32(to, number & 0xFFFFFFFF)
+    store32(to + 4, number >> 32 & 0xFFFFFFFF)
 
 
 assert PICTURE > PATTERN  # the shader samples from there on

@@ -25,6 +25,19 @@ fn less64(a: vec2u, b: vec2u) -> bool {
     return (a.y < b.y) || (a.y == b.y && a.x < b.x);
 }
 
+fn word(place: u32) -> u32 { return data[place >> 2u][place & 3u]; }
+
+// n / d, of which d is below 2²⁴ and the result below 2¹⁶: the estimate is at most one away.
+fn quotient(n: u32, d: u32) -> u32 {
+    return divided(n, d, 1.0 / f32(d));
+}
+
+fn divided(n: u32, d: u32, share: f32) -> u32 {
+    let q = u32(f32(n) * share);
+    let left = bitcast<i32>(n - q * d);
+    return q + select(0u, 1u, left >= i32(d)) - select(0u, 1u, left < 0);
+}
+
 // -- colours ------------------------------------------------------------------------------------------
 
 fn blend(s: u32, d: u32) -> u32 {
@@ -44,7 +57,7 @@ fn blend(s: u32, d: u32) -> u32 {
     let half = total >> 1u;
     var mixed = ((total + 127u) / 255u) << 24u;
     for (var c = 0u; c < 24u; c += 8u) {
-        mixed |= ((((s >> c) & 255u) * take + ((d >> c) & 255u) * keep + half) / total) << c;
+        mixed |= quotient(((s >> c) & 255u) * take + ((d >> c) & 255u) * keep + half, total) << c;
     }
     return mixed;
 }
@@ -66,9 +79,11 @@ fn between(a: u32, b: u32, c: u32, d: u32, across: u32, down: u32) -> u32 {
     w *= four >> vec4u(24u);
     let total = w.x + w.y + w.z + w.w;
     var mixed = ((total + 32768u) >> 16u) << 24u;
+    let least = max(total, 1u);
+    let share = 1.0 / f32(least);
     for (var k = 0u; k < 24u; k += 8u) {
         let n = ((four >> vec4u(k)) & vec4u(255u)) * w;
-        mixed |= ((n.x + n.y + n.z + n.w + (total >> 1u)) / max(total, 1u)) << k;
+        mixed |= divided(n.x + n.y + n.z + n.w + (total >> 1u), least, share) << k;
     }
     return mixed;
 }
@@ -166,8 +181,8 @@ fn image_pixel(kind: u32, low: vec2u, a: vec4u, b: vec4u, table: u32, to: vec2u,
     var u: u32;
     var v: u32;
     if ((kind & TABLES) != 0u) {
-        u = data[table + at.x - low.x];
-        v = data[table + to.x - low.x + at.y - low.y];
+        u = word(table + at.x - low.x);
+        v = word(table + ((to.x - low.x + 3u) & ~3u) + at.y - low.y);
     } else {
         u = sample_position(at.x - a.z, b.x, b.z);
         v = sample_position(at.y - a.w, b.y, b.w);

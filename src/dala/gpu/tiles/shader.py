@@ -1,4 +1,4 @@
-"""The shader that paints tiles, in two forms: for plain primitives, and with ink.
+"""The shader that paints tiles, in three forms: for plain primitives, with ink, and with layers of it.
 
 The text is in .wgsl files beside this one; numbers that others share are put before it. A form is compiled
 when it is first needed, on a surface's render thread, and once for all surfaces of a GPU.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _LAYOUT = (
     "TILE", "BIN", "RECT", "DISC", "LINE", "TRIANGLE", "SPRITE", "IMAGE", "PUSH", "POP", "EDGES",
-    "ELLIPSE", "SOLID", "OUTLINE", "WIDE", "FAR_X", "FAR_Y", "STEEP", "LEFTWARD", "UPWARD", "OPEN",
+    "ELLIPSE", "LOOP", "SOLID", "OUTLINE", "WIDE", "FAR_X", "FAR_Y", "STEEP", "LEFTWARD", "UPWARD", "OPEN",
     "TABLES", "EVENODD", "MASKED", "BUCKETS", "PAINT_SHIFT", "REPLACES", "KEEP", "COPY", "FILL",
     "HEAD_WIDTH", "HEAD_HEIGHT", "HEAD_START", "HEAD_COLOR", "HEAD_DEPTH", "HEAD_DEPTH_AFTER",
     "HEAD_WORDS",
@@ -31,48 +31,50 @@ _MODES = (
     "HARD_LIGHT", "ERASE", "REPLACE_MODE",
 )  # fmt: skip
 _PAINTS = ("RADIAL", "CONIC", "PATTERN")
-INK_LINE = "// ink"
-BINDINGS = 8  # of the form with ink; the other has two fewer
+# the forms, as the marks of the lines that one has more than those before it, and how many buffers it binds
+PLAIN, INK, LAYERS = range(3)
+MARKS = ("", "// ink", "// layers")
+BINDINGS = (6, 7, 8)
 WRITTEN = (0, 7)
 
 
-def shader_text(*, ink: bool) -> str:
-    """One of the two forms."""
+def shader_text(form: int) -> str:
+    """One of the forms."""
     found = [(layout, _LAYOUT), (modes, _MODES), (shades, _PAINTS)]
     numbers = [f"const {n} = {getattr(home, n)}u;" for home, names in found for n in names]
-    main = _file("tiles.wgsl")
-    if not ink:
-        main = "\n".join(line for line in main.splitlines() if not line.endswith(INK_LINE))
-    parts = ["\n".join(numbers), _file("plain.wgsl"), *([_file("ink.wgsl")] if ink else []), main]
-    return "\n\n".join(parts)
+    others = MARKS[form + 1 :]
+    lines = [line for line in _file("tiles.wgsl").splitlines() if not line.endswith(others)]
+    inked = [] if form == PLAIN else [_file("cover.wgsl"), _file("ink.wgsl")]
+    return "\n\n".join(["\n".join(numbers), _file("plain.wgsl"), *inked, "\n".join(lines)])
 
 
 def _file(name: str) -> str:
     return (resources.files("dala.gpu.tiles") / name).read_text(encoding="utf-8")
 
 
-_by_device: weakref.WeakKeyDictionary[Any, OnceByKey[bool, tuple[Any, Any]]] = (
+_by_device: weakref.WeakKeyDictionary[Any, OnceByKey[int, tuple[Any, Any]]] = (
     weakref.WeakKeyDictionary()
 )
 _lock = forking.lock()
 
 
-def pipeline(device: WebGpuDevice, *, ink: bool) -> tuple[Any, Any]:
+def pipeline(device: WebGpuDevice, form: int) -> tuple[Any, Any]:
     """A form's pipeline on a GPU, and the layout of what is bound to it."""
     with _lock:
-        forms = _by_device.setdefault(device, OnceByKey(2))
-    return forms.get(ink, lambda: _create(device, ink))
+        forms = _by_device.setdefault(device, OnceByKey(len(MARKS)))
+    return forms.get(form, lambda: create(device, shader_text(form), BINDINGS[form]))
 
 
-def _create(device: WebGpuDevice, ink: bool) -> tuple[Any, Any]:
-    gpu, text = device.gpu, shader_text(ink=ink)
+def create(device: WebGpuDevice, text: str, bindings: int) -> tuple[Any, Any]:
+    """A pipeline of such a text."""
+    gpu = device.gpu
     entries = [
         {
             "binding": number,
             "visibility": "COMPUTE",
             "buffer": {"type": "storage" if number in WRITTEN else "read-only-storage"},
         }
-        for number in range(BINDINGS if ink else BINDINGS - 2)
+        for number in range(bindings)
     ]
     with mapped("drawing", text, device):
         bound = gpu.create_bind_group_layout(entries=entries)

@@ -1,16 +1,16 @@
 // A tile of 16 × 16 pixels by a workgroup, one pixel by each thread: the primitives of the tile's bin are
 // looked at 256 at a time, one by each thread; those that touch the tile are painted one after the other, by
 // all. A pixel stays in a register from the first primitive to the last. Lines that end in "ink" are left out
-// of the shader for plain primitives.
+// of the shader for plain primitives, those that end in "layers" where there is none.
 
 @group(0) @binding(0) var<storage, read_write> frame: array<u32>;
 @group(0) @binding(1) var<storage, read> before: array<u32>;
 @group(0) @binding(2) var<storage, read> prims: array<vec4u>;
 @group(0) @binding(3) var<storage, read> bins: array<u32>;
-@group(0) @binding(4) var<storage, read> data: array<u32>;
+@group(0) @binding(4) var<storage, read> data: array<vec4u>;
 @group(0) @binding(5) var<storage, read> pictures: array<u32>;
 @group(0) @binding(6) var<storage, read> circle: array<vec2f>; // ink
-@group(0) @binding(7) var<storage, read_write> layers: array<u32>; // ink
+@group(0) @binding(7) var<storage, read_write> layers: array<u32>; // layers
 
 var<workgroup> hits: array<atomic<u32>, 8>;
 var<workgroup> numbers: array<u32, 256>;
@@ -24,39 +24,39 @@ fn meets(number: u32, tile: vec2u) -> bool {
     let shape = head.x & 255u;
     if (shape == LINE) { return line_meets(head.x, prims[number * 4u + 1u], tile); }
     if (shape == EDGES) { return edges_meet(head.x, prims[number * 4u + 1u], first); } // ink
+    if (shape == ELLIPSE) { return ellipse_meets(number * 4u, first); } // ink
+    if (shape == LOOP) { return loop_meets(number * 4u, first); } // ink
     return true;
 }
 
-@compute @workgroup_size(16, 16)
-fn main(
-    @builtin(workgroup_id) group: vec3u,
-    @builtin(local_invocation_id) local: vec3u,
-    @builtin(local_invocation_index) index: u32,
-) {
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) index: u32) {
     let tile = group.xy;
+    // threads that run together have 8 × 4 pixels: fewer borders pass through those than through 16 × 2
+    let local = vec2u((index & 7u) | ((index >> 2u) & 8u), ((index >> 3u) & 3u) | ((index >> 4u) & 12u));
     let size = vec2u(bins[HEAD_WIDTH], bins[HEAD_HEIGHT]);
-    let at = tile * TILE + local.xy;
+    let at = tile * TILE + local;
     let there = all(at < size);
     let place = at.y * size.x + at.x;
     let start = bins[HEAD_START];
     var pixel = bins[HEAD_COLOR];
     if (there && start == KEEP) { pixel = frame[place]; }
     if (there && start == COPY) { pixel = before[place]; }
-    var saved: array<u32, 33>; // ink
-    var masks: array<u32, 33>; // ink
-    var depth = 0u; // ink
+    var saved: array<u32, 33>; // layers
+    var masks: array<u32, 33>; // layers
+    var depth = 0u; // layers
     var turn = 0u; // ink
     for (var k = 0u; k < 3u; k++) { atomicStore(&cells[k * 256u + index], 0); } // ink
-    if (there) { // ink
-        for (var k = 0u; k < bins[HEAD_DEPTH]; k++) { // ink
-            let mask = layers[(2u * k + 1u) * size.x * size.y + place]; // ink
-            if ((mask & 256u) == 0u) { break; } // ink
-            saved[k] = pixel; // ink
-            masks[k] = mask & 255u; // ink
-            pixel = layers[2u * k * size.x * size.y + place]; // ink
-            depth = k + 1u; // ink
-        } // ink
-    } // ink
+    if (there) { // layers
+        for (var k = 0u; k < bins[HEAD_DEPTH]; k++) { // layers
+            let mask = layers[(2u * k + 1u) * size.x * size.y + place]; // layers
+            if ((mask & 256u) == 0u) { break; } // layers
+            saved[k] = pixel; // layers
+            masks[k] = mask & 255u; // layers
+            pixel = layers[2u * k * size.x * size.y + place]; // layers
+            depth = k + 1u; // layers
+        } // layers
+    } // layers
 
     let across = (size.x + BIN - 1u) / BIN;
     let down = (size.y + BIN - 1u) / BIN;
@@ -83,38 +83,42 @@ fn main(
                 let low = vec2u(head.y & 0xffffu, head.y >> 16u);
                 let to = vec2u(head.z & 0xffffu, head.z >> 16u);
                 let touched = all(at >= low) && all(at < to);
-                if (shape >= EDGES || (shape == PUSH && (head.x & MASKED) != 0u)) { // ink
-                    add_shape(head.x, at_prim, tile, index, turn * 256u); // ink
+                var cover = 255u; // ink
+                if (shape == EDGES || (head.x & (255u | MASKED)) == (PUSH | MASKED)) { // ink
+                    add_edges(head.x, at_prim, tile, index, turn * 256u); // ink
+                    workgroupBarrier(); // ink
+                    if (touched) { cover = cover_of(head.x, cell_area(turn * 256u, local)); } // ink
+                    atomicStore(&cells[((turn + 2u) % 3u) * 256u + index], 0); // ink
+                    turn = (turn + 1u) % 3u; // ink
+                } else if (shape > EDGES && touched) { // ink
+                    cover = cover_of(head.x, shape_area(head.x, at_prim, at)); // ink
                 } // ink
-                workgroupBarrier(); // ink
                 if (touched) {
                     if (shape < PUSH) { // ink
                     pixel = paint_plain(head, at_prim, at, pixel);
-                    } else if (shape == PUSH) { // ink
-                        saved[depth] = pixel; // ink
-                        masks[depth] = select(255u, cover_of(head.x, turn * 256u, local.xy), (head.x & MASKED) != 0u); // ink
-                        pixel = 0u; // ink
-                        depth++; // ink
-                    } else if (shape == POP) { // ink
-                        depth--; // ink
-                        pixel = put_layer(head, pixel, saved[depth], masks[depth]); // ink
+                    } else if (shape == PUSH) { // layers
+                        saved[depth] = pixel; // layers
+                        masks[depth] = cover; // layers
+                        pixel = 0u; // layers
+                        depth++; // layers
+                    } else if (shape == POP) { // layers
+                        depth--; // layers
+                        pixel = put_layer(head, pixel, saved[depth], masks[depth]); // layers
                     } else { // ink
-                        pixel = paint_ink(head, at_prim, at, cover_of(head.x, turn * 256u, local.xy), pixel); // ink
+                        pixel = paint_ink(head, at_prim, at, cover, pixel); // ink
                     } // ink
                 }
-                atomicStore(&cells[((turn + 2u) % 3u) * 256u + index], 0); // ink
-                turn = (turn + 1u) % 3u; // ink
             }
         }
     }
     if (there) {
-        saved[depth] = pixel; // ink
-        for (var k = 0u; k < bins[HEAD_DEPTH_AFTER]; k++) { // ink
-            let area = size.x * size.y; // ink
-            if (k < depth) { layers[2u * k * area + place] = saved[k + 1u]; } // ink
-            layers[(2u * k + 1u) * area + place] = select(0u, masks[k] | 256u, k < depth); // ink
-        } // ink
-        pixel = saved[0]; // ink
+        saved[depth] = pixel; // layers
+        for (var k = 0u; k < bins[HEAD_DEPTH_AFTER]; k++) { // layers
+            let area = size.x * size.y; // layers
+            if (k < depth) { layers[2u * k * area + place] = saved[k + 1u]; } // layers
+            layers[(2u * k + 1u) * area + place] = select(0u, masks[k] | 256u, k < depth); // layers
+        } // layers
+        pixel = saved[0]; // layers
         frame[place] = pixel;
     }
 }

@@ -42,6 +42,7 @@ SPAN_KIND, SPAN_PAINT, SPAN_PIXEL = 56, 64, 72
 SPAN_BYTES = 128  # they lie before the cells
 AREA_BEFORE = 384  # and so does the rectangle of a shape's own edges
 COLOR = 0  # the kind of a paint that is one
+HALF = 0.5 + 2**-26
 
 
 def fill_edges(
@@ -137,7 +138,9 @@ def add_edge(
 
 
 def nearest(v: float) -> int:
-    return int(floor(v + 0.5))
+    """A quotient of whole numbers up to 2²⁴, rounded, and a half always upwards: it is nearer than 2⁻²⁵ to
+    one only if it is one, and was computed to 2⁻²⁷. So those who divide whole numbers get the same."""
+    return int(floor(v + HALF))
 
 
 def add_piece(at: int, x0: int, x1: int, high: int, way: int) -> None:

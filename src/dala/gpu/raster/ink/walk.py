@@ -78,6 +78,7 @@ from dala.gpu.raster.layout import (
     SEEN_TRANSFORMS,
     STALE,
     TRANSFORMS,
+    UNCOUNTED,
 )
 from dala.gpu.raster.pictures import find_picture
 from dala.gpu.raster.words import (
@@ -115,7 +116,8 @@ def foresee_command(s: int, op: int, p: int) -> int:
     if load64(s + PAINT_INK) == 0 and needs_paints(s, op, p):
         return ask(s, NEED_PAINTS)
     if op == Op.FILL_ELLIPSE or op == Op.STROKE_LINE or op == Op.STROKE_CIRCLE:
-        count_simple(s, op, p)
+        if load64(s + UNCOUNTED) == 0:
+            count_simple(s, op, p)
     elif op == Op.FILL_POLYGON:
         return place_polygon(s, p + 4, load_u32(p))
     elif op == Op.FILL_PATH:
@@ -234,7 +236,7 @@ def foresee_picture(s: int, op: int, p: int) -> int:
     if picture == 0:
         return ask(s, NEED_PICTURE)
     w, h = crop_width(picture, p), crop_height(picture, p)
-    if w <= 0 or h <= 0:
+    if w <= 0 or h <= 0 or load64(s + UNCOUNTED):
         return 1
     w, h = int(w * per_pixel(p, w) + 0.5), int(h * per_pixel(p, h) + 0.5)
     wide = (magnitude(load_f32(p + 8)) + magnitude(load_f32(p + 12))) * w

@@ -1,0 +1,127 @@
+"""Shapes of few edges: four corners at most, which fit into the primitive itself.
+
+Functions of the rasteriser's language (raster/language.py). Lines, triangles and turned pictures are such.
+Edges without height were left out when they were made, as they have no area: so an edge may begin beside
+where the one before ended, and both are corners. Of four corners on the surface no edges are made at all.
+"""
+
+from __future__ import annotations
+
+from dala.gpu.raster.ink.edges import EDGE_BYTES, to_unit, to_x, to_y
+from dala.gpu.raster.ink.pictures import (
+    ANCHOR_X,
+    ANCHOR_Y,
+    crop_height,
+    crop_width,
+    per_pixel,
+    user_x,
+    user_y,
+)
+from dala.gpu.raster.ink.strokes import ROUND, SQUARE
+from dala.gpu.raster.layout import HEIGHT, WIDTH
+from dala.gpu.raster.words import (
+    load8,
+    load64,
+    load_f32,
+    load_s32,
+    load_u32,
+    square_root,
+    store32,
+)
+
+CORNERS = 4
+LOOP_BYTES = CORNERS * 8
+
+
+def put_loop(own: int, edges: int, count: int) -> int:
+    """The corners as a primitive's first words; 0 if they are too many, or do not close."""
+    corners, at, end = 0, edges, edges + count * EDGE_BYTES
+    while at < end:
+        if corners > 0 and load_u32(own + corners * 8 - 4) != load_u32(at + 4):
+            return 0
+        corners = put_corner(own, put_corner(own, corners, at), at + 8)
+        if corners > CORNERS + 1:
+            return 0
+        at += EDGE_BYTES
+    last = own + corners * 8 - 8
+    if load_u32(last + 4) != load_u32(own + 4):
+        return 0
+    if load_u32(last) == load_u32(own):
+        corners -= 1
+    if corners > CORNERS:
+        return 0
+    while corners < CORNERS:  # no edge: it ends where it begins
+        copy_corner(own + corners * 8, own)
+        corners += 1
+    return 1
+
+
+def put_corner(own: int, corners: int, at: int) -> int:
+    """Another one, unless it is the last once more; how many there are."""
+    to = own + corners * 8
+    if corners > 0 and load_u32(to - 8) == load_u32(at) and load_u32(to - 4) == load_u32(at + 4):
+        return corners
+    copy_corner(to, at)
+    return corners + 1
+
+
+def copy_corner(to: int, at: int) -> None:
+    store32(to, load_u32(at))
+    store32(to + 4, load_u32(at + 4))
+
+
+# -- four corners on the surface: no edges are made ----------------------------------------------------
+
+
+def place_line(s: int, p: int, to: int) -> int:
+    """A line's corners (raster/ink/strokes.py, cap_line); 0 if it has others, or has to be clipped."""
+    x0, y0, x1, y1 = load_f32(p), load_f32(p + 4), load_f32(p + 8), load_f32(p + 12)
+    half, cap = load_f32(p + 16) * 0.5, load8(p + 20)
+    dx, dy = x1 - x0, y1 - y0
+    long = square_root(dx * dx + dy * dy)
+    if cap == ROUND or long <= 0.0:
+        return 0
+    ex, ey = dx * (half / long), dy * (half / long)
+    if cap == SQUARE:
+        x0, y0, x1, y1 = x0 - ex, y0 - ey, x1 + ex, y1 + ey
+    if not place_corner(s, to, x0 - ey, y0 + ex) or not place_corner(s, to + 8, x1 - ey, y1 + ex):
+        return 0
+    return place_corner(s, to + 16, x1 + ey, y1 - ex) and place_corner(s, to + 24, x0 + ey, y0 - ex)
+
+
+def place_picture_corners(s: int, picture: int, p: int, to: int) -> int:
+    """The same for a sprite or an image (raster/ink/pictures.py, picture_edges)."""
+    w, h = crop_width(picture, p), crop_height(picture, p)
+    if w <= 0 or h <= 0:
+        return 0
+    wide, high = w * per_pixel(p, w), h * per_pixel(p, h)
+    left, top = -load_f32(p + ANCHOR_X) * wide, -load_f32(p + ANCHOR_Y) * high
+    right, bottom = left + wide, top + high
+    first = place_corner(s, to, user_x(p, left, top), user_y(p, left, top))
+    second = place_corner(s, to + 8, user_x(p, right, top), user_y(p, right, top))
+    third = place_corner(s, to + 16, user_x(p, right, bottom), user_y(p, right, bottom))
+    last = place_corner(s, to + 24, user_x(p, left, bottom), user_y(p, left, bottom))
+    return first and second and third and last
+
+
+def place_corner(s: int, to: int, x: float, y: float) -> int:
+    """One corner from the user's coordinates, as edges have it; 0 if it is not on the surface."""
+    across, down = to_x(s, x, y), to_y(s, x, y)
+    if across < 0.0 or down < 0.0:
+        return 0
+    if across > load64(s + WIDTH) * 1.0 or down > load64(s + HEIGHT) * 1.0:
+        return 0
+    store32(to, to_unit(across))
+    store32(to + 4, to_unit(down))
+    return 1
+
+
+def least(loop: int) -> int:
+    """Of one coordinate of all corners; ``loop`` is where the first one has it."""
+    first = min(load_s32(loop), load_s32(loop + 8))
+    return min(first, min(load_s32(loop + 16), load_s32(loop + 24)))
+
+
+def most(loop: int) -> int:
+    first = max(load_s32(loop), load_s32(loop + 8))
+    return max(first, max(load_s32(loop + 16), load_s32(loop + 24)))
