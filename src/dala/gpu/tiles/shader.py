@@ -6,15 +6,12 @@ when it is first needed, on a surface's render thread, and once for all surfaces
 
 from __future__ import annotations
 
-import weakref
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dala import forking
-from dala.backends.webgpu.faults import mapped
+from dala.backends.webgpu.by_hand import HandShader, hand_shader
 from dala.gpu.raster.ink import modes, shades
 from dala.gpu.tiles import layout
-from dala.once import OnceByKey
 
 if TYPE_CHECKING:
     from dala.backends.webgpu.device import WebGpuDevice
@@ -51,34 +48,8 @@ def _file(name: str) -> str:
     return (resources.files("dala.gpu.tiles") / name).read_text(encoding="utf-8")
 
 
-_by_device: weakref.WeakKeyDictionary[Any, OnceByKey[bool, tuple[Any, Any]]] = (
-    weakref.WeakKeyDictionary()
-)
-_lock = forking.lock()
-
-
-def pipeline(device: WebGpuDevice, *, ink: bool) -> tuple[Any, Any]:
-    """A form's pipeline on a GPU, and the layout of what is bound to it."""
-    with _lock:
-        forms = _by_device.setdefault(device, OnceByKey(2))
-    return forms.get(ink, lambda: _create(device, ink))
-
-
-def _create(device: WebGpuDevice, ink: bool) -> tuple[Any, Any]:
-    gpu, text = device.gpu, shader_text(ink=ink)
-    entries = [
-        {
-            "binding": number,
-            "visibility": "COMPUTE",
-            "buffer": {"type": "storage" if number in WRITTEN else "read-only-storage"},
-        }
-        for number in range(BINDINGS if ink else BINDINGS - 2)
-    ]
-    with mapped("drawing", text, device):
-        bound = gpu.create_bind_group_layout(entries=entries)
-        module = gpu.create_shader_module(code=text)
-        made = gpu.create_compute_pipeline(
-            layout=gpu.create_pipeline_layout(bind_group_layouts=[bound]),
-            compute={"module": module, "entry_point": "main"},
-        )
-    return made, bound
+def pipeline(device: WebGpuDevice, *, ink: bool) -> HandShader:
+    """A form on a GPU."""
+    count = BINDINGS if ink else BINDINGS - 2
+    make = lambda: (shader_text(ink=ink), count)  # noqa: E731
+    return hand_shader(device, ("tiles", ink), "drawing", make, WRITTEN)
