@@ -1,8 +1,8 @@
 """Shaders that are files of WGSL: compiled once for each GPU, bound to arrays in their order, given words.
 
-    HandShader   the pipeline, and the layout of what is bound to it
-    BindGroups   groups of memories that were bound lately
-    send_words   numbers for a shader, in memory of the pool
+HandShader   the pipeline, and the layout of what is bound to it
+BindGroups   groups of memories that were bound lately
+send_words   numbers for a shader, in memory of the pool
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ _lock = forking.lock()
 
 
 def hand_shader(
-    device: WebGpuDevice, key: Hashable, what: str, make: Callable[[], tuple[str, int]],
+    device: WebGpuDevice,
+    key: Hashable,
+    what: str,
+    make: Callable[[], tuple[str, int]],
     written: Collection[int],
 ) -> HandShader:
     """The shader of that key, compiled when it is first asked for; ``make`` gives its text and how many
@@ -111,4 +114,3 @@ def send_words(device: WebGpuDevice, words: npt.NDArray[Any]) -> GpuArray:
     array = device.allocate(ArrayType((room,), U32))
     device.staging.upload(array.memory, words)
     return array
-

@@ -111,7 +111,10 @@ class TilePainter:
         target = back.gpu() if start == layout.KEEP else back.gpu_to_write()
         assert isinstance(target, GpuArray)
         with mapped("drawing", device=self.device), self.device.queue.lock:
-            sent = [send_words(self.device, a) for a in (self._own(), self._bins(size, depth), self._words())]
+            sent = [
+                send_words(self.device, a)
+                for a in (self._own(), self._bins(size, depth), self._words())
+            ]
             assert source is None or isinstance(source, GpuArray)
             memories = [target.memory, (source or sent[2]).memory, *[a.memory for a in sent]]
             memories.append(self.pictures.memory)

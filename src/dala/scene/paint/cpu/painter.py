@@ -6,8 +6,8 @@ import numpy as np
 
 from dala.scene.effects import filtered
 from dala.scene.layers import Adjustment, Bytes, Composition, Layer, Solid
+from dala.scene.paint.changes import changed_boxes
 from dala.scene.paint.content import resolve
-from dala.scene.paint.cpu.changes import changed_boxes
 from dala.scene.paint.cpu.layout import PAD
 from dala.scene.paint.cpu.records import Record, make_record
 from dala.scene.paint.cpu.running import Background, Box, Out, convert, paint_box, paint_planes
