@@ -383,7 +383,7 @@ def test_nothing_grows() -> None:
         stage.remove_node(node)
     assert stage.nodes() == []
     assert stage._streams.resources._drawn.bytes <= 128 << 20
-    assert len(stage._frames._arrays) <= stage._frames.KEPT
+    assert len(stage._painter._frames._arrays) <= stage._painter._frames.KEPT
 
 
 def test_now_is_what_was_rendered_or_what_the_clock_says() -> None:

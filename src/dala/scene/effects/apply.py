@@ -21,8 +21,8 @@ def filtered(
     upcoming: Upcoming | None = None,
     device: str | None = None,
 ) -> Image:
-    """The picture through the filters, of the same size; what is upcoming is compiled beside it. One that is
-    on a device is filtered there, and stays there; the others by the default device."""
+    """The picture through the filters, of the same size; what is upcoming is compiled beside it. One on a
+    device is filtered there, and stays there; the others by the default device."""
     height, width = pixels.shape[:2]
     chains = chains_of(effects)
     for chain in chains:

@@ -5,7 +5,9 @@
     content.py     contents that are pictures after all: groups, transitions, effects
     reference.py   what painting means, in NumPy; sampled.py what a layer shows, meeting.py how it blends
     planar.py      pixels as planes of YUV, for encoders
+    changes.py     what of a canvas has to be painted again
     cpu/           the same bytes from compiled code, in bands on the thread pool
+    webgpu/        the same within a level from compute shaders, on a GPU
 
 design/scenes.md states every rule. All of it is whole-number arithmetic (f32 where it divides), so that
 compiled code gives the same bytes.
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dala.backends.auto import is_spec
 from dala.errors import ArgumentError, DeviceError, ShapeError
 from dala.once import once
 from dala.scene.layers import Bytes, Composition, Planes
@@ -51,6 +54,12 @@ def paint(
             raise ArgumentError("paint: previous is what the output holds; give that as out, too")
         if size != shape:
             raise ShapeError(f"paint: expected a previous composition of {shape}, got {size}")
+    if device is not None and is_gpu(device):
+        from dala.scene.paint.webgpu import (
+            reading,
+        )  # a GPU's machinery is loaded when it is asked for
+
+        return reading.paint_into(reading.shared_painter(device), composition, out, previous)
     if device != "reference":
         return _painter().paint(composition, out, previous)
     pixels = paint_reference(composition)
@@ -91,6 +100,11 @@ def paint_planes(
         planes = planes_of_reference(black, pixels, matrix, full_range)
         for to, plane in zip(made, planes, strict=True):
             to[:] = plane
+    elif device is not None and is_gpu(device):
+        from dala.scene.paint.webgpu import reading
+
+        painter = reading.shared_painter(device)
+        reading.planes_into(painter, black, made, matrix, full_range)
     elif all(plane.strides[1] == 1 for plane in made) and made[1].strides == made[2].strides:
         _painter().paint_planes(black, made, matrix, full_range)
     else:
@@ -109,10 +123,16 @@ def _empty_planes(width: int, height: int) -> tuple[Bytes, Bytes, Bytes]:
 
 def check_device(device: str | None, who: str) -> None:
     """Refuse a device that paints no scenes."""
-    if device not in (None, "auto", "cpu", "reference"):
+    if device not in (None, "auto", "cpu", "reference") and not is_gpu(device):
         raise DeviceError(
-            f"{who}: scenes are painted by the device 'cpu' or 'reference', got {device!r}; leave it out"
+            f"{who}: scenes are painted by the device 'cpu', 'reference' or 'webgpu', got {device!r}; "
+            "leave it out"
         )
+
+
+def is_gpu(device: object) -> bool:
+    """Whether that is the name of a GPU."""
+    return isinstance(device, str) and device.startswith("webgpu") and is_spec(device)
 
 
 @once

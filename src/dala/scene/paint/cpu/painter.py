@@ -6,11 +6,11 @@ import numpy as np
 
 from dala.scene.effects import filtered
 from dala.scene.layers import Adjustment, Bytes, Composition, Layer, Solid
-from dala.scene.paint.changes import changed_boxes
+from dala.scene.paint.changes import Box, changed_boxes
 from dala.scene.paint.content import resolve
 from dala.scene.paint.cpu.layout import PAD
 from dala.scene.paint.cpu.records import Record, make_record
-from dala.scene.paint.cpu.running import Background, Box, Out, convert, paint_box, paint_planes
+from dala.scene.paint.cpu.running import Background, Out, convert, paint_box, paint_planes
 from dala.scene.paint.cpu.textures import Textures
 from dala.scene.paint.meeting import mix
 from dala.scene.paint.placing import place

@@ -65,17 +65,19 @@ class GpuPainter:
         previous: Composition | None = None,
         before: GpuArray | None = None,
     ) -> GpuArray:
-        """The composition's pixels, (H, W, 4) u8, on the GPU. Where ``before`` holds those of a ``previous``
+        """The composition's pixels, (H, W, 4) u8, on the GPU. If ``before`` holds those of a ``previous``
         one, only what has changed is painted, on a copy of it."""
-        boxes = [(0, 0, composition.width, composition.height)]
+        boxes = [_whole(composition)]
         with self._lock:
             self.device.check_process()
             if previous is not None and before is not None:
-                boxes = changed_boxes(previous, composition)
-                if not boxes:
+                changed = changed_boxes(previous, composition)
+                if not changed:
                     return before
+                if sum(map(_area, changed)) <= _area(boxes[0]) // 2:  # a copy costs something, too
+                    boxes = changed
             canvas = self._canvas(composition)
-            if before is not None and previous is not None and boxes != [_whole(composition)]:
+            if before is not None and boxes != [_whole(composition)]:
                 self._copy(before, canvas)
             self._paint(composition, canvas, boxes)
             return canvas
@@ -241,6 +243,10 @@ def _seen(composition: Composition, boxes: list[Box]) -> list[tuple[Entry, Place
             found.clear()
         found.append((entry, placed, inner))
     return found
+
+
+def _area(box: Box) -> int:
+    return (box[2] - box[0]) * (box[3] - box[1])
 
 
 def _reaches(placed: Placed, boxes: list[Box]) -> bool:

@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from dala.backends.webgpu.device import WebGpuDevice
 
 BUDGET = 1 << 30  # bytes
-LARGE_BLOCK = 12  # of 2^12 pixels and more: sums of those are few, and long work for a thread of a GPU
+LARGE_BLOCK = (
+    12  # of 2^12 pixels and more: sums of those are few, and long work for a thread of a GPU
+)
 
 
 class Picture(NamedTuple):
-    """Pixels (H, W, 4) with straight alpha: in main memory, or made on the GPU when they are needed. Its key
-    stands for them; without one it is like no other, and not kept."""
+    """Pixels (H, W, 4) with straight alpha: in main memory, or made on the GPU when they are needed. Its
+    key stands for them; without one it is like no other, and not kept."""
 
     key: Hashable | None
     width: int
