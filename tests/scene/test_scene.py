@@ -399,4 +399,4 @@ def test_now_is_what_was_rendered_or_what_the_clock_says() -> None:
 
 def test_a_device_that_paints_no_scenes_is_refused_where_it_is_named() -> None:
     with pytest.raises(DeviceError, match="Scene: scenes are painted by the device 'cpu'"):
-        Scene(64, 48, device="webgpu")
+        Scene(64, 48, device="tpu")

@@ -42,8 +42,8 @@ class Frame:
         return shown
 
     def to_buffer(self) -> Buffer:
-        """Its pixels where kernels can work on them: those of a scene that a GPU paints have never left it. Not
-        to be written to.
+        """Its pixels where kernels can work on them, not to be written to. What a GPU has painted has not
+        left it.
 
         >>> from dala import scene
         >>> scene.Scene(4, 2, background="navy").render(0).to_buffer().shape

@@ -19,6 +19,7 @@ from dala.backends.webgpu.by_hand import BindGroups, send_words
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.backends.webgpu.record import BoundDispatch
+from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.scene.layers import Adjustment, Composition, Entry, Layer
@@ -103,8 +104,7 @@ class GpuPainter:
     def close(self) -> None:
         """Give the textures back."""
         with self._lock:
-            self.textures.forget()
-            self.textures = Textures(self.device)
+            self.textures.close()
             self._groups.clear()
 
     # -- runs ------------------------------------------------------------------------------------------
@@ -127,11 +127,21 @@ class GpuPainter:
                     self._dispatch(composition, canvas, records, boxes, start)
                     start, above = layout.KEEP, self._contents.adjusted(canvas, layer)
                     records = [make_adjustment(placed, above, inner, self.textures)]
-                else:
-                    content = self._contents.resolve(layer)
-                    records.append(make_record(layer, content, placed, inner, self.textures))
+                    continue
+                try:
+                    records.append(self._record(layer, placed, inner))
+                except OutOfMemoryError:
+                    if not records:
+                        raise
+                    self._dispatch(composition, canvas, records, boxes, start)
+                    self.textures.let_go()  # so there is room for what does not fit beside the others
+                    start, records = layout.KEEP, [self._record(layer, placed, inner)]
             self._dispatch(composition, canvas, records, boxes, start)
         return records
+
+    def _record(self, layer: Layer, placed: Placed, inner: Box) -> Record:
+        content = self._contents.resolve(layer)
+        return make_record(layer, content, placed, inner, self.textures)
 
     def _dispatch(
         self, composition: Composition, canvas: GpuArray, records: list[Record], boxes: list[Box],

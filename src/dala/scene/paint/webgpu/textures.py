@@ -84,11 +84,14 @@ class Textures:
     @contextmanager
     def run(self) -> Iterator[None]:
         """A run, which may have others within: what it reads stays as it is until it is handed over."""
-        self._held.append([])
+        held: list[Range] = []
+        self._held.append(held)
+        jobs, before = self.jobs, len(self.jobs)
         try:
             yield
-        except BaseException:
-            self.forget()  # some may be there by name only
+        except BaseException:  # what it has begun may be there by name only
+            del self.jobs[before if self.jobs is jobs else 0 :]
+            self._forget(held)
             raise
         finally:
             self._held.pop()
@@ -97,12 +100,21 @@ class Textures:
     def _settle(self) -> None:
         self._buffer.settle()
 
-    def forget(self) -> None:
-        """Keep none."""
+    def let_go(self) -> None:
+        """The run so far was handed over, though it goes on."""
+        self._held[-1].clear()
+        self._settle()
+
+    def _forget(self, some: Sequence[Range]) -> None:
+        gone = {id(taken) for taken in some}
+        for key in [key for key, kept in self._kept.items() if id(kept) in gone]:
+            self._used -= self._kept.pop(key).size
+
+    def close(self) -> None:
+        """Give back the memory of all."""
         self._kept.clear()
         self._used = 0
-        self.jobs.clear()
-        self._settle()
+        self._buffer = PictureMemory(self._device, self._settle)
 
     # -- pictures ----------------------------------------------------------------------------------------
 
@@ -233,21 +245,32 @@ class Textures:
     def _keep(self, key: Hashable | None, words: int) -> Range:
         """A new range; the oldest ones go as far as it needs room."""
         words = max(words, 1)
-        if words * 4 > self._budget:
-            raise OutOfMemoryError(
-                f"painting a scene: a picture of {words * 4 / 2**20:,.0f} MiB; {self._device.name} "
-                f"keeps {self._budget / 2**20:,.0f} MiB of them: paint on the CPU, or reduce it before"
-            )
         while self._kept and (self._used + words) * 4 > self._budget:
-            _, oldest = self._kept.popitem(last=False)
-            self._used -= oldest.size
-            del oldest
-        taken = self._buffer.reserve(words)
+            self._forget_oldest()
+        while True:
+            try:
+                taken = self._buffer.reserve(words)
+                break
+            except OutOfMemoryError:
+                if not self._kept:
+                    raise self._too_large(words) from None
+                self._forget_oldest()
         if key is not None:
             self._kept[key] = taken
             self._used += words
         self._held[-1].append(taken)
         return taken
+
+    def _forget_oldest(self) -> None:
+        _, oldest = self._kept.popitem(last=False)
+        self._used -= oldest.size
+
+    def _too_large(self, words: int) -> OutOfMemoryError:
+        return OutOfMemoryError(
+            f"painting a scene: there is no room for a picture of {words * 4 / 2**20:,.0f} MiB; "
+            f"{self._device.name} binds {self._device.pool.most_bytes / 2**20:,.0f} MiB for all that a "
+            "layer reads: make it smaller, or paint on the CPU"
+        )
 
     def _write(self, to: Range, pixels: Bytes) -> None:
         type_ = ArrayType((pixels.nbytes,), U8)
