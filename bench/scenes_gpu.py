@@ -4,10 +4,10 @@
 
 First every job is painted by the CPU and by the GPU, and compared (the exit code is 1 if anything is more
 than a level apart). Then, medians of the rounds in milliseconds: the GPU's own timestamps, the host's part
-of a frame, a frame in a pipeline (results stay on the GPU; wall time over many frames, the last of them waited
-for), one that is waited for, and one that is read back. Videos are decoded before: three frames of each go
-round, so that after a moment all of them are on the GPU; "sent" is with a new version of every video for
-every frame. ``--check`` compares only.
+of a frame, a frame in a pipeline (results stay on the GPU; wall time over many frames, the last of them
+waited for), one that is waited for, and one that is read back. Videos are decoded before: three frames of
+each go round, so that after a moment all of them are on the GPU; "sent" is with a new version of every
+video for every frame. ``--check`` compares only.
 
     show     a video over everything, nine smaller ones with round corners, three panels, three texts
     full     sixteen layers over everything, half of them translucent pictures, none of them hidden
