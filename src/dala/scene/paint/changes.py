@@ -27,6 +27,8 @@ def changed_boxes(before: Composition, now: Composition) -> list[Box]:
         placed = place(layer, now.width, now.height)
         if placed is not None:
             boxes.append((placed.left, placed.top, placed.right, placed.bottom))
+            if boxes[-1] == whole[0]:
+                return whole
     return _apart(boxes)
 
 

@@ -18,6 +18,7 @@ from dala.scene.layers import Layer, Matrix
 Affine: TypeAlias = tuple[int, int, int]
 ONE = 1 << 32
 FULL = 256  # coverage and opacity of a pixel that is all there
+_MOST = 1 << 63  # of a number of 64 bits
 _LEAST = 1 / 512  # pixels: what is narrower is not seen
 _NEAREST = 2.0**-9  # positions and distances are rounded to 1/256
 _SHARPEST = math.sqrt(
@@ -85,7 +86,15 @@ class Taps:
 
 
 def place(layer: Layer, width: int, height: int) -> Placed | None:
-    """The layer on a canvas of that size, or nothing where it is not seen."""
+    """The layer on a canvas of that size, or nothing where it is not seen. The layer keeps it: who compares
+    two compositions asks, and then who paints them."""
+    kept: tuple[int, int, Placed | None] | None = layer.__dict__.get("_placed")
+    if kept is None or kept[:2] != (width, height):
+        kept = layer.__dict__["_placed"] = width, height, _place(layer, width, height)
+    return kept[2]
+
+
+def _place(layer: Layer, width: int, height: int) -> Placed | None:
     opacity = round(min(max(layer.opacity, 0.0), 1.0) * FULL)
     crop = _crop(layer)
     inverse = _invert(layer.matrix)
@@ -181,7 +190,8 @@ def _affine(x: float, y: float, at: float) -> Affine:
 
 def _fixed(value: float) -> int:
     """In units of 2⁻³², as 64 bits hold it: only positions within a layer's box are used, and they fit."""
-    return (round(value * ONE) + (1 << 63)) % (1 << 64) - (1 << 63)
+    number = round(value * ONE)
+    return number if -_MOST <= number < _MOST else (number + _MOST) % (2 * _MOST) - _MOST
 
 
 def _in_256ths(clip: tuple[float, float, float, float]) -> tuple[int, int, int, int]:
