@@ -7,6 +7,15 @@ struct Affine {  // numbers of 64 bits: a step along x, one along y, the value a
     at: vec2u,
 }
 
+struct Yuv {  // black, and factors in units of 2^-13
+    black: i32,
+    luma: i32,
+    red_v: i32,
+    green_u: i32,
+    green_v: i32,
+    blue_u: i32,
+}
+
 struct Plane {
     first: u32,
     stride: u32,
@@ -32,14 +41,9 @@ struct Layer {
     from_right: Affine,
     from_top: Affine,
     from_bottom: Affine,
-    black: i32,
-    luma: i32,
-    red_v: i32,
-    green_u: i32,
-    green_v: i32,
-    blue_u: i32,
-    unused_u: i32,
-    unused_v: i32,
+    to_rgb: Yuv,
+    unused_a: i32,
+    unused_b: i32,
     planes: array<Plane, 3>,
 }
 

@@ -64,14 +64,12 @@ fn sample_bytes(first: u32, stride: u32, taps: Taps) -> i32 {
 
 // -- YUV --------------------------------------------------------------------------------------------
 
-fn convert(n: u32, yuv: vec3i) -> vec3i {
-    let luma = multiply(yuv.x - run.layers[n].black, run.layers[n].luma);
-    let u = yuv.y - 16384;
-    let v = yuv.z - 16384;
+fn convert(to_rgb: Yuv, y: i32, u: i32, v: i32) -> vec3i {
+    let luma = multiply(y - to_rgb.black, to_rgb.luma);
     let rgb = vec3i(
-        luma + multiply(v, run.layers[n].red_v),
-        luma + multiply(u, run.layers[n].green_u) + multiply(v, run.layers[n].green_v),
-        luma + multiply(u, run.layers[n].blue_u)
+        luma + multiply(v, to_rgb.red_v),
+        luma + multiply(u, to_rgb.green_u) + multiply(v, to_rgb.green_v),
+        luma + multiply(u, to_rgb.blue_u)
     );
     return clamp((rgb + 16) >> vec3u(5u), vec3i(0), vec3i(255));
 }

@@ -21,68 +21,78 @@ fn holds(box: vec4i, tile: vec4i) -> bool {
     return all(box.xy <= tile.xy) && all(box.zw >= tile.zw);
 }
 
-// Of the pixel in that row: nothing beyond the layer's box, all of its opacity where it covers everything.
-fn coverage_at(n: u32, at: vec2u, inside: bool) -> i32 {
-    if (inside) { return run.layers[n].opacity; }
-    let box = run.layers[n].box;
-    if (any(vec2i(at) < box.xy) || any(vec2i(at) >= box.zw)) { return 0; }
-    return cover(n, at);
+// What all pixels of a layer have in common, in registers.
+struct Brush {
+    number: u32,
+    mode: u32,
+    opacity: i32,
+    opaque: bool,
+    inside: bool,  // the layer covers all of the tile
+    box: vec4i,
 }
 
-fn put(n: u32, below: u32, f: Fragment, k: i32) -> u32 {
-    let mode = run.layers[n].mode;
-    if (mode == OVER && k == 256 && (run.layers[n].bits & OPAQUE) != 0u) {
+fn brush_of(n: u32, tile: vec4i) -> Brush {
+    return Brush(
+        n, run.layers[n].mode, run.layers[n].opacity, (run.layers[n].bits & OPAQUE) != 0u,
+        holds(run.layers[n].inner, tile), run.layers[n].box
+    );
+}
+
+// Nothing beyond the layer's box, all of its opacity where it covers everything.
+fn coverage_at(brush: Brush, at: vec2u) -> i32 {
+    if (brush.inside) { return brush.opacity; }
+    if (any(vec2i(at) < brush.box.xy) || any(vec2i(at) >= brush.box.zw)) { return 0; }
+    return cover(brush.number, at);
+}
+
+fn put(brush: Brush, below: u32, f: Fragment, k: i32) -> u32 {
+    if (brush.opaque && k == 256 && brush.mode == OVER) {
         return pack((f.color + 64) >> vec3u(7u), 255);
     }
-    return meet(below, f, k, mode);
+    return meet(below, f, k, brush.mode);
 }
 
-fn paint_solid(n: u32, at: vec2u, inside: bool, pixels: ptr<function, Pixels>) {
-    let f = straight_fragment(run.layers[n].color, false);
+fn paint_solid(brush: Brush, at: vec2u, pixels: ptr<function, Pixels>) {
+    let f = straight_fragment(run.layers[brush.number].color, false);
     for (var i = 0u; i < PIXELS; i++) {
-        let k = coverage_at(n, vec2u(at.x, at.y + i * ROWS), inside);
-        if (k > 0) { (*pixels)[i] = meet((*pixels)[i], f, k, run.layers[n].mode); }
+        let k = coverage_at(brush, vec2u(at.x, at.y + i * ROWS));
+        if (k > 0) { (*pixels)[i] = meet((*pixels)[i], f, k, brush.mode); }
     }
 }
 
 // A picture at a whole position: as it is.
-fn paint_straight(n: u32, at: vec2u, inside: bool, pixels: ptr<function, Pixels>) {
-    let first = run.layers[n].planes[0].first;
-    let stride = run.layers[n].planes[0].stride;
-    let moved = vec2i(
-        bitcast<i32>(run.layers[n].planes[0].columns.at.y), bitcast<i32>(run.layers[n].planes[0].rows.at.y)
-    );
-    let most = vec2i(run.layers[n].planes[0].width, run.layers[n].planes[0].height) - 1;
-    let opaque = (run.layers[n].bits & OPAQUE) != 0u;
+fn paint_straight(brush: Brush, at: vec2u, pixels: ptr<function, Pixels>) {
+    let plane = run.layers[brush.number].planes[0];
+    let moved = bitcast<vec2i>(vec2u(plane.columns.at.y, plane.rows.at.y));
+    let most = vec2i(plane.width, plane.height) - 1;
     for (var i = 0u; i < PIXELS; i++) {
         let here = vec2u(at.x, at.y + i * ROWS);
-        let k = coverage_at(n, here, inside);
+        let k = coverage_at(brush, here);
         if (k > 0) {
             let from_ = vec2u(clamp(vec2i(here) + moved, vec2i(0), most));
-            let pixel = textures[first + from_.y * stride + from_.x];
-            if (run.layers[n].mode == MIX) {
+            let pixel = textures[plane.first + from_.y * plane.stride + from_.x];
+            if (brush.mode == MIX) {
                 (*pixels)[i] = mix_in((*pixels)[i], pixel, k);
             } else {
-                (*pixels)[i] = put(n, (*pixels)[i], straight_fragment(pixel, opaque), k);
+                (*pixels)[i] = put(brush, (*pixels)[i], straight_fragment(pixel, brush.opaque), k);
             }
         }
     }
 }
 
-fn paint_sampled(n: u32, at: vec2u, inside: bool, pixels: ptr<function, Pixels>) {
-    let plane = run.layers[n].planes[0];
-    let opaque = (run.layers[n].bits & OPAQUE) != 0u;
+fn paint_sampled(brush: Brush, at: vec2u, pixels: ptr<function, Pixels>) {
+    let plane = run.layers[brush.number].planes[0];
     var column = value_at(plane.columns, at);
     var row = value_at(plane.rows, at);
     let column_step = times64(plane.columns.y, ROWS);
     let row_step = times64(plane.rows.y, ROWS);
     for (var i = 0u; i < PIXELS; i++) {
-        let k = coverage_at(n, vec2u(at.x, at.y + i * ROWS), inside);
+        let k = coverage_at(brush, vec2u(at.x, at.y + i * ROWS));
         if (k > 0) {
             let taps = taps_at(column, row, plane.width, plane.height);
             let color = sample_pixels(plane.first, plane.stride, taps);
-            let f = Fragment(color.xyz, select(color.w, ALL, opaque), UNKNOWN);
-            (*pixels)[i] = put(n, (*pixels)[i], f, k);
+            let f = Fragment(color.xyz, select(color.w, ALL, brush.opaque), UNKNOWN);
+            (*pixels)[i] = put(brush, (*pixels)[i], f, k);
         }
         column = add64(column, column_step);
         row = add64(row, row_step);
@@ -90,10 +100,11 @@ fn paint_sampled(n: u32, at: vec2u, inside: bool, pixels: ptr<function, Pixels>)
 }
 
 // A video's frame: Y, U and V each sampled for itself, then converted. U and V lie at the same places.
-fn paint_planar(n: u32, at: vec2u, inside: bool, pixels: ptr<function, Pixels>) {
-    let luma = run.layers[n].planes[0];
-    let blue = run.layers[n].planes[1];
-    let red = run.layers[n].planes[2].first;
+fn paint_planar(brush: Brush, at: vec2u, pixels: ptr<function, Pixels>) {
+    let luma = run.layers[brush.number].planes[0];
+    let blue = run.layers[brush.number].planes[1];
+    let red = run.layers[brush.number].planes[2].first;
+    let to_rgb = run.layers[brush.number].to_rgb;
     var column = value_at(luma.columns, at);
     var row = value_at(luma.rows, at);
     var half_column = value_at(blue.columns, at);
@@ -103,17 +114,15 @@ fn paint_planar(n: u32, at: vec2u, inside: bool, pixels: ptr<function, Pixels>) 
     let half_column_step = times64(blue.columns.y, ROWS);
     let half_row_step = times64(blue.rows.y, ROWS);
     for (var i = 0u; i < PIXELS; i++) {
-        let k = coverage_at(n, vec2u(at.x, at.y + i * ROWS), inside);
+        let k = coverage_at(brush, vec2u(at.x, at.y + i * ROWS));
         if (k > 0) {
-            let own = taps_at(column, row, luma.width, luma.height);
-            let shared_ = taps_at(half_column, half_row, blue.width, blue.height);
-            let yuv = vec3i(
-                sample_bytes(luma.first, luma.stride, own),
-                sample_bytes(blue.first, blue.stride, shared_),
-                sample_bytes(red, blue.stride, shared_)
-            );
-            let f = Fragment(convert(n, yuv) << vec3u(7u), ALL, UNKNOWN);
-            (*pixels)[i] = put(n, (*pixels)[i], f, k);
+            let taps = taps_at(column, row, luma.width, luma.height);
+            let y = sample_bytes(luma.first, luma.stride, taps);
+            let half_taps = taps_at(half_column, half_row, blue.width, blue.height);
+            let u = sample_bytes(blue.first, blue.stride, half_taps) - 16384;
+            let v = sample_bytes(red, blue.stride, half_taps) - 16384;
+            let f = Fragment(convert(to_rgb, y, u, v) << vec3u(7u), ALL, UNKNOWN);
+            (*pixels)[i] = put(brush, (*pixels)[i], f, k);
         }
         column = add64(column, column_step);
         row = add64(row, row_step);
@@ -123,12 +132,12 @@ fn paint_planar(n: u32, at: vec2u, inside: bool, pixels: ptr<function, Pixels>) 
 }
 
 fn paint_layer(n: u32, at: vec2u, tile: vec4i, pixels: ptr<function, Pixels>) {
-    let inside = holds(run.layers[n].inner, tile);
+    let brush = brush_of(n, tile);
     switch (run.layers[n].kind) {
-        case SOLID: { paint_solid(n, at, inside, pixels); }
-        case STRAIGHT: { paint_straight(n, at, inside, pixels); }
-        case SAMPLED: { paint_sampled(n, at, inside, pixels); }
-        default: { paint_planar(n, at, inside, pixels); }
+        case SOLID: { paint_solid(brush, at, pixels); }
+        case STRAIGHT: { paint_straight(brush, at, pixels); }
+        case SAMPLED: { paint_sampled(brush, at, pixels); }
+        default: { paint_planar(brush, at, pixels); }
     }
 }
 
