@@ -5,9 +5,11 @@ fn part(value: i32, k: i32) -> i32 {
     return multiply(value, k << 7u);
 }
 
-// A colour of 1/128 levels, without the alpha in it, as levels.
+// A colour of 1/128 levels, without the alpha in it, as levels: what f32 gives where it divides exactly, and
+// GPUs need not.
 fn divided(color: vec3i, alpha: i32) -> vec3i {
-    return vec3i(floor(vec3f(color * 255) / f32(max(alpha, 1)) + 0.5));
+    let by = max(alpha, 1);
+    return (color * 510 + by) / (2 * by);
 }
 
 fn screen(a: f32, b: f32) -> f32 { return a + b - a * b; }
