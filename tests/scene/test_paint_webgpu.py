@@ -14,6 +14,7 @@ from random_scenes import random_scene
 
 import dala
 from dala.errors import OutOfMemoryError, ShapeError
+from dala.media.frames import FramePipeline
 from dala.scene.layers import (
     BLENDS,
     Adjustment,
@@ -47,8 +48,8 @@ def apart(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def agree(composition: Composition) -> None:
-    """Effects and transitions are kernels, with tolerances and tests of their own: for the CPU's picture they
-    run on the GPU, too."""
+    """Effects and transitions are kernels, with tolerances and tests of their own: for the CPU's picture
+    they run on the GPU, too."""
     seen = paint(composition, device="webgpu")
     with dala.use("webgpu"):
         wanted = paint(composition)
@@ -306,3 +307,21 @@ def test_every_number_of_the_shaders_is_in_their_table() -> None:
     assert (layout.HEAD.size, layout.LAYER.size) == (208, 400)
     for number, name in enumerate(BLENDS):
         assert getattr(layout, name.upper()) == number
+
+
+def test_who_asks_for_the_cpu_has_effects_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[str] = []
+    process = FramePipeline.process
+
+    def noted(self: FramePipeline, image: object, filters: object) -> object:
+        used.append(self.engine.device.name)
+        return process(self, image, filters)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FramePipeline, "process", noted)
+    picture = Rgba(noise(1, 12, 16, 4))
+    mix = Mixed(picture, Solid((1, 2, 3, 255), 16, 12), "fade", 0.5)
+    layers = Layer(picture, effects=("invert",)), Layer(mix), Adjustment(("invert",))
+    with dala.use("webgpu"):
+        paint(Composition(20, 20, layers=layers), device="cpu")
+        paint_planes(Composition(20, 20, layers=layers), device="cpu")
+    assert used == ["cpu"] * 6

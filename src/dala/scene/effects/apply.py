@@ -35,7 +35,7 @@ def filtered(
         prepare(width, height, upcoming, device)
     for chain in chains:
         if has_model(chain):  # from frame to frame masks would be steadied: the order would be seen
-            pixels = apply_chain(pixels, chain, None, "rgba", None, who="effect")
+            pixels = apply_chain(pixels, chain, None, "rgba", device, who="effect")
         else:
             pixels = pipeline_for(width, height, device).process(pixels, chain)
     return pixels

@@ -19,7 +19,7 @@ import numpy as np
 
 from dala.backends.auto import is_spec
 from dala.errors import ArgumentError, DeviceError, ShapeError
-from dala.once import once
+from dala.once import OnceByKey
 from dala.scene.layers import Bytes, Composition, Planes
 from dala.scene.paint.cpu import CpuPainter
 from dala.scene.paint.planar import Matrix, on_black, planes_of_reference
@@ -61,7 +61,7 @@ def paint(
 
         return reading.paint_into(reading.shared_painter(device), composition, out, previous)
     if device != "reference":
-        return _painter().paint(composition, out, previous)
+        return _painter(device).paint(composition, out, previous)
     pixels = paint_reference(composition)
     if out is None:
         return pixels
@@ -106,10 +106,10 @@ def paint_planes(
         painter = reading.shared_painter(device)
         reading.planes_into(painter, black, made, matrix, full_range)
     elif all(plane.strides[1] == 1 for plane in made) and made[1].strides == made[2].strides:
-        _painter().paint_planes(black, made, matrix, full_range)
+        _painter(device).paint_planes(black, made, matrix, full_range)
     else:
         apart = _empty_planes(width, height)
-        _painter().paint_planes(black, apart, matrix, full_range)
+        _painter(device).paint_planes(black, apart, matrix, full_range)
         for to, plane in zip(made, apart, strict=True):
             to[:] = plane
     return Planes(*made, matrix, full_range)
@@ -135,6 +135,10 @@ def is_gpu(device: object) -> bool:
     return isinstance(device, str) and device.startswith("webgpu") and is_spec(device)
 
 
-@once
-def _painter() -> CpuPainter:
-    return CpuPainter()
+_painters: OnceByKey[str | None, CpuPainter] = OnceByKey(2)
+
+
+def _painter(device: str | None) -> CpuPainter:
+    """Who asks for the CPU has effects there, too, whatever the process's default device is."""
+    effects_on = "cpu" if device == "cpu" else None
+    return _painters.get(effects_on, lambda: CpuPainter(effects_on))
