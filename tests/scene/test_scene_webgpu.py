@@ -21,6 +21,7 @@ from dala import media, scene
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.errors import DeviceError, DeviceLostError
 from dala.scene import Scene
+from dala.scene.paint.cpu import CpuPainter
 from dala.scene.painting import GpuPainting
 
 pytestmark = pytest.mark.webgpu
@@ -118,15 +119,20 @@ def test_a_lost_gpu_is_told_and_the_next_frame_opens_it_again(
             before.to_array()
 
 
-def test_an_export_paints_there(tmp_path: Path) -> None:
+def test_an_export_paints_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     film = write_counted(tmp_path / "film.mkv", frames=10, sound=False)
     shown = []
     for device in ("webgpu", None):
-        with Scene(32, 16) as stage:
+        with Scene(32, 16, device=device) as stage:
             stage.add_video(str(film), size=(32, 16))
             stage.add_shape(size=(5, 5), position=(2.5, 2), fill="gold", opacity=0.5)
             out = tmp_path / f"{device}.mkv"
-            scene.export(stage, out, fps=25, video=LOSSLESS, device=device)
+            with monkeypatch.context() as watched:
+                if device:  # nothing is painted by the CPU
+                    watched.setattr(CpuPainter, "paint_planes", lambda *_: pytest.fail("the CPU"))
+                scene.export(stage, out, fps=25, video=LOSSLESS)
+            tall = scene.Canvas(stage, 16, 32)
+            assert tall.device == device and tall.render(0.1).to_array().shape == (32, 16, 4)
             shown.append(levels(out))
     assert len(shown[0]) == len(shown[1]) == 10
     assert all(abs(a - b) <= 1 for a, b in zip(*shown, strict=True))

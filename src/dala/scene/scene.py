@@ -79,6 +79,7 @@ class Scene(Adding, Animating, Closing):
         for name, value in (("width", width), ("height", height)):
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
                 raise ParameterError(f"Scene: {name} is 1 to {LARGEST} pixels, got {value!r}")
+        self._device = device
         self._painter = painting_for(device, width, height, "Scene")
         self._nodes = Nodes(width, height, read_color(background, "Scene: background"))
         self._streams = Streams()
@@ -103,6 +104,11 @@ class Scene(Adding, Animating, Closing):
     def height(self) -> int:
         """Rows of pixels."""
         return self._nodes.height
+
+    @property
+    def device(self) -> str | None:
+        """What it is painted by: a name of ``dala.devices()``; None is the CPU."""
+        return self._device
 
     @property
     def background(self) -> tuple[int, int, int, int]:

@@ -27,8 +27,8 @@ Plain: TypeAlias = Rgba | Planes | Solid
 
 
 def resolve(layer: Layer, paint: Paint, device: str | None = None) -> Plain:
-    """What of the layer can be sampled; ``paint`` paints what has to be painted for that. Effects run on the
-    device of that name; without one, on the default device."""
+    """What of the layer can be sampled; ``paint`` paints what has to be painted for that. Effects run on
+    the device of that name; without one, on the default device."""
     content = _plain(layer.content, paint, device)
     if not layer.effects:
         return content

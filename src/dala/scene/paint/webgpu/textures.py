@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dala.backends.copying import copy_array
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.errors import OutOfMemoryError
@@ -274,7 +275,7 @@ class Textures:
 
     def _write(self, to: Range, pixels: Bytes) -> None:
         type_ = ArrayType((pixels.nbytes,), U8)
-        self._fill(to, type_, lambda room: np.copyto(room.reshape(pixels.shape), pixels))
+        self._fill(to, type_, lambda room: copy_array(room.reshape(pixels.shape), pixels))
 
     def _fill(self, to: Range, type_: ArrayType, write: Callable[[Bytes], None]) -> None:
         with mapped("a picture of a scene", device=self._device):
@@ -317,4 +318,4 @@ def _offsets(planes: Sequence[Bytes]) -> list[int]:
 def _pack_planes(content: Planes, offsets: list[int], room: Bytes) -> None:
     for plane, begin in zip((content.y, content.u, content.v), offsets, strict=False):
         part = room[begin * 4 : begin * 4 + plane.size]
-        np.copyto(part.reshape(plane.shape), plane)
+        copy_array(part.reshape(plane.shape), plane)
