@@ -10,8 +10,7 @@ Positions are affine in the pixel's place: ``(step along x, step along y, at pix
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from dala.scene.layers import Layer, Matrix
 
@@ -26,8 +25,7 @@ _SHARPEST = math.sqrt(
 )  # content pixels between two samples, at most; further reductions halve that
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A layer on a canvas."""
 
     left: int
@@ -53,8 +51,7 @@ class Placed:
         return math.hypot(a, c), math.hypot(b, d)
 
 
-@dataclass(frozen=True, slots=True)
-class Taps:
+class Taps(NamedTuple):
     """Where a plane is read: bilinearly, between reduced pixels (column and row of the upper left one)."""
 
     left: int  # of the part of the plane that is in use
@@ -73,6 +70,12 @@ class Taps:
     @property
     def reduced_height(self) -> int:
         return -(-self.height >> self.level_y)
+
+    @property
+    def of_reduced(self) -> Taps:
+        """The same on the part in use, once that was reduced."""
+        columns, rows = self.reduced_width, self.reduced_height
+        return Taps(0, 0, columns, rows, 0, 0, self.columns, self.rows)
 
     @property
     def whole(self) -> bool:
@@ -150,9 +153,11 @@ def _level(step: float) -> int:
 
 
 def _crop(layer: Layer) -> tuple[float, float, float, float] | None:
-    x0, y0, x1, y1 = layer.crop or (0, 0, layer.content.width, layer.content.height)
-    x0, y0 = max(float(x0), 0.0), max(float(y0), 0.0)
-    x1, y1 = min(float(x1), float(layer.content.width)), min(float(y1), float(layer.content.height))
+    width, height = float(layer.content.width), float(layer.content.height)
+    if layer.crop is None:
+        return 0.0, 0.0, width, height
+    x0, y0, x1, y1 = map(float, layer.crop)
+    x0, y0, x1, y1 = max(x0, 0.0), max(y0, 0.0), min(x1, width), min(y1, height)
     return (x0, y0, x1, y1) if x1 > x0 and y1 > y0 else None
 
 

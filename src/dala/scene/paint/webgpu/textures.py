@@ -152,7 +152,7 @@ class Textures:
             self._write(found, reduced(pixels if picture.opaque else premultiplied(pixels), taps))
         elif found is None:
             found = self._derive(key, picture, taps)
-        return Placed(found.begin, taps.reduced_width, _of_reduced(taps))
+        return Placed(found.begin, taps.reduced_width, taps.of_reduced)
 
     def _fetch(self, picture: Picture) -> Bytes:
         pixels = picture.pixels
@@ -232,7 +232,7 @@ class Textures:
                     (first, plane.shape[1], taps.width, taps.height, taps.level_x, taps.level_y,
                      found.begin, stride, columns, rows, 1, 0)
                 )  # fmt: skip
-        return Placed(found.begin * 4, stride * 4, _of_reduced(taps))
+        return Placed(found.begin * 4, stride * 4, taps.of_reduced)
 
     # -- ranges ------------------------------------------------------------------------------------------
 
@@ -295,12 +295,6 @@ def _within(found: Range, picture: Picture, taps: Taps) -> Placed:
 
 def _part(taps: Taps) -> tuple[int, ...]:
     return taps.left, taps.top, taps.width, taps.height, taps.level_x, taps.level_y
-
-
-def _of_reduced(taps: Taps) -> Taps:
-    """The same taps on the part that was reduced."""
-    columns, rows = taps.reduced_width, taps.reduced_height
-    return Taps(0, 0, columns, rows, 0, 0, taps.columns, taps.rows)
 
 
 def _is_large(taps: Taps) -> bool:
