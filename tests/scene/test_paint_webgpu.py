@@ -282,6 +282,12 @@ def test_what_does_not_fit_at_once_is_painted_in_several_runs(
     for _ in range(2):
         seen = painter.device.fetch(painter.paint(every))
         assert apart(seen, paint(every, device="reference")).max() <= 1
+    video = Layer(Planes(noise(1, 48, 64), noise(2, 24, 32), noise(3, 24, 32)))
+    over = Composition(64, 48, layers=(video, *many))
+    content = painter.device.fetch(painter.paint_planes(over, "bt709", False))
+    wanted = paint_planes(over, device="reference")
+    planes = np.concatenate([wanted.y.ravel(), wanted.u.ravel(), wanted.v.ravel()])
+    assert abs(content.astype(int) - planes).max() <= 1
     huge = Layer(Rgba(noise(1, 500, 200, 4)))
     with pytest.raises(OutOfMemoryError, match="or paint on the CPU"):
         painter.paint(Composition(64, 48, layers=(*many, huge)))

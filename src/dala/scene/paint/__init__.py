@@ -95,6 +95,17 @@ def paint_planes(
     if out is not None and [p.shape for p in out] != list(shapes):
         raise ShapeError(f"paint_planes: expected {shapes}, got {[p.shape for p in out]}")
     made = out or _empty_planes(width, height)
+    _paint_planes_on(device, black, made, matrix, full_range)
+    return Planes(*made, matrix, full_range)
+
+
+def _paint_planes_on(
+    device: str | None,
+    black: Composition,
+    made: tuple[Bytes, Bytes, Bytes],
+    matrix: Matrix,
+    full_range: bool,
+) -> None:
     if device == "reference":
         pixels = paint_reference(black)
         planes = planes_of_reference(black, pixels, matrix, full_range)
@@ -108,11 +119,10 @@ def paint_planes(
     elif all(plane.strides[1] == 1 for plane in made) and made[1].strides == made[2].strides:
         _painter(device).paint_planes(black, made, matrix, full_range)
     else:
-        apart = _empty_planes(width, height)
+        apart = _empty_planes(black.width, black.height)
         _painter(device).paint_planes(black, apart, matrix, full_range)
         for to, plane in zip(made, apart, strict=True):
             to[:] = plane
-    return Planes(*made, matrix, full_range)
 
 
 def _empty_planes(width: int, height: int) -> tuple[Bytes, Bytes, Bytes]:

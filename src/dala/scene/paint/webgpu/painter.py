@@ -35,6 +35,7 @@ from dala.scene.paint.webgpu.records import (
     hides,
     inner_box,
     make_adjustment,
+    make_box,
     make_record,
 )
 from dala.scene.paint.webgpu.shader import shader
@@ -99,7 +100,11 @@ class GpuPainter:
             canvas = self._canvas(black)
             records = self._paint(black, canvas, [_whole(black)])
             copied = copied_video(black, matrix, full_range) is not None
-            return self._convert(black, canvas, records, rgb_factors(matrix, full_range), copied)
+            with self.textures.run():
+                if copied and not records:
+                    records = self._boxes(black)
+                factors = rgb_factors(matrix, full_range)
+                return self._convert(black, canvas, records, factors, copied)
 
     def close(self) -> None:
         """Give the textures back."""
@@ -118,9 +123,10 @@ class GpuPainter:
         return self.device.allocate(ArrayType((composition.height, composition.width, 4), U8))
 
     def _paint(self, composition: Composition, canvas: GpuArray, boxes: list[Box]) -> list[Record]:
-        """Layers between two adjustments at a time; the records of the last ones."""
+        """Layers between two adjustments at a time; the records of the last ones, if there was room for all
+        of them at once."""
         records: list[Record] = []
-        start = layout.FILL
+        start, fitted = layout.FILL, True
         with self.textures.run():
             for layer, placed, inner in _seen(composition, boxes):
                 if isinstance(layer, Adjustment):
@@ -136,8 +142,9 @@ class GpuPainter:
                     self._dispatch(composition, canvas, records, boxes, start)
                     self.textures.let_go()  # so there is room for what does not fit beside the others
                     start, records = layout.KEEP, [self._record(layer, placed, inner)]
+                    fitted = False
             self._dispatch(composition, canvas, records, boxes, start)
-        return records
+        return records if fitted else []
 
     def _record(self, layer: Layer, placed: Placed, inner: Box) -> Record:
         content = self._contents.resolve(layer)
@@ -206,6 +213,12 @@ class GpuPainter:
         work.end()
         timers.resolve(encoder, self.run)
         self.device.queue.submit(encoder)
+
+    def _boxes(self, on: Composition) -> list[Record]:
+        """The lowest layer, a video, and where the others are: all that copying its planes needs."""
+        (video, placed, inner), *others = _seen(on, [_whole(on)])
+        assert isinstance(video, Layer)
+        return [self._record(video, placed, inner), *(make_box(other) for _, other, _ in others)]
 
     # -- what comes behind --------------------------------------------------------------------------------
 

@@ -62,6 +62,11 @@ def make_adjustment(placed: Placed, picture: Picture, inner: Box, textures: Text
     return _pack(layout.STRAIGHT, layout.MIX, bits, placed, inner, 0, _NO_YUV, planes)
 
 
+def make_box(placed: Placed) -> Record:
+    """Where a layer is, and nothing else of it."""
+    return _pack(layout.SOLID, layout.OVER, 0, placed, _EMPTY, 0, _NO_YUV, 3 * _NO_PLANE)
+
+
 def _pack(
     kind: int, mode: int, bits: int, placed: Placed, inner: Box, color: int,
     yuv: tuple[int, ...], planes: tuple[int, ...],
