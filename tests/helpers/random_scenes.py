@@ -42,9 +42,10 @@ class Numbered:
         pass
 
 
-def random_scene(chance: random.Random, depth: int = 0) -> Scene:
+def random_scene(chance: random.Random, depth: int = 0, device: str | None = None) -> Scene:
     """A scene of three to eight nodes within two seconds."""
-    stage = Scene(WIDTH, HEIGHT, background=chance.choice(["transparent", "navy", "#20304080"]))
+    ground = chance.choice(["transparent", "navy", "#20304080"])
+    stage = Scene(WIDTH, HEIGHT, background=ground, device=device)
     parents: list[int | None] = [None]
     seen: list[int] = []
     for _ in range(chance.randint(3, 8)):

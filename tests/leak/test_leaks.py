@@ -26,6 +26,7 @@ from dala.backends.webgpu.execute import GpuExecutable
 from dala.compute import Buffer, Command, commands, engine
 from dala.compute.commands import REMEMBERED_FAILURES
 from dala.compute.engine import Engine
+from dala.scene import Scene
 
 MIB = 2**20
 ROUNDS = 2_200  # 200 in each part: a few hundred bytes left behind by each are told from noise
@@ -379,3 +380,30 @@ def test_a_refused_call_keeps_nothing() -> None:
             pytest.fail("it should have been refused")
     del a
     assert [ref() for ref in watched] == [None, None]
+
+
+@pytest.mark.parametrize("device", ["webgpu"], indirect=True)
+@alone
+def test_scenes_that_a_gpu_paints(device: str) -> None:
+    """Frames read and dropped, pictures that change in every frame, groups, effects, scenes made anew."""
+    pixels = np.random.default_rng(1).integers(0, 256, (24, 32, 4), np.uint8)
+    stage = Scene(64, 48, background="navy", device=device)
+    shown = stage.add_image(pixels, size=(32, 24))
+    group = stage.add_group(opacity=0.5, position=(8.5, 8))
+    stage.add_shape(size=(20, 20), fill="gold", parent=group)
+    stage.add_effect("invert", input=shown)
+
+    def run(n: int) -> None:
+        stage.set_transform(shown, position=(n % 40 + 0.25, 3.5))
+        if n % 4 == 0:
+            stage.update_node(shown, image=np.full((24, 32, 4), n % 250, np.uint8))
+        frame = stage.render(n)
+        if n % 3 == 0:
+            frame.to_array()
+        if n % 50 == 0:
+            with Scene(16, 16, background="red", device=device) as other:
+                other.add_image(pixels, size=(9, 9), position=(0.5, 0.5))
+                other.render(0)
+
+    assert_flat(run, warm=400, rounds=660)
+    stage.close()

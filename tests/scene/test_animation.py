@@ -5,11 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dala import scene
 from dala.errors import ParameterError
 from dala.scene.animation.easing import EASINGS, cubic_bezier, read_easing
 from dala.scene.animation.mixing import mix
+from dala.scene.animation.track import Key, Track
 
 
 @pytest.mark.parametrize(
@@ -170,3 +173,18 @@ def test_the_end_of_an_animation_is_exact() -> None:
     assert stage.duration == Fraction(2, 3)
     stage.animate(bar, "opacity", to=0, duration_ms=100, at=1.0)
     assert stage.duration == Fraction(11, 10)
+
+
+@given(
+    st.fractions(-9, 9, max_denominator=40), st.fractions(Fraction(1, 40), 9, max_denominator=40),
+    st.sampled_from([None, 1, 2, 3]), st.booleans(), st.fractions(0, 40, max_denominator=90),
+)  # fmt: skip
+def test_two_keys_are_as_exact_as_many(
+    begin: Fraction, length: Fraction, repeat: int | None, alternate: bool, since: Fraction
+) -> None:
+    linear = EASINGS["linear"]
+    ends = Key(Fraction(0), 0.0, linear), Key(length, 1.0, linear)
+    quick = Track(begin, ends, repeat, alternate)
+    usual = Track(begin, (ends[0], ends[0], ends[1]), repeat, alternate)
+    for time in (begin + since, begin + length, begin + 2 * length):
+        assert quick.value(time, "number", 0.0) == usual.value(time, "number", 0.0)

@@ -383,7 +383,7 @@ def test_nothing_grows() -> None:
         stage.remove_node(node)
     assert stage.nodes() == []
     assert stage._streams.resources._drawn.bytes <= 128 << 20
-    assert len(stage._frames._arrays) <= stage._frames.KEPT
+    assert len(stage._painter._frames._arrays) <= stage._painter._frames.KEPT
 
 
 def test_now_is_what_was_rendered_or_what_the_clock_says() -> None:
@@ -399,4 +399,4 @@ def test_now_is_what_was_rendered_or_what_the_clock_says() -> None:
 
 def test_a_device_that_paints_no_scenes_is_refused_where_it_is_named() -> None:
     with pytest.raises(DeviceError, match="Scene: scenes are painted by the device 'cpu'"):
-        Scene(64, 48, device="webgpu")
+        Scene(64, 48, device="tpu")

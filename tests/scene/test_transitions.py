@@ -22,7 +22,7 @@ B = np.stack([255 - ROWS * 3 % 256, COLUMNS * ROWS % 256, OPAQUE * 0 + 40, OPAQU
     np.uint8
 )
 OURS = {"lumawipe"}
-IN_NO_ORDER = {"dissolve"}  # by the sine of large numbers, which differs from library to library
+IN_NO_ORDER = {"dissolve"}  # which pixels go first is our own
 
 
 def xfade(name: str) -> list[np.ndarray]:

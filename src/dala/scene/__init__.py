@@ -8,7 +8,8 @@
     animation/       easings, tracks             description.py all nodes at one moment of the editing
     layout/          rows, grids, moves          evaluate/      a description and a time → a composition
     layers.py        what is to be painted at one moment: contents, where each goes, how they meet
-    paint/           layers → pixels: the NumPy meaning, compiled code for CPUs
+    paint/           layers → pixels: the NumPy meaning, compiled code for CPUs, shaders for GPUs
+    painting.py      where a scene's pictures are painted
     effects/         filters on a layer, a group, everything below
     transitions/     one picture becomes another
     sources/         videos, pictures, cameras …: the picture at a time

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dala import compute, forking
+from dala.compute.buffers import Buffer
 from dala.png import encode_png
 
 Bytes = npt.NDArray[np.uint8]
@@ -24,18 +26,46 @@ class Frame:
     ([0, 0, 128, 255], Fraction(1, 2), 30)
     """
 
-    __slots__ = ("_pixels", "number", "time")
+    __slots__ = ("_buffer", "_lock", "_pixels", "number", "time")
 
-    def __init__(self, pixels: Bytes, time: Fraction, number: int) -> None:
-        self._pixels = pixels
+    def __init__(self, pixels: Bytes | Buffer, time: Fraction, number: int) -> None:
+        self._buffer = pixels if isinstance(pixels, Buffer) else None
+        self._pixels = None if isinstance(pixels, Buffer) else pixels
+        self._lock = forking.lock()
         self.time = time
         self.number = number
 
     def to_array(self) -> Bytes:
         """Its pixels, (H, W, 4) u8 with straight alpha, not to be written to: copy them to draw on them."""
-        shown = self._pixels.view()
+        shown = self._on_host().view()
         shown.flags.writeable = False
         return shown
+
+    def to_buffer(self) -> Buffer:
+        """Its pixels where kernels can work on them, not to be written to. What a GPU has painted has not
+        left it.
+
+        >>> from dala import scene
+        >>> scene.Scene(4, 2, background="navy").render(0).to_buffer().shape
+        (2, 4, 4)
+        """
+        if self._buffer is not None:
+            return self._buffer
+        return compute.from_array(self.to_array())
+
+    def _on_host(self) -> Bytes:
+        with self._lock:
+            if self._pixels is None:
+                assert self._buffer is not None
+                self._pixels = self._buffer.read()
+            return self._pixels
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        if self._buffer is not None:
+            return self._buffer.shape
+        assert self._pixels is not None
+        return self._pixels.shape
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         shown = self.to_array()
@@ -46,12 +76,12 @@ class Frame:
     @property
     def width(self) -> int:
         """Pixels in a row."""
-        return int(self._pixels.shape[1])
+        return int(self._shape[1])
 
     @property
     def height(self) -> int:
         """Rows."""
-        return int(self._pixels.shape[0])
+        return int(self._shape[0])
 
     def save(self, path: str | os.PathLike[str], *, quality: int = 92) -> None:
         """Write it into a picture's file: PNG, JPEG, WebP, …"""

@@ -26,13 +26,13 @@ from dala.scene.evaluate.composing import evaluate
 from dala.scene.evaluate.playing import last_moment
 from dala.scene.evaluate.resources import read_picture
 from dala.scene.evaluate.streams import Streams
-from dala.scene.frame import Bytes, Frame, FrameMemory
+from dala.scene.frame import Frame
 from dala.scene.layers import Composition
 from dala.scene.nodes.kinds import read_color
 from dala.scene.nodes.media import is_scene
 from dala.scene.nodes.node import Node
 from dala.scene.nodes.tables import LAYOUTS
-from dala.scene.paint import check_device, paint
+from dala.scene.painting import Pixels, painting_for
 from dala.scene.times import Time, exact
 from dala.video.production import Report
 
@@ -47,7 +47,7 @@ class _Painted:
     begin: Fraction
     until: Fraction | None
     composition: Composition
-    pixels: Bytes
+    pixels: Pixels
 
     def holds_for(self, version: int, time: Fraction) -> bool:
         if version != self.version or time < self.begin:
@@ -79,13 +79,12 @@ class Scene(Adding, Animating, Closing):
         for name, value in (("width", width), ("height", height)):
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST:
                 raise ParameterError(f"Scene: {name} is 1 to {LARGEST} pixels, got {value!r}")
-        check_device(device, "Scene")
+        self._device = device
+        self._painter = painting_for(device, width, height, "Scene")
         self._nodes = Nodes(width, height, read_color(background, "Scene: background"))
         self._streams = Streams()
         self._clock = clock
-        self._device = device
         self._fps = _read_fps(target_fps)
-        self._frames = FrameMemory(width, height)
         self._painting = forking.rlock()  # one frame at a time
         self._last: _Painted | None = None
         self._time = Fraction(0)
@@ -105,6 +104,11 @@ class Scene(Adding, Animating, Closing):
     def height(self) -> int:
         """Rows of pixels."""
         return self._nodes.height
+
+    @property
+    def device(self) -> str | None:
+        """What it is painted by: a name of ``dala.devices()``; None is the CPU."""
+        return self._device
 
     @property
     def background(self) -> tuple[int, int, int, int]:
@@ -311,7 +315,7 @@ class Scene(Adding, Animating, Closing):
             pixels = self._paint(self._nodes.describe(), moment)
             return Frame(pixels, moment, int(moment * self._fps // 1))
 
-    def _paint(self, description: Description, moment: Fraction) -> Bytes:
+    def _paint(self, description: Description, moment: Fraction) -> Pixels:
         last = self._last
         if last is not None and last.holds_for(description.version, moment):
             self._skipped += 1
@@ -322,7 +326,8 @@ class Scene(Adding, Animating, Closing):
             pixels = last.pixels
         else:
             self._rendered += 1
-            pixels = paint(made.composition, device=self._device, out=self._frames.take())
+            before = None if last is None else (last.composition, last.pixels)
+            pixels = self._painter.paint(made.composition, before)
         self._last = _Painted(description.version, moment, made.until, made.composition, pixels)
         return pixels
 
@@ -364,6 +369,7 @@ class Scene(Adding, Animating, Closing):
             self._closed = True
             self._streams.close()
             self._last = None
+            self._painter.close()
             if self._clock is not None:
                 self._clock.close()
 

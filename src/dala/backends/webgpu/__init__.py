@@ -11,6 +11,7 @@ spelling.py   ops in WGSL                      functions.py   functions that the
 uniforms.py   what is the same everywhere      library.py   whole-array ops, matmul.py: products
 convolution.py  conv2d                          selection.py   top_k
 code.py       WGSL being written               listing.py   the frame of shaders written by hand
+by_hand.py    shaders that are files of WGSL
 prepare.py    what changes rounding            half.py      half precision, functions16.py: its functions
 sizes.py      one size for each pass           ranges.py    what a value can be
 division.py   floordiv and mod, exactly        functions64.py   mathematics in f64

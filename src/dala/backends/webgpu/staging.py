@@ -62,16 +62,18 @@ class StagingRing:
             copy_bytes(self._bytes_in(staging, piece.nbytes), piece)
             self._send(staging, memory, at + start, piece.nbytes)
 
-    def fill(self, memory: Memory, type_: ArrayType, write: Callable[[Array], None]) -> None:
-        """Queue a copy of what ``write`` writes into the array that it is given."""
+    def fill(
+        self, memory: Memory, type_: ArrayType, write: Callable[[Array], None], at: int = 0
+    ) -> None:
+        """Queue a copy of what ``write`` writes into the array that it is given, to byte ``at``."""
         if not SMALL < type_.nbytes <= MOST:
             content = np.empty(type_.shape, type_.dtype.numpy)
             write(content)
-            self.upload(memory, content)
+            self.upload(memory, content, at)
             return
         staging = self._mapped_for_writing(type_.nbytes)
         write(self._bytes_in(staging, type_.nbytes).view(type_.dtype.numpy).reshape(type_.shape))
-        self._send(staging, memory, 0, type_.nbytes)
+        self._send(staging, memory, at, type_.nbytes)
 
     def _mapped_for_writing(self, size: int) -> Any:
         room = max(LEAST, 1 << (size - 1).bit_length())

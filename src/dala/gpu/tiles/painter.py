@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dala.backends.webgpu.by_hand import BindGroups, send_words
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.gpu.raster.ink.code import circle_table
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
 PRIMITIVES = 1 << 17  # that are gathered before they are painted
 WORDS = 1 << 21  # of data
-LEAST_WORDS = (
-    1 << 12
-)  # of a buffer on the GPU: sizes are powers of two, so that they are used again
-KEPT_GROUPS = 32
 
 
 class TilePainter:
@@ -49,7 +45,7 @@ class TilePainter:
         self._layers: GpuArray | None = None  # what layers hold that are open between dispatches
         self._depth = 0
         self._circle: GpuArray | None = None
-        self._groups: OrderedDict[tuple[int, ...], Any] = OrderedDict()
+        self._groups = BindGroups(device)
 
     def _get(self, word: int) -> int:
         return int(self._block[word // 8])
@@ -109,13 +105,16 @@ class TilePainter:
     def paint(self, back: Frame, front: Frame, depth: int) -> None:
         """Hand over what was gathered; ``depth`` layers are open behind it."""
         form = self._form(depth)
-        made, bound = pipeline(self.device, form)
+        shader = pipeline(self.device, form)
         start, size = self._get(layout.START), back.size
         source = front.gpu() if start == layout.COPY else None
         target = back.gpu() if start == layout.KEEP else back.gpu_to_write()
         assert isinstance(target, GpuArray)
         with mapped("drawing", device=self.device), self.device.queue.lock:
-            sent = [self._send(a) for a in (self._own(), self._bins(size, depth), self._words())]
+            sent = [
+                send_words(self.device, a)
+                for a in (self._own(), self._bins(size, depth), self._words())
+            ]
             assert source is None or isinstance(source, GpuArray)
             memories = [target.memory, (source or sent[2]).memory, *[a.memory for a in sent]]
             memories.append(self.pictures.memory)
@@ -123,7 +122,7 @@ class TilePainter:
                 memories.append(self._circle_memory())
             if form == LAYERS:
                 memories.append(self._layer_memory(size, depth))
-            self._dispatch(made, self._group(bound, memories), size)
+            self._dispatch(shader.pipeline, self._groups.get(shader, memories), size)
         self._depth = depth
         back.computed()
         self.forget()
@@ -153,12 +152,6 @@ class TilePainter:
         code().sort_bins(prims, end, table, across, down)
         return bins
 
-    def _send(self, words: npt.NDArray[np.uint32]) -> GpuArray:
-        room = 1 << (max(words.size, LEAST_WORDS) - 1).bit_length()
-        array = self.device.allocate(ArrayType((room,), U32))
-        self.device.staging.upload(array.memory, words)
-        return array
-
     def _dispatch(self, made: Any, group: Any, size: tuple[int, int]) -> None:
         timers = self.device.timers if self.timed else None
         encoder = self.device.gpu.create_command_encoder()
@@ -176,26 +169,10 @@ class TilePainter:
             timers.resolve(encoder, self.run)
         self.device.queue.submit(encoder)
 
-    def _group(self, bound: Any, memories: list[Memory]) -> Any:
-        key = tuple(m.serial for m in memories)
-        found = self._groups.get(key)
-        if found is None:
-            entries = [
-                {"binding": i, "resource": {"buffer": m.buffer, "offset": 0, "size": m.bytes}}
-                for i, m in enumerate(memories)
-            ]
-            found = self.device.gpu.create_bind_group(layout=bound, entries=entries)
-            self._groups[key] = found
-            while len(self._groups) > KEPT_GROUPS:
-                self._groups.popitem(last=False)
-        else:
-            self._groups.move_to_end(key)
-        return found
-
     def _circle_memory(self) -> Memory:
         if self._circle is None:
             corners = circle_table()[: TURN * 2].astype(np.float32).view(np.uint32)
-            self._circle = self._send(corners)
+            self._circle = send_words(self.device, corners)
         return self._circle.memory
 
     # -- layers that are open from one dispatch to the next ----------------------------------------------

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.uint8]
 LEAST = 1 << 16  # pixels
+MOST_BYTES = 1 << 32  # shaders count bytes in 32 bits
 
 
 class Range:
@@ -58,7 +59,14 @@ class PictureMemory:
 
     def store(self, pixels: Array) -> Range:
         """Copy pixels to the GPU."""
-        size = pixels.size // 4
+        taken = self.reserve(pixels.size // 4)
+        with mapped("loading a picture", device=self.device):
+            place = taken.begin * 4
+            self.device.staging.upload(self.memory, np.ascontiguousarray(pixels), place)
+        return taken
+
+    def reserve(self, size: int) -> Range:
+        """A range of so many pixels; what is in it is up to the caller."""
         found = self._take(size)
         if found is None and self._given:
             self._flush()
@@ -69,8 +77,6 @@ class PictureMemory:
         assert found is not None
         taken = Range(found, size)
         weakref.finalize(taken, self._given.append, (found, size)).atexit = False
-        with mapped("loading a picture", device=self.device):
-            self.device.staging.upload(self.memory, np.ascontiguousarray(pixels), found * 4)
         return taken
 
     def settle(self) -> None:
@@ -102,7 +108,7 @@ class PictureMemory:
     def _grow(self, size: int) -> None:
         """A buffer with room for so many pixels more, and all that is in this one."""
         wanted = 1 << (max(self._size + size, LEAST) - 1).bit_length()
-        most = self.device.pool.most_bytes // 4
+        most = min(self.device.pool.most_bytes, MOST_BYTES) // 4
         if wanted > most:
             wanted = self._size + size
         if wanted > most:

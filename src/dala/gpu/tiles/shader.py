@@ -6,15 +6,12 @@ when it is first needed, on a surface's render thread, and once for all surfaces
 
 from __future__ import annotations
 
-import weakref
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dala import forking
-from dala.backends.webgpu.faults import mapped
+from dala.backends.webgpu.by_hand import HandShader, hand_shader
 from dala.gpu.raster.ink import modes, shades
 from dala.gpu.tiles import layout
-from dala.once import OnceByKey
 
 if TYPE_CHECKING:
     from dala.backends.webgpu.device import WebGpuDevice
@@ -52,35 +49,7 @@ def _file(name: str) -> str:
     return (resources.files("dala.gpu.tiles") / name).read_text(encoding="utf-8")
 
 
-_by_device: weakref.WeakKeyDictionary[Any, OnceByKey[int, tuple[Any, Any]]] = (
-    weakref.WeakKeyDictionary()
-)
-_lock = forking.lock()
-
-
-def pipeline(device: WebGpuDevice, form: int) -> tuple[Any, Any]:
-    """A form's pipeline on a GPU, and the layout of what is bound to it."""
-    with _lock:
-        forms = _by_device.setdefault(device, OnceByKey(len(MARKS)))
-    return forms.get(form, lambda: create(device, shader_text(form), BINDINGS[form]))
-
-
-def create(device: WebGpuDevice, text: str, bindings: int) -> tuple[Any, Any]:
-    """A pipeline of such a text."""
-    gpu = device.gpu
-    entries = [
-        {
-            "binding": number,
-            "visibility": "COMPUTE",
-            "buffer": {"type": "storage" if number in WRITTEN else "read-only-storage"},
-        }
-        for number in range(bindings)
-    ]
-    with mapped("drawing", text, device):
-        bound = gpu.create_bind_group_layout(entries=entries)
-        module = gpu.create_shader_module(code=text)
-        made = gpu.create_compute_pipeline(
-            layout=gpu.create_pipeline_layout(bind_group_layouts=[bound]),
-            compute={"module": module, "entry_point": "main"},
-        )
-    return made, bound
+def pipeline(device: WebGpuDevice, form: int) -> HandShader:
+    """A form on a GPU."""
+    make = lambda: (shader_text(form), BINDINGS[form])  # noqa: E731
+    return hand_shader(device, ("tiles", form), "drawing", make, WRITTEN)

@@ -48,19 +48,26 @@ def cubic_bezier(x1: float, y1: float, x2: float, y2: float) -> Easing:
     if max(abs(y1), abs(y2)) > 100:
         raise ParameterError(f"cubic_bezier: y1 and y2 are -100 to 100, got {y1:g} and {y2:g}")
 
-    def at(u: float, first: float, second: float) -> float:
-        v = 1 - u
-        return 3 * v * v * u * first + 3 * v * u * u * second + u * u * u
-
     def curve(part: float) -> float:
-        low, high = 0.0, 1.0
-        for _ in range(48):  # x grows with u: halving always ends, and at the same bits everywhere
-            middle = (low + high) / 2
-            if at(middle, x1, x2) < part:
-                low = middle
+        low, high, u = 0.0, 1.0, part
+        for _ in range(
+            64
+        ):  # Newton's steps, and halving where they lead out: the same bits everywhere
+            v = 1 - u
+            off = 3 * v * v * u * x1 + 3 * v * u * u * x2 + u * u * u - part
+            if off < 0:
+                low = u
             else:
-                high = middle
-        return at((low + high) / 2, y1, y2)
+                high = u
+            slope = 3 * v * v * x1 + 6 * v * u * (x2 - x1) + 3 * u * u * (1 - x2)
+            step = off / slope if slope > 1e-9 else 2.0
+            if not low <= u - step <= high:
+                step = u - (low + high) / 2
+            u -= step
+            if -1e-15 < step < 1e-15:
+                break
+        v = 1 - u
+        return 3 * v * v * u * y1 + 3 * v * u * u * y2 + u * u * u
 
     return Easing(f"cubic_bezier({', '.join(f'{n:g}' for n in numbers)})", curve)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,6 +62,10 @@ class Track:
         """The property at a time from ``begin`` on; ``below`` is what it was then without this track."""
         if self.stop is not None:
             time = min(time, self.stop)
+        if self._times is not None:
+            a, b = (below if key.value is BELOW else key.value for key in self.keys)
+            part = self._part(time, *self._times)
+            return b if part is None else mix(way, a, b, self.keys[0].easing(part))
         place = self._place(time - self.begin)
         after = bisect_right(self.keys, place, key=lambda key: key.offset)
         first = self.keys[max(after - 1, 0)]
@@ -70,6 +75,25 @@ class Track:
         part = float((place - first.offset) / (second.offset - first.offset))
         a, b = (below if key.value is BELOW else key.value for key in (first, second))
         return mix(way, a, b, first.easing(part))
+
+    @functools.cached_property
+    def _times(self) -> tuple[int, int, int, int] | None:
+        """Of two keys, the first at the beginning: numerators and denominators of begin and length."""
+        if len(self.keys) != 2 or self.keys[0].offset or not self.length:
+            return None
+        return *self.begin.as_integer_ratio(), *self.length.as_integer_ratio()
+
+    def _part(self, time: Fraction, begin: int, of: int, length: int, over: int) -> float | None:
+        """How much of the way is over; None: all of it. The same as ``value`` does, in whole numbers:
+        they are a tenth of the work."""
+        number, unit = time.as_integer_ratio()
+        whole = unit * of * length
+        turn, rest = divmod((number * of - begin * unit) * over, whole)
+        if self.repeat is not None and turn >= self.repeat:
+            turn, rest = self.repeat - 1, whole
+        if self.alternate and turn % 2:
+            rest = whole - rest
+        return None if rest == whole else rest / whole
 
     def _place(self, since: Fraction) -> Fraction:
         """Where within one turn."""

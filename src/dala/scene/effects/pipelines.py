@@ -13,10 +13,11 @@ KEPT = 16  # sizes of pictures
 _pipelines: OnceByKey[tuple[Engine, int, int], FramePipeline] = OnceByKey(KEPT)
 
 
-def pipeline_for(width: int, height: int) -> FramePipeline:
-    """The one for pictures of this size on the default device."""
+def pipeline_for(width: int, height: int, device: str | None = None) -> FramePipeline:
+    """The one for pictures of this size on a device; on the default one without."""
     return _pipelines.get(
-        (engine_of(None), width, height), lambda: FramePipeline(width, height, channels="rgba")
+        (engine_of(device), width, height),
+        lambda: FramePipeline(width, height, channels="rgba", device=device),
     )
 
 

@@ -37,10 +37,10 @@ def _forget() -> None:
 forking.in_child(_forget)
 
 
-def prepare(width: int, height: int, upcoming: Upcoming) -> None:
+def prepare(width: int, height: int, upcoming: Upcoming, device: str | None = None) -> None:
     """Compile what will soon be needed for a picture of this size; returns at once."""
     for effects, more in upcoming.effects:
-        pipeline = pipeline_for(width + more, height + more)
+        pipeline = pipeline_for(width + more, height + more, device)
         try:
             chains = chains_of(effects)
         except DalaError:

@@ -90,7 +90,7 @@ class Broadcast(Closing):
         self._worst = 0.0
         self._error: BaseException | None = None
         color = usual_color(scene.width, scene.height)
-        self._painter = FramePainter(scene.width, scene.height, outputs[0], color, device)
+        self._painter = FramePainter(scene, outputs[0], color, device)
         self._outs: list[_Out] = []
         try:
             for settings in outputs:

@@ -87,6 +87,11 @@ class Canvas:
         return self.scene.target_fps
 
     @property
+    def device(self) -> str | None:
+        """What it is painted by: the scene's."""
+        return self.scene.device
+
+    @property
     def duration(self) -> Fraction | None:
         """The scene's."""
         return self.scene.duration
@@ -104,7 +109,7 @@ class Canvas:
     def render(self, time: Time) -> Frame:
         """The picture at a time."""
         moment = exact(time)
-        pixels = paint(self.evaluate(moment))
+        pixels = paint(self.evaluate(moment), device=self.device)
         return Frame(pixels, moment, int(moment * self.target_fps // 1))
 
     def _moved(self, entry: Entry) -> Entry:

@@ -63,7 +63,8 @@ def export(
     ``audio="auto"`` copies the packets of a sound that is heard alone and unchanged, and mixes otherwise;
     ``"encode"`` always mixes, ``"none"`` leaves the sound out. ``also`` are further files from the same
     evaluation, such as ``{"tall.mp4": scene.Canvas(stage, 1080, 1920)}``. ``progress`` is called with a
-    ``video.Progress``; an exception raised in it ends the export.
+    ``video.Progress``; an exception raised in it ends the export. ``device`` paints it; the scene's own one
+    if no other is named.
 
     >>> from dala import scene, video
     >>> with scene.Scene(64, 48, background="navy") as stage:
@@ -142,7 +143,7 @@ class _Output:
         width, height = stage.width, stage.height
         self.stage = stage
         format_ = target_format(settings, width, height, usual_color(width, height))
-        self.painter = FramePainter(width, height, settings, format_.color, device)
+        self.painter = FramePainter(stage, settings, format_.color, device)
         self.encoder = Encoder(
             settings,
             width=width,

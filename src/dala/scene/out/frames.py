@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dala.media.program import engine_of
 from dala.scene import paint as painting
 from dala.scene.layers import Composition
+from dala.scene.out.stage import Stage
 from dala.video.codecs import Settings
 from dala.video.color import Color
 from dala.video.device import Format, FramePass, Given
@@ -20,15 +21,14 @@ Array = npt.NDArray[Any]
 
 
 class FramePainter:
-    """Paints compositions of one size; one that looks like the one before is not painted again."""
+    """Paints compositions of a stage, on its device unless another is named; one that looks like the one
+    before is not painted again."""
 
-    def __init__(
-        self, width: int, height: int, settings: Settings, color: Color, device: str | None
-    ) -> None:
-        self._size = width, height
+    def __init__(self, stage: Stage, settings: Settings, color: Color, device: str | None) -> None:
+        width, height = self._size = stage.width, stage.height
         self._rgba = settings.takes_rgba
         self._color = color
-        self._device = device
+        self._device = stage.device if device is None else device
         self._direct = not self._rgba and width % 2 == 0 and height % 2 == 0
         self._pass: FramePass | None = None
         self._last: tuple[object, Array] | None = None

@@ -5,7 +5,9 @@
     content.py     contents that are pictures after all: groups, transitions, effects
     reference.py   what painting means, in NumPy; sampled.py what a layer shows, meeting.py how it blends
     planar.py      pixels as planes of YUV, for encoders
+    changes.py     what of a canvas has to be painted again
     cpu/           the same bytes from compiled code, in bands on the thread pool
+    webgpu/        the same within a level from compute shaders, on a GPU
 
 design/scenes.md states every rule. All of it is whole-number arithmetic (f32 where it divides), so that
 compiled code gives the same bytes.
@@ -15,8 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from dala.backends.auto import is_spec
 from dala.errors import ArgumentError, DeviceError, ShapeError
-from dala.once import once
+from dala.once import OnceByKey
 from dala.scene.layers import Bytes, Composition, Planes
 from dala.scene.paint.cpu import CpuPainter
 from dala.scene.paint.planar import Matrix, on_black, planes_of_reference
@@ -51,8 +54,14 @@ def paint(
             raise ArgumentError("paint: previous is what the output holds; give that as out, too")
         if size != shape:
             raise ShapeError(f"paint: expected a previous composition of {shape}, got {size}")
+    if device is not None and is_gpu(device):
+        from dala.scene.paint.webgpu import (
+            reading,
+        )  # a GPU's machinery is loaded when it is asked for
+
+        return reading.paint_into(reading.shared_painter(device), composition, out, previous)
     if device != "reference":
-        return _painter().paint(composition, out, previous)
+        return _painter(device).paint(composition, out, previous)
     pixels = paint_reference(composition)
     if out is None:
         return pixels
@@ -86,19 +95,34 @@ def paint_planes(
     if out is not None and [p.shape for p in out] != list(shapes):
         raise ShapeError(f"paint_planes: expected {shapes}, got {[p.shape for p in out]}")
     made = out or _empty_planes(width, height)
+    _paint_planes_on(device, black, made, matrix, full_range)
+    return Planes(*made, matrix, full_range)
+
+
+def _paint_planes_on(
+    device: str | None,
+    black: Composition,
+    made: tuple[Bytes, Bytes, Bytes],
+    matrix: Matrix,
+    full_range: bool,
+) -> None:
     if device == "reference":
         pixels = paint_reference(black)
         planes = planes_of_reference(black, pixels, matrix, full_range)
         for to, plane in zip(made, planes, strict=True):
             to[:] = plane
+    elif device is not None and is_gpu(device):
+        from dala.scene.paint.webgpu import reading
+
+        painter = reading.shared_painter(device)
+        reading.planes_into(painter, black, made, matrix, full_range)
     elif all(plane.strides[1] == 1 for plane in made) and made[1].strides == made[2].strides:
-        _painter().paint_planes(black, made, matrix, full_range)
+        _painter(device).paint_planes(black, made, matrix, full_range)
     else:
-        apart = _empty_planes(width, height)
-        _painter().paint_planes(black, apart, matrix, full_range)
+        apart = _empty_planes(black.width, black.height)
+        _painter(device).paint_planes(black, apart, matrix, full_range)
         for to, plane in zip(made, apart, strict=True):
             to[:] = plane
-    return Planes(*made, matrix, full_range)
 
 
 def _empty_planes(width: int, height: int) -> tuple[Bytes, Bytes, Bytes]:
@@ -109,12 +133,22 @@ def _empty_planes(width: int, height: int) -> tuple[Bytes, Bytes, Bytes]:
 
 def check_device(device: str | None, who: str) -> None:
     """Refuse a device that paints no scenes."""
-    if device not in (None, "auto", "cpu", "reference"):
+    if device not in (None, "auto", "cpu", "reference") and not is_gpu(device):
         raise DeviceError(
-            f"{who}: scenes are painted by the device 'cpu' or 'reference', got {device!r}; leave it out"
+            f"{who}: scenes are painted by the device 'cpu', 'reference' or 'webgpu', got {device!r}; "
+            "leave it out"
         )
 
 
-@once
-def _painter() -> CpuPainter:
-    return CpuPainter()
+def is_gpu(device: object) -> bool:
+    """Whether that is the name of a GPU."""
+    return isinstance(device, str) and device.startswith("webgpu") and is_spec(device)
+
+
+_painters: OnceByKey[str | None, CpuPainter] = OnceByKey(2)
+
+
+def _painter(device: str | None) -> CpuPainter:
+    """Who asks for the CPU has effects there, too, whatever the process's default device is."""
+    effects_on = "cpu" if device == "cpu" else None
+    return _painters.get(effects_on, lambda: CpuPainter(effects_on))

@@ -26,16 +26,18 @@ Paint: TypeAlias = Callable[[Composition], Bytes]
 Plain: TypeAlias = Rgba | Planes | Solid
 
 
-def resolve(layer: Layer, paint: Paint) -> Plain:
-    """What of the layer can be sampled; ``paint`` paints what has to be painted for that."""
-    content = _plain(layer.content, paint)
+def resolve(layer: Layer, paint: Paint, device: str | None = None) -> Plain:
+    """What of the layer can be sampled; ``paint`` paints what has to be painted for that. Effects run on
+    the device of that name; without one, on the default device."""
+    content = _plain(layer.content, paint, device)
     if not layer.effects:
         return content
     key = layer.content.key, key_of_effects(layer.effects)
-    return as_version(filtered(as_picture(content, paint), layer.effects, layer.upcoming), key)
+    picture = as_picture(content, paint, device)
+    return as_version(filtered(picture, layer.effects, layer.upcoming, device), key)
 
 
-def as_picture(content: Content, paint: Paint) -> Bytes:
+def as_picture(content: Content, paint: Paint, device: str | None = None) -> Bytes:
     """The content's own pixels, (H, W, 4)."""
     if isinstance(content, Rgba):
         return content.pixels
@@ -44,15 +46,15 @@ def as_picture(content: Content, paint: Paint) -> Bytes:
     if isinstance(content, Group):
         return paint(Composition(content.width, content.height, (0, 0, 0, 0), content.layers))
     if isinstance(content, Mixed):
-        a, b = as_picture(content.a, paint), as_picture(content.b, paint)
-        return mixed(a, b, content.transition, content.progress, content.params)
+        a, b = (as_picture(part, paint, device) for part in (content.a, content.b))
+        return mixed(a, b, content.transition, content.progress, content.params, device)
     return paint(Composition(content.width, content.height, (0, 0, 0, 255), (Layer(content),)))
 
 
-def _plain(content: Content, paint: Paint) -> Plain:
+def _plain(content: Content, paint: Paint, device: str | None) -> Plain:
     if isinstance(content, Rgba | Planes | Solid):
         return content
-    return as_version(as_picture(content, paint), content.key)
+    return as_version(as_picture(content, paint, device), content.key)
 
 
 def as_version(pixels: Bytes, made_of: Hashable) -> Rgba:

@@ -10,14 +10,14 @@ Positions are affine in the pixel's place: ``(step along x, step along y, at pix
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from dala.scene.layers import Layer, Matrix
 
 Affine: TypeAlias = tuple[int, int, int]
 ONE = 1 << 32
 FULL = 256  # coverage and opacity of a pixel that is all there
+_MOST = 1 << 63  # of a number of 64 bits
 _LEAST = 1 / 512  # pixels: what is narrower is not seen
 _NEAREST = 2.0**-9  # positions and distances are rounded to 1/256
 _SHARPEST = math.sqrt(
@@ -25,8 +25,7 @@ _SHARPEST = math.sqrt(
 )  # content pixels between two samples, at most; further reductions halve that
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A layer on a canvas."""
 
     left: int
@@ -52,8 +51,7 @@ class Placed:
         return math.hypot(a, c), math.hypot(b, d)
 
 
-@dataclass(frozen=True, slots=True)
-class Taps:
+class Taps(NamedTuple):
     """Where a plane is read: bilinearly, between reduced pixels (column and row of the upper left one)."""
 
     left: int  # of the part of the plane that is in use
@@ -74,6 +72,12 @@ class Taps:
         return -(-self.height >> self.level_y)
 
     @property
+    def of_reduced(self) -> Taps:
+        """The same on the part in use, once that was reduced."""
+        columns, rows = self.reduced_width, self.reduced_height
+        return Taps(0, 0, columns, rows, 0, 0, self.columns, self.rows)
+
+    @property
     def whole(self) -> bool:
         """Whether every pixel of the canvas shows exactly one of the plane."""
         steps = self.columns[:2] == (ONE, 0) and self.rows[:2] == (0, ONE)
@@ -85,7 +89,15 @@ class Taps:
 
 
 def place(layer: Layer, width: int, height: int) -> Placed | None:
-    """The layer on a canvas of that size, or nothing where it is not seen."""
+    """The layer on a canvas of that size, or nothing where it is not seen. The layer keeps it: who compares
+    two compositions asks, and then who paints them."""
+    kept: tuple[int, int, Placed | None] | None = layer.__dict__.get("_placed")
+    if kept is None or kept[:2] != (width, height):
+        kept = layer.__dict__["_placed"] = width, height, _place(layer, width, height)
+    return kept[2]
+
+
+def _place(layer: Layer, width: int, height: int) -> Placed | None:
     opacity = round(min(max(layer.opacity, 0.0), 1.0) * FULL)
     crop = _crop(layer)
     inverse = _invert(layer.matrix)
@@ -141,9 +153,11 @@ def _level(step: float) -> int:
 
 
 def _crop(layer: Layer) -> tuple[float, float, float, float] | None:
-    x0, y0, x1, y1 = layer.crop or (0, 0, layer.content.width, layer.content.height)
-    x0, y0 = max(float(x0), 0.0), max(float(y0), 0.0)
-    x1, y1 = min(float(x1), float(layer.content.width)), min(float(y1), float(layer.content.height))
+    width, height = float(layer.content.width), float(layer.content.height)
+    if layer.crop is None:
+        return 0.0, 0.0, width, height
+    x0, y0, x1, y1 = map(float, layer.crop)
+    x0, y0, x1, y1 = max(x0, 0.0), max(y0, 0.0), min(x1, width), min(y1, height)
     return (x0, y0, x1, y1) if x1 > x0 and y1 > y0 else None
 
 
@@ -181,7 +195,8 @@ def _affine(x: float, y: float, at: float) -> Affine:
 
 def _fixed(value: float) -> int:
     """In units of 2⁻³², as 64 bits hold it: only positions within a layer's box are used, and they fit."""
-    return (round(value * ONE) + (1 << 63)) % (1 << 64) - (1 << 63)
+    number = round(value * ONE)
+    return number if -_MOST <= number < _MOST else (number + _MOST) % (2 * _MOST) - _MOST
 
 
 def _in_256ths(clip: tuple[float, float, float, float]) -> tuple[int, int, int, int]:

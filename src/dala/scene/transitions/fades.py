@@ -13,14 +13,12 @@ from dala.language.vocabulary import (
     exp,
     f32,
     floor,
-    fract,
     height,
     log,
     max,
     min,
     mix,
     rgba,
-    sin,
     smoothstep,
     sqrt,
     where,
@@ -86,8 +84,16 @@ def distance(a: Image, b: Image, progress: float = PROGRESS) -> Value:
 
 def dissolve(a: Image, b: Image, progress: float = PROGRESS) -> Value:
     """Pixel by pixel, in no order."""
-    r = sin(f32(x) * 12.9898 + f32(y) * 78.233) * 43758.545
-    return where(fract(r) * 2 + (1 - progress) * 2 - 1.5 >= 0.5, a[0, 0], b[0, 0])
+    column, row = f32(x), f32(y)
+    first = _rest(column * 37 + row * 101)
+    second = _rest(first * first + column * 57 + row * 23)
+    third = _rest(second * second + column * 11 + row * 89)
+    return where(third / 1021 * 2 + (1 - progress) * 2 - 1.5 >= 0.5, a[0, 0], b[0, 0])
+
+
+def _rest(value: Value) -> Value:
+    """Of a division by a prime: whole numbers below 2²⁴, so every device has the same."""
+    return value - floor((value + 0.5) / 1021) * 1021
 
 
 def pixelize(a: Image, b: Image, progress: float = PROGRESS) -> Value:

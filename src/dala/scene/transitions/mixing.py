@@ -9,8 +9,7 @@ from dala.language.kernel import Kernel, make_kernel
 from dala.language.registry import find_kernel
 from dala.media.step import further_inputs
 from dala.once import once
-from dala.scene.effects import filtered
-from dala.scene.layers import Bytes
+from dala.scene.effects.apply import Image, filtered
 from dala.scene.transitions import fades, moves
 from dala.scene.transitions.edges import edges
 
@@ -34,14 +33,20 @@ def names() -> tuple[str, ...]:
 
 
 def mixed(
-    a: Bytes, b: Bytes, transition: object, progress: float, params: Mapping[str, object]
-) -> Bytes:
-    """The picture between two others."""
+    a: Image,
+    b: Image,
+    transition: object,
+    progress: float,
+    params: Mapping[str, object],
+    device: str | None = None,
+) -> Image:
+    """The picture between two others, both in main memory or both on the device."""
     if progress <= 0 or progress >= 1:
         return a if progress <= 0 else b
     kernel = _find(transition)
     (second,) = further_inputs(kernel)
-    return filtered(a, ((kernel, {**params, second: b, "progress": progress}),))
+    effects = ((kernel, {**params, second: b, "progress": progress}),)
+    return filtered(a, effects, device=device)
 
 
 def _find(transition: object) -> Kernel:

@@ -1,6 +1,6 @@
 """The painter for CPUs: whole-number SIMD code through LLVM, the same bytes as the reference.
 
-painter.py    a composition: all of it, what has changed (changes.py), or as planes
+painter.py    a composition: all of it, what has changed, or as planes
 running.py    one native run: memory, bands on the thread pool
 records.py    layers as numbers; textures.py the pictures they read, kept by version
 layout.py     what Python and machine code share

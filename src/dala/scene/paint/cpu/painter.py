@@ -6,11 +6,11 @@ import numpy as np
 
 from dala.scene.effects import filtered
 from dala.scene.layers import Adjustment, Bytes, Composition, Layer, Solid
+from dala.scene.paint.changes import Box, changed_boxes
 from dala.scene.paint.content import resolve
-from dala.scene.paint.cpu.changes import changed_boxes
 from dala.scene.paint.cpu.layout import PAD
 from dala.scene.paint.cpu.records import Record, make_record
-from dala.scene.paint.cpu.running import Background, Box, Out, convert, paint_box, paint_planes
+from dala.scene.paint.cpu.running import Background, Out, convert, paint_box, paint_planes
 from dala.scene.paint.cpu.textures import Textures
 from dala.scene.paint.meeting import mix
 from dala.scene.paint.placing import place
@@ -19,9 +19,11 @@ from dala.scene.paint.sampled import cover
 
 
 class CpuPainter:
-    """Paints compositions; keeps textures from one to the next. For any number of threads."""
+    """Paints compositions; keeps textures from one to the next. For any number of threads. Effects run on
+    the device of that name; without one, on the default device."""
 
-    def __init__(self) -> None:
+    def __init__(self, effects_on: str | None = None) -> None:
+        self._effects_on = effects_on
         self._textures = Textures()
 
     def paint(
@@ -96,18 +98,18 @@ class CpuPainter:
                 seen = [clipped for r in records if (clipped := r.within(box)) is not None]
                 paint_box(seen, canvas, below and background, box)
             if layer is not None:
-                _adjust(canvas, layer)
+                _adjust(canvas, layer, self._effects_on)
             background, layers = None, []
 
     def _record(self, layer: Layer, on: Composition) -> Record | None:
         placed = place(layer, on.width, on.height)
         if placed is None:
             return None
-        content = resolve(layer, self.paint)
+        content = resolve(layer, self.paint, self._effects_on)
         return make_record(layer, content, placed, (on.width, on.height), self._textures)
 
 
-def _adjust(canvas: Bytes, adjustment: Adjustment) -> None:
+def _adjust(canvas: Bytes, adjustment: Adjustment, device: str | None) -> None:
     height, width = canvas.shape[:2]
     everywhere = Layer(
         Solid((0, 0, 0, 0), width, height), opacity=adjustment.opacity, clip=adjustment.clip
@@ -116,7 +118,7 @@ def _adjust(canvas: Bytes, adjustment: Adjustment) -> None:
     if placed is None:
         return
     rows, columns = slice(placed.top, placed.bottom), slice(placed.left, placed.right)
-    above = filtered(canvas, adjustment.effects, adjustment.upcoming)
+    above = filtered(canvas, adjustment.effects, adjustment.upcoming, device)
     if adjustment.clip is None and placed.opacity == 256:
         canvas[:] = above
     else:

@@ -11,6 +11,7 @@ import numpy as np
 from dala.backends.cpu.run import cores
 from dala.backends.cpu.run.pool import pool, useful_helpers
 from dala.scene.layers import Bytes
+from dala.scene.paint.changes import Box
 from dala.scene.paint.cpu.code import code
 from dala.scene.paint.cpu.layout import PAD, RUN_WORDS, THREAD_BYTES
 from dala.scene.paint.cpu.records import Record
@@ -18,7 +19,6 @@ from dala.scene.paint.cpu.records import Record
 BAND_BYTES = 192 << 10  # of the canvas: they stay in a core's cache while all layers are painted
 LEAST_ROWS = 8
 FILL_NS = 0.1  # a pixel
-Box: TypeAlias = tuple[int, int, int, int]  # left, top, right, bottom
 Background: TypeAlias = "tuple[int, ...] | None"
 
 

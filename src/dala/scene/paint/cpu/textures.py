@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 
 import numpy as np
 
@@ -52,10 +51,7 @@ class Textures:
     def _reduced(self, key: Hashable, values: Bytes, taps: Taps) -> tuple[Bytes, Taps]:
         part = taps.left, taps.top, taps.width, taps.height, taps.level_x, taps.level_y
         made = self.get((key, part), lambda: reduced(values, taps))
-        return made, replace(
-            taps, left=0, top=0, level_x=0, level_y=0,
-            width=taps.reduced_width, height=taps.reduced_height,
-        )  # fmt: skip
+        return made, taps.of_reduced
 
     def get(self, key: Hashable, make: Callable[[], Bytes]) -> Bytes:
         """What was made for this key, or is made now. Two who ask at once may both make it."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from dala.scene.layers import Adjustment, Composition, Entry, Layer
-from dala.scene.paint.cpu.running import Box
 from dala.scene.paint.placing import place
 
+Box: TypeAlias = tuple[int, int, int, int]  # left, top, right, bottom
 MOST = 8  # boxes; more become one
 
 
@@ -26,6 +27,8 @@ def changed_boxes(before: Composition, now: Composition) -> list[Box]:
         placed = place(layer, now.width, now.height)
         if placed is not None:
             boxes.append((placed.left, placed.top, placed.right, placed.bottom))
+            if boxes[-1] == whole[0]:
+                return whole
     return _apart(boxes)
 
 
