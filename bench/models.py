@@ -1,6 +1,7 @@
 """Networks by numbers: right first, then how fast, with ONNX Runtime alone beside them.
 
     python bench/models.py FOLDER [--device webgpu] [--runs 50] [--threads N] [--json FILE]
+    python bench/models.py FOLDER --device webgpu --layers --tune     (network_layers.py)
 
 For every ONNX file of a folder: the largest difference to ONNX Runtime, and the best of many runs. On the
 CPU what dala adds to ONNX Runtime is measured by turns in the same run; on a GPU the device's own time, if
@@ -21,13 +22,17 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
 import dala
 from dala import compute, ml
 from dala.backends.webgpu.device import WebGpuDevice
+from dala.ml.layers import lower
 from dala.ml.network import Network, open_network
+from dala.ml.run import stage
 from dala.ml.run.cpu import import_onnxruntime
+from network_layers import print_layers, print_tilings
 
 PHOTO = Path(__file__).parent.parent / "examples/assets/astronaut.jpg"
 FREE = {"deeplab": (1, 513, 513, 3), "ssdlite": (1, 300, 300, 3), "posenet": (1, 257, 257, 3)}
@@ -58,15 +63,15 @@ def by_turns(
 
 
 def example(network: Network, name: str) -> list[np.ndarray[Any, Any]]:
-    """Inputs of a fitting shape: noise, the same each time."""
-    rng, found = np.random.default_rng(0), []
+    """Inputs of a fitting shape: a photo, as of noise alone a mask is empty and compares with nothing."""
+    found = []
     for spec in network.inputs:
         free = next((s for key, s in FREE.items() if key in name), None)
         shape = free if free is not None else tuple(n or 1 for n in spec.shape)
-        noise = rng.random(shape)
-        found.append(
-            (noise * 255).astype("u1") if spec.dtype == np.uint8 else noise.astype(spec.dtype)
-        )
+        _, height, width, _ = shape
+        photo = np.asarray(Image.open(PHOTO).convert("RGB").resize((width, height)))[None]
+        bytes_ = spec.dtype == np.uint8
+        found.append(photo if bytes_ else (photo / 255).astype(spec.dtype))
     return found
 
 
@@ -157,8 +162,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--layers", action="store_true", help="each dispatch of each network")
+    parser.add_argument("--tune", action="store_true", help="each product with many tilings")
+    parser.add_argument("--without", default="", help="a rewrite of layers/fuse.py: join_separable")
+    parser.add_argument("--repeats", type=int, default=20, help="of a dispatch that is timed")
     parser.add_argument("--only", default="", help="part of a file's name")
     options = parser.parse_args()
+    for module in (lower, stage):
+        module.PASSES = tuple(p for p in module.PASSES if p.__name__ != options.without)  # type: ignore[attr-defined]
     threads = options.threads or int(dala.compute.device_info().get("threads", 1) or 1)  # type: ignore[call-overload]
     rows = []
     print(
@@ -177,6 +188,11 @@ def main() -> None:
                     f"{'' if frame is None else f'{frame:.3f}':>10} {row['onnxruntime_ms']:18.3f} "
                     f"{row['ratio']:6.3f}"
                 )
+        for wanted, show in ((options.layers, print_layers), (options.tune, print_tilings)):
+            for file in sorted(options.folder.glob("*.onnx")) if wanted else ():
+                if options.only in file.stem:
+                    with open_network(file, device=options.device) as network:
+                        show(file.stem, network, example(network, file.stem), options.repeats)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))
 

@@ -21,6 +21,7 @@ from dala.errors import DeviceError, DTypeError, ModelError, ParameterError, Sha
 from dala.ml.layers.lower import lower_model
 from dala.ml.network import Network, open_network
 from dala.ml.onnx.read import read_model
+from dala.ml.run.webgpu import products, tiling
 from dala.ml.run.webgpu.placing import place_values, real_layers
 
 TIMES = 3  # each distinct shader is compiled
@@ -63,6 +64,27 @@ def test_long_sums_are_shared_and_exact(rows: int) -> None:
     weight = net.constant(rng.standard_normal((203, 10)).astype("f4"))
     net.output(net.add("MatMul", net.input("x", x.shape), weight), 2)
     agree(Case(net.bytes(), [x]))
+
+
+@pytest.mark.webgpu
+def test_every_way_to_divide_a_product_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles beyond the edges, parts of sums, chunks: whatever is chosen, the results are the same."""
+    rng = np.random.default_rng(5)
+
+    def any_tiling(work: tiling.Work) -> tiling.Tiling:
+        found = tiling.tilings(work)
+        return found[rng.integers(len(found))]
+
+    monkeypatch.setattr(products, "choose_tiling", any_tiling)
+    for number in range(24):
+        kind = ("separable", "pointwise", "conv", "gated")[number % 4]
+        agree(CASES[kind](np.random.default_rng([number, *kind.encode()])))
+    for rows, inner, made in ((1, 600, 70), (50, 1300, 9), (9, 4500, 6)):
+        net = Net()
+        x = rng.standard_normal((rows, inner)).astype("f4")
+        weight = net.constant(rng.standard_normal((inner, made)).astype("f4") / 30)
+        net.output(net.add("MatMul", net.input("x", x.shape), weight), 2)
+        agree(Case(net.bytes(), [x]))
 
 
 @pytest.mark.webgpu

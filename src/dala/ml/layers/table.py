@@ -35,6 +35,7 @@ LAYERS: dict[str, LayerKind] = {
     "pointwise": LayerKind(windows.shape_conv, windows.conv, fuses=True),
     "depthwise": LayerKind(windows.shape_conv, windows.conv, fuses=True),
     "conv": LayerKind(windows.shape_conv, windows.conv, fuses=True),
+    "separable": LayerKind(windows.shape_separable, windows.separable, fuses=True),
     "transposed": LayerKind(windows.shape_transposed, windows.transposed, fuses=True),
     "pool": LayerKind(windows.shape_pool, windows.pool, fuses=True),
     "resize": LayerKind(moves.shape_resize, moves.resize, fuses=True),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dala.backends.webgpu.shader import Shader
 from dala.errors import ModelError
 from dala.ml.layers.program import Layer, Program
-from dala.ml.run.webgpu import moves, products, whole, windows
+from dala.ml.run.webgpu import fills, moves, products, whole, windows
 from dala.ml.run.webgpu.access import Stored
 from dala.ml.run.webgpu.epilogue import collapse, emit_epilogue, operand
 from dala.ml.run.webgpu.placing import Placing, real_layers
@@ -98,7 +98,9 @@ class Compiler:
     ) -> str:
         """A function of row, quad and a sum: the epilogue, and the result stored."""
         types = [self.program.values[v].dtype for v in layer.inputs]
-        first = np.dtype(np.int64) if layer.kind == "argmax" else types[0]
+        first = types[0]
+        if layer.options.get("before"):
+            first = layer.weights[0].dtype  # those steps end in floats
         steps = emit_epilogue(shader, layer.epilogue, inputs, made, first, types, flat=flat)
         target = self.stored(layer.output)
         out = shader.array(target, math.prod(made) if flat else None, written=True)
@@ -119,26 +121,75 @@ class Compiler:
         if layer.kind == "resize":
             tables = [self.hold(_padded(t, 4), False) for t in layer.weights]
             return windows.emit_resize(shader, source, tables, made, finish)
-        weight, bias = layer.weights
+        weight, bias = layer.weights[:2]
         window = weight.shape[:2]
-        held_bias = self.hold(_padded(bias[None], made[-1]), False)
-        if layer.kind == "depthwise":
+        if layer.kind in ("depthwise", "separable"):
+            made = self._between(layer)
             held = self.hold(_padded(weight[:, :, 0].reshape(-1, made[-1]), made[-1]), True)
-            return windows.emit_depthwise(
-                shader, source, held, held_bias, options, made, window, finish
-            )
+            held_bias = self.hold(_padded(bias[None], made[-1]), False)
+            if layer.kind == "depthwise":
+                return windows.emit_depthwise(
+                    shader, source, held, held_bias, options, made, window, finish
+                )
+            return self._separable(shader, layer, source, (held, held_bias), made, finish)
+        held_bias = self.hold(_padded(bias[None], made[-1]), False)
         matrix = _dense(weight, options["groups"])
         quads = -(-source.shape[-1] // 4)
         wide = np.zeros((*window, quads * 4, matrix.shape[3]), matrix.dtype)
         wide[:, :, : matrix.shape[2]] = matrix
         held = self.hold(_padded(wide.reshape(-1, made[-1]), made[-1]), True)
-        if layer.kind == "pointwise":
-            rows = math.prod(made[:-1])
-            return products.emit_product(
-                shader, source, held, held_bias, rows, -(-made[-1] // 4), finish
+        if layer.kind == "transposed":
+            return windows.emit_transposed(
+                shader, source, held, held_bias, options, made, window, finish
             )
-        emit = windows.emit_conv if layer.kind == "conv" else windows.emit_transposed
-        return emit(shader, source, held, held_bias, options, made, window, finish)
+        if layer.kind == "pointwise":
+            gate = self._gate(shader, layer)
+            fill = fills.fill_rows(shader, source, math.prod(made[:-1]), -(-made[-1] // 4), gate)
+        else:
+            steps = options.get("before", ())
+            dtype = self.program.values[layer.inputs[0]].dtype
+            before = emit_epilogue(shader, steps, (), made, dtype, ())
+            fill = fills.fill_windows(shader, source, options, made, window, before)
+        return products.emit_product(shader, fill, held, held_bias, finish)
+
+    def _between(self, layer: Layer) -> tuple[int, ...]:
+        """The shape that a depthwise convolution makes."""
+        made = self.program.values[layer.output].shape
+        return (*made[:-1], layer.weights[0].shape[3])
+
+    def _separable(
+        self,
+        shader: LayerShader,
+        layer: Layer,
+        source: Stored,
+        held: tuple[Stored, Stored],
+        between: tuple[int, ...],
+        finish: str,
+    ) -> Shader:
+        weight, bias = layer.weights[2:]
+        made = weight.shape[3]
+        float_ = np.dtype(np.float32)
+        steps = emit_epilogue(shader, layer.options["between"], (), between, float_, ())
+        window = layer.weights[0].shape[:2]
+        fill = fills.fill_depthwise(
+            shader, source, *held, layer.options, between, window, steps, -(-made // 4)
+        )
+        matrix = np.zeros((-(-weight.shape[2] // 4) * 4, made), weight.dtype)
+        matrix[: weight.shape[2]] = weight[0, 0]
+        return products.emit_product(
+            shader,
+            fill,
+            self.hold(_padded(matrix, made), True),
+            self.hold(_padded(bias[None], made), False),
+            finish,
+        )
+
+    def _gate(self, shader: LayerShader, layer: Layer) -> str:
+        """What a pointwise convolution's rows are multiplied by, for quad ``k``."""
+        number = layer.options.get("gate")
+        if number is None:
+            return ""
+        return shader.array(self.stored(layer.inputs[number])).read("0u", "k")
 
     def _matmul(
         self,
@@ -157,10 +208,8 @@ class Compiler:
                 wide[:length] = known.reshape(length, columns)
                 weight = self.hold(_padded(wide, columns), True)
                 bias = self.hold(np.zeros((1, -(-columns // 4) * 4), np.float32), False)
-                rows = math.prod(made[:-1])
-                return products.emit_product(
-                    shader, a, weight, bias, rows, -(-columns // 4), finish
-                )
+                fill = fills.fill_rows(shader, a, math.prod(made[:-1]), -(-columns // 4))
+                return products.emit_product(shader, fill, weight, bias, finish)
             return products.emit_matmul(shader, a, b, made, False, finish)
         if a.shape[:-2] != b.shape[:-2]:
             raise ModelError(

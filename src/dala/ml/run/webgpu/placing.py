@@ -16,6 +16,7 @@ from dala.ml.run.webgpu.access import form_of, stored_type
 WRITES_QUADS = (
     "pointwise",
     "depthwise",
+    "separable",
     "conv",
     "transposed",
     "pool",

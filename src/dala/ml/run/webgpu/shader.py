@@ -8,6 +8,7 @@ from dala.backends.webgpu.shader import MOST_GROUPS, Binding, Shader
 from dala.backends.webgpu.uniforms import UniformBlock
 from dala.ir.dtypes import U32
 from dala.ml.run.webgpu.access import Access, Stored
+from dala.ml.run.webgpu.tiling import Tiling
 
 THREADS = 64
 
@@ -21,6 +22,7 @@ class LayerShader:
         self.arrays: list[Access] = []
         self.helpers: dict[str, None] = {}
         self.shared = ""
+        self.tiling: Tiling | None = None  # of a product
         self._functions: list[str] = []
 
     def array(
@@ -49,23 +51,25 @@ class LayerShader:
         """
         groups = -(-threads // per_group)
         across = min(groups, MOST_GROUPS)
-        head = (
-            f"@compute @workgroup_size({THREADS})\n"
-            "fn main(@builtin(workgroup_id) group: vec3<u32>, "
-            "@builtin(num_workgroups) groups: vec3<u32>, "
-            "@builtin(local_invocation_index) lane: u32) {\n"
-            "    let group_number = group.y * groups.x + group.x;\n"
-        )
+        head = "    let group_number = group.y * groups.x + group.x;\n"
         total = self.number("threads", threads)
         if per_group == THREADS:
             head += f"    let at = group_number * {THREADS}u + lane;\n"
             head += f"    if (at >= {total}) {{ return; }}\n"
-        main = head + body + "}\n"
+        return self.frame(head + body, THREADS, (across, math.ceil(groups / across), 1))
+
+    def frame(self, body: str, threads: int, groups: tuple[int, int, int]) -> Shader:
+        """The shader whose main function is ``body``; ``group``, ``groups`` and ``lane`` are there."""
+        main = (
+            f"@compute @workgroup_size({threads})\n"
+            "fn main(@builtin(workgroup_id) group: vec3<u32>, "
+            "@builtin(num_workgroups) groups: vec3<u32>, "
+            f"@builtin(local_invocation_index) lane: u32) {{\n{body}}}\n"
+        )
         declared = "".join(a.declare() for a in self.arrays) + self.uniforms.declare(
             len(self.arrays)
         )
         functions = "".join(a.functions() for a in self.arrays)
         text = f"{declared}{self.shared}{''.join(self.helpers)}{functions}{''.join(self._functions)}{main}"
         bindings = tuple(Binding(a.stored.place, a.written) for a in self.arrays)
-        sizes = (across, math.ceil(groups / across), 1)
-        return Shader(text, self.uniforms, bindings, sizes, self.label)
+        return Shader(text, self.uniforms, bindings, groups, self.label)
