@@ -58,12 +58,12 @@ def test_what_is_known_is_folded_and_the_rest_is_fused() -> None:
     """Transposes cost nothing; normalisation, activation and residual are no layers of their own."""
     program = lower_model(read_model(small_net()), [(1, 16, 16, 3)], "small")
     kinds = [layer.kind for layer in program.layers if layer.kind != "view"]
-    assert kinds == ["conv", "pointwise", "depthwise", "reduce", "pointwise", "pointwise", "pool", "resize",
+    assert kinds == ["conv", "pointwise", "depthwise", "excite", "pointwise", "pool", "resize",
                      "concat", "reduce", "matmul", "softmax"]  # fmt: skip
-    assert [step.op for step in program.layers[0].options["before"]][0] == "cast:float32"
+    assert program.layers[0].before[0].op == "cast:float32"
     wide = next(layer for layer in program.layers if layer.kind == "pointwise")
     assert [step.op for step in wide.epilogue] == ["relu"]  # factor and offset are in the weights
-    residual = [layer for layer in program.layers if layer.kind == "pointwise"][2]
+    residual = [layer for layer in program.layers if layer.kind == "pointwise"][1]
     assert [step.op for step in residual.epilogue] == ["add"]
 
 

@@ -15,7 +15,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from dala.ml.layers.join import join_before, join_gates, join_separable, most_inputs
+from dala.ml.layers.join import (
+    cancel_moves,
+    join_before,
+    join_excite,
+    join_separable,
+    most_inputs,
+    split_means,
+)
 from dala.ml.layers.program import Array, Layer, Program, Step
 from dala.ml.layers.table import LAYERS
 
@@ -115,11 +122,7 @@ def _join(before: Layer, layer: Layer, main: int) -> Layer:
 def fold_weights(program: Program) -> None:
     """The first factors and offsets of a convolution's epilogue, into its weights and its bias."""
     for layer in program.layers:
-        if (
-            layer.kind in CONVOLUTIONS
-            and "gate" not in layer.options
-            and layer.weights[0].dtype.kind == "f"
-        ):
+        if layer.kind in CONVOLUTIONS and layer.weights[0].dtype.kind == "f":
             while _fold_one(program, layer):
                 pass
             _drop_operands(layer)
@@ -127,11 +130,13 @@ def fold_weights(program: Program) -> None:
 
 def _drop_operands(layer: Layer) -> None:
     """Inputs that no step reads any more."""
-    used = sorted({k for step in layer.epilogue for k in step.operands})
+    steps = (*layer.before, *layer.epilogue)
+    used = sorted({k for step in steps for k in step.operands})
     number = {old: new for new, old in enumerate(used, 1)}
     layer.inputs = (layer.inputs[0], *(layer.inputs[k] for k in used))
-    layer.epilogue = tuple(
-        s._replace(operands=tuple(number[k] for k in s.operands)) for s in layer.epilogue
+    layer.before, layer.epilogue = (
+        tuple(s._replace(operands=tuple(number[k] for k in s.operands)) for s in steps)
+        for steps in (layer.before, layer.epilogue)
     )
 
 
@@ -211,7 +216,9 @@ PASSES = (
     fuse_steps,
     fold_weights,
     drop_padding,
+    cancel_moves,
+    split_means,
     join_before,
-    join_gates,
+    join_excite,
     join_separable,
 )

@@ -42,6 +42,7 @@ LAYERS: dict[str, LayerKind] = {
     "map": LayerKind(sums.shape_map, sums.map_, fuses=True),
     "matmul": LayerKind(sums.shape_matmul, sums.matmul, fuses=True),
     "reduce": LayerKind(sums.shape_reduce, sums.reduce, fuses=True),
+    "excite": LayerKind(sums.shape_excite, sums.excite, fuses=True),
     "softmax": LayerKind(sums.shape_same, sums.softmax),
     "argmax": LayerKind(sums.shape_argmax, sums.argmax, 0.0),
     "take": LayerKind(moves.shape_take, moves.take, 0.0),
@@ -51,10 +52,13 @@ LAYERS: dict[str, LayerKind] = {
 
 
 def compute_layer(layer: Layer, arrays: Sequence[Array]) -> Array:
-    """What a layer makes of its inputs: its kind's result, and then the epilogue."""
+    """What a layer makes of its inputs: the steps before, its kind's result, and then the epilogue."""
     row = LAYERS[layer.kind]
+    given = [*arrays]
+    for step in layer.before:
+        given[0] = apply_to(given[0], step, arrays)
     with np.errstate(all="ignore"):
-        value = row.numpy(arrays, layer.options, layer.weights)
+        value = row.numpy(given, layer.options, layer.weights)
     for step in layer.epilogue:
         value = apply_to(value, step, arrays)
     return value

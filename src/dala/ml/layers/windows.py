@@ -48,12 +48,7 @@ def conv(arrays: Sequence[Array], options: Options, weights: Sequence[Array]) ->
     weight, bias = weights
     groups, far = options["groups"], options["dilations"]
     out_type = shape_conv([ValueType(arrays[0].shape, arrays[0].dtype)], options, weights)
-    array = arrays[0]
-    for step in options.get("before", ()):
-        array = apply_alone(array, step)
-    if "gate" in options:
-        array = array * arrays[options["gate"]]
-    array = _padded(array, options["pads"], 0.0)
+    array = _padded(arrays[0], options["pads"], 0.0)
     total = np.zeros(out_type.shape, array.dtype)
     alone = weight.shape[2] == 1 and groups == weight.shape[3]
     for i, j in np.ndindex(*weight.shape[:2]):

@@ -62,7 +62,9 @@ class Compiler:
             return self.hold(
                 self.program.constants[root].reshape(self.program.values[value].shape), False
             )
-        return Stored(self.places[root], self.placing.forms[root], self.program.values[value].shape)
+        start, stride = self.placing.parts.get(value, (0, 0))
+        shape = self.program.values[value].shape
+        return Stored(self.places[root], self.placing.forms[root], shape, start, stride)
 
     def _emit(self, layer: Layer) -> list[Shader]:
         made = self.program.values[layer.output].shape
@@ -81,6 +83,8 @@ class Compiler:
             rows, width = (1, count) if flat else (count // made[-1], made[-1]) if made else (1, 1)
             read = operand(shader, inputs[0], made, flat=flat)
             return [moves.emit_map(shader, read, rows, -(-width // 4), finish)]
+        if layer.kind == "excite":
+            return [self._excite(shader, layer, inputs[0], finish)]
         if layer.kind == "reduce":
             return [self._reduce(shader, layer, inputs[0], finish)]
         if layer.kind == "matmul":
@@ -99,8 +103,8 @@ class Compiler:
         """A function of row, quad and a sum: the epilogue, and the result stored."""
         types = [self.program.values[v].dtype for v in layer.inputs]
         first = types[0]
-        if layer.options.get("before"):
-            first = layer.weights[0].dtype  # those steps end in floats
+        if layer.before:
+            first = np.dtype(np.float32)  # those steps end in floats
         steps = emit_epilogue(shader, layer.epilogue, inputs, made, first, types, flat=flat)
         target = self.stored(layer.output)
         out = shader.array(target, math.prod(made) if flat else None, written=True)
@@ -109,6 +113,12 @@ class Compiler:
             f"{steps}    {out.write('row', 'quad', 'v')}\n}}\n"
         )
         return "finish"
+
+    def _before(self, shader: LayerShader, layer: Layer) -> str:
+        """Lines that change ``v``, what was read of the first input at ``row`` and ``quad``."""
+        inputs = [self.stored(v) for v in layer.inputs]
+        types = [self.program.values[v].dtype for v in layer.inputs]
+        return emit_epilogue(shader, layer.before, inputs, inputs[0].shape, types[0], types)
 
     # -- one kind each -----------------------------------------------------------------------------
 
@@ -143,12 +153,10 @@ class Compiler:
                 shader, source, held, held_bias, options, made, window, finish
             )
         if layer.kind == "pointwise":
-            gate = self._gate(shader, layer)
-            fill = fills.fill_rows(shader, source, math.prod(made[:-1]), -(-made[-1] // 4), gate)
+            before = self._before(shader, layer)
+            fill = fills.fill_rows(shader, source, math.prod(made[:-1]), -(-made[-1] // 4), before)
         else:
-            steps = options.get("before", ())
-            dtype = self.program.values[layer.inputs[0]].dtype
-            before = emit_epilogue(shader, steps, (), made, dtype, ())
+            before = self._before(shader, layer)
             fill = fills.fill_windows(shader, source, options, made, window, before)
         return products.emit_product(shader, fill, held, held_bias, finish)
 
@@ -184,13 +192,6 @@ class Compiler:
             finish,
         )
 
-    def _gate(self, shader: LayerShader, layer: Layer) -> str:
-        """What a pointwise convolution's rows are multiplied by, for quad ``k``."""
-        number = layer.options.get("gate")
-        if number is None:
-            return ""
-        return shader.array(self.stored(layer.inputs[number])).read("0u", "k")
-
     def _matmul(
         self,
         shader: LayerShader,
@@ -224,7 +225,30 @@ class Compiler:
         channels = 1 if last in axes else shape[-1]
         inner = math.prod(shape[axes[-1] + 1 :]) // channels
         lines = (math.prod(shape[: axes[0]]), math.prod(shape[a] for a in axes), inner)
-        return whole.emit_reduce(shader, source, lines, channels, layer.options["mode"], finish)
+        return whole.emit_reduce(
+            shader,
+            source,
+            lines,
+            channels,
+            layer.options["mode"],
+            self._before(shader, layer),
+            finish,
+        )
+
+    def _excite(self, shader: LayerShader, layer: Layer, source: Stored, finish: str) -> Shader:
+        matrices = []
+        for weight, bias in zip(layer.weights[::2], layer.weights[1::2], strict=True):
+            taken, made = weight.shape[2:]
+            matrix = np.zeros((-(-taken // 4) * 4, made), weight.dtype)
+            matrix[:taken] = weight[0, 0]
+            held = (
+                self.hold(_padded(matrix, made), True),
+                self.hold(_padded(bias[None], made), False),
+            )
+            matrices.append(held)
+        steps = emit_epilogue(shader, layer.options["between"], (), (), np.dtype(np.float32), ())
+        before = self._before(shader, layer)
+        return whole.emit_excite(shader, source, matrices, before, steps, finish)
 
     def _along(self, shader: LayerShader, layer: Layer, source: Stored) -> Shader:
         axis, shape = layer.options["axis"], source.shape
@@ -251,9 +275,13 @@ class Compiler:
         target, axis = self.stored(layer.output), layer.options["axis"]
         inner = math.prod(target.shape[axis + 1 :])
         found, start = [], 0
+        made_there = {self.placing.roots[v] for v in layer.inputs} & {self.placing.roots[layer.output]}
         for value in layer.inputs:
+            run = self.program.values[value].shape[axis] * inner
+            if self.placing.roots[value] in made_there:
+                start += run
+                continue
             source = self.stored(value)
-            run = source.shape[axis] * inner
             shader = LayerShader(f"{self.program.name}: {layer.label}")
             found.append(
                 moves.emit_copy(shader, source, target, run, target.shape[axis] * inner, start)

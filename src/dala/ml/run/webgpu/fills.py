@@ -22,17 +22,16 @@ def _units(t: Tiling, inner: str, *, each: int = 1) -> str:
     )
 
 
-def fill_rows(shader: LayerShader, source: Stored, rows: int, quads: int, gate: str = "") -> Fill:
-    """Rows as they are; times ``gate``, which may depend on ``row`` and ``k``."""
+def fill_rows(shader: LayerShader, source: Stored, rows: int, quads: int, before: str = "") -> Fill:
+    """Rows as they are; ``before``: lines that change ``v``, what was read at ``row`` and ``quad``."""
     sums = -(-source.shape[-1] // 4)
     x, n = shader.array(source), shader.number("rows of all", rows)
 
     def emit(t: Tiling) -> str:
-        factor = f" * {gate}" if gate else ""
         return _units(
             t,
-            f"    let row = min(first + line, {n} - 1u);\n    let k = start + c;\n"
-            f"    tile[line * {t.sums}u + c] = {x.read('row', 'k')}{factor};\n",
+            f"    let row = min(first + line, {n} - 1u);\n    let quad = start + c;\n"
+            f"    var v = {x.read('row', 'quad')};\n{before}    tile[line * {t.sums}u + c] = v;\n",
         )
 
     return Fill(Work(rows, quads, sums), emit)

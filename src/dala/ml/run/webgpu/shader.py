@@ -11,6 +11,9 @@ from dala.ml.run.webgpu.access import Access, Stored
 from dala.ml.run.webgpu.tiling import Tiling
 
 THREADS = 64
+FIXED_SIZES = (
+    True  # written into the text: a division by one, or a loop to one, is then a few instructions
+)
 
 
 class LayerShader:
@@ -20,6 +23,7 @@ class LayerShader:
         self.label = label
         self.uniforms = UniformBlock((), [])
         self.arrays: list[Access] = []
+        self.sizes: dict[str, int] = {}
         self.helpers: dict[str, None] = {}
         self.shared = ""
         self.tiling: Tiling | None = None  # of a product
@@ -31,14 +35,19 @@ class LayerShader:
         """Bind an array, seen as rows of so many channels (as its shape says, if None)."""
         width = (stored.shape[-1] if stored.shape else 1) if channels is None else channels
         number = len(self.arrays)
-        name = self.number(f"channels{number}", width)
-        self.arrays.append(Access(number, stored, width, name, written))
+        names = (
+            self.number(f"channels{number}", width),
+            self.number(f"stride{number}", stored.stride or width) if written else "",
+            self.number(f"start{number}", stored.start) if written else "",
+        )
+        self.arrays.append(Access(number, stored, width, names, written))
         return self.arrays[-1]
 
     def number(self, name: str, value: int) -> str:
-        """A size that may differ between layers that share this shader's code."""
+        """A size; asked for again by its name, it is what it was at first."""
+        value = self.sizes.setdefault(name, value)
         assert 0 <= value < 1 << 32, (name, value)
-        return self.uniforms.number(name, lambda: value, U32)
+        return f"{value}u" if FIXED_SIZES else self.uniforms.number(name, lambda: value, U32)
 
     def function(self, text: str) -> None:
         """A function of this shader's own, behind those of its arrays."""
