@@ -188,7 +188,11 @@ def whole(rng: Rng) -> Case:
     if op.startswith("Reduce"):
         return Case(one_layer(op, {"x": x}, rank=4, axes=[pick(rng, 1, 2), -1], keepdims=1), [x])
     if op == "Softmax":
-        return Case(one_layer(op, {"x": x}, rank=4, axis=pick(rng, 1, 2, -1)), [x])
+        net, axis = Net(), pick(rng, 1, 2, -1)
+        y = net.add(op, net.input("x", x.shape), axis=axis)
+        y = net.add("Mul", y, net.constant(3.0, "f4")) if rng.random() < 0.5 else y
+        net.output(y, 4)
+        return Case(net.bytes(), [x])
     if op == "ArgMax":
         data = one_layer(op, {"x": x}, rank=3, axis=pick(rng, 1, 3), keepdims=0, dtype="int64")
         return Case(data, [x])

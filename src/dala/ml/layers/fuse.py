@@ -83,6 +83,8 @@ def fuse_steps(program: Program) -> None:
                 continue
             if program.values[before.output].shape != program.values[layer.output].shape:
                 continue
+            if before.kind == "softmax" and len(layer.inputs) > 1:
+                continue  # element by element, with nothing beside it
             if len(before.inputs) + len(layer.inputs) - 1 > most_inputs(before.kind):
                 continue
             joined = _join(before, layer, main)

@@ -43,7 +43,7 @@ LAYERS: dict[str, LayerKind] = {
     "matmul": LayerKind(sums.shape_matmul, sums.matmul, fuses=True),
     "reduce": LayerKind(sums.shape_reduce, sums.reduce, fuses=True),
     "excite": LayerKind(sums.shape_excite, sums.excite, fuses=True),
-    "softmax": LayerKind(sums.shape_same, sums.softmax),
+    "softmax": LayerKind(sums.shape_same, sums.softmax, fuses=True),
     "argmax": LayerKind(sums.shape_argmax, sums.argmax, 0.0),
     "take": LayerKind(moves.shape_take, moves.take, 0.0),
     "concat": LayerKind(moves.shape_concat, moves.concat, 0.0),

@@ -66,7 +66,9 @@ class Access:
         self.written = written
         self.channels = channels
         inside = bool(stored.start or stored.stride)  # of another array
-        self.whole = channels % 4 == 0 or (channels == stored.count and not inside)  # memory is padded
+        self.whole = channels % 4 == 0 or (
+            channels == stored.count and not inside
+        )  # memory is padded
         self.whole = self.whole and not (stored.start % 4 or stored.stride % 4)
         self.inside = inside
         self.size, self.stride, self.start = names

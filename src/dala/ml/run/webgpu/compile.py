@@ -255,7 +255,9 @@ class Compiler:
         lines = (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))
         target = self.stored(layer.output)
         if layer.kind == "softmax":
-            return whole.emit_softmax(shader, source, target, lines)
+            dtype = self.program.values[layer.inputs[0]].dtype
+            steps = emit_epilogue(shader, layer.epilogue, (), shape, dtype, ())
+            return whole.emit_softmax(shader, source, target, lines, steps)
         smallest = bool(layer.options.get("smallest"))
         return whole.emit_argmax(shader, source, target, lines, smallest=smallest)
 
@@ -275,7 +277,9 @@ class Compiler:
         target, axis = self.stored(layer.output), layer.options["axis"]
         inner = math.prod(target.shape[axis + 1 :])
         found, start = [], 0
-        made_there = {self.placing.roots[v] for v in layer.inputs} & {self.placing.roots[layer.output]}
+        made_there = {self.placing.roots[v] for v in layer.inputs} & {
+            self.placing.roots[layer.output]
+        }
         for value in layer.inputs:
             run = self.program.values[value].shape[axis] * inner
             if self.placing.roots[value] in made_there:
