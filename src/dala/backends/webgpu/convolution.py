@@ -69,7 +69,7 @@ def _product(work: WholePass, options: dict[str, Any]) -> Shader:
         }.items()
     }  # fmt: skip
     a, out, w, *b = text.elements
-    text.function(_access(a, out, w, b, u, taps, kernel_columns))
+    text.function(PRIVATE + _results(out, b) + _weights(w) + _windows(a, u, taps, kernel_columns))
     before = f"""\
     let window = vec4<u32>(column) + vec4<u32>(0u, 1u, 2u, 3u);
     top = vec4<i32>(window / {u["across"]} * {u["stride"]}) - i32({u["padding"]});
@@ -87,46 +87,54 @@ def _product(work: WholePass, options: dict[str, Any]) -> Shader:
     )
 
 
-def _access(
-    a: Element,
-    out: Element,
-    w: Element,
-    b: list[Element],
-    u: dict[str, str],
-    taps: int,
-    across: int,
-) -> str:
-    """Weights, windows and results for the product: what is beyond them is zero, and is not written."""
-    start = f" + {b[0].read('first_row + row')}" if b else ""
-    stores = "\n".join(
-        f"    if (column + {k}u < columns) {{ {out.write(f'at + {k}u', f'v[{k}]{start}')} }}"
-        for k in range(4)
-    )
-    places = [f"line + u32(rows_at[{k}]) * {u['width']} + u32(at[{k}])" for k in range(4)]
-    reads = "\n".join(
-        f"    if (inside[{k}]) {{ p[{k}] = {a.read(place)}; }}" for k, place in enumerate(places)
-    )
-    weights = "\n".join(
-        f"    if (k + {i}u < inner) {{ p[{i}] = {w.read(f'line + {i}u')}; }}" for i in range(4)
-    )
-    return f"""\
+PRIVATE = """\
 var<private> top: vec4<i32>;
 var<private> before: vec4<i32>;
 var<private> first_row: u32;
 var<private> first_plane: u32;
 var<private> first_made: u32;
+"""
+
+
+def _results(out: Element, bias: list[Element]) -> str:
+    """Four neighbouring pixels of a channel, those that there are."""
+    start = f" + {bias[0].read('first_row + row')}" if bias else ""
+    stores = "\n".join(
+        f"    if (column + {k}u < columns) {{ {out.write(f'at + {k}u', f'v[{k}]{start}')} }}"
+        for k in range(4)
+    )
+    return f"""\
 fn store(row: u32, column: u32, v: vec4<f32>, rows: u32, columns: u32) {{
     if (row >= rows) {{ return; }}
     let at = first_made + row * columns + column;
 {stores}
 }}
+"""
+
+
+def _weights(w: Element) -> str:
+    """Four neighbouring weights of a channel, zeros beyond the last."""
+    reads = "\n".join(
+        f"    if (k + {i}u < inner) {{ p[{i}] = {w.read(f'line + {i}u')}; }}" for i in range(4)
+    )
+    return f"""\
 fn left_at(row: u32, k: u32, rows: u32, inner: u32) -> vec4<f32> {{
     var p = vec4<f32>();
     if (row >= rows) {{ return p; }}
     let line = (first_row + row) * inner + k;
-{weights}
+{reads}
     return p;
 }}
+"""
+
+
+def _windows(a: Element, u: dict[str, str], taps: int, across: int) -> str:
+    """One tap of four neighbouring windows, zeros beside the picture."""
+    places = [f"line + u32(rows_at[{k}]) * {u['width']} + u32(at[{k}])" for k in range(4)]
+    reads = "\n".join(
+        f"    if (inside[{k}]) {{ p[{k}] = {a.read(place)}; }}" for k, place in enumerate(places)
+    )
+    return f"""\
 fn right_at(k: u32, column: u32, inner: u32, columns: u32) -> vec4<f32> {{
     var p = vec4<f32>();
     if (k >= inner) {{ return p; }}

@@ -60,14 +60,20 @@ def emit_tiled(
     # two tiles each; in arrays of their own they were read at two thirds of the speed (H200)
     text.shared("left", "vec4<f32>", 2 * b.tile)  # [inner][row / 4]
     text.shared("right", "vec4<f32>", 2 * b.tile)  # [inner][column / 4]
+    text.main(_body(b, before))
+    rows, columns = shape
+    return text.shader_of((-(-columns // b.block), -(-rows // b.block), count), THREADS)
+
+
+def _body(b: Blocking, before: str) -> str:
+    """Two pairs of tiles in turns: one is multiplied while the other is fetched."""
     parts = [(i, h) for i in range(b.side) for h in range(b.side // 4)]
     sums = "\n".join(f"    var s{i}{h} = vec4<f32>();" for i, h in parts)
     stores = "\n".join(
         f"    store(y0 + {i // 4 * 64 + i % 4}u, x0 + {64 * h}u, s{i}{h}, rows, columns);"
         for i, h in parts
     )
-    text.main(
-        f"""
+    return f"""
     let lane_x = lane % 16u;
     let lane_y = lane / 16u;
     // an invocation's rows and columns are groups of four, 64 apart: neighbours read neighbouring ones
@@ -91,9 +97,6 @@ def emit_tiled(
     }}
 {stores}
 """
-    )
-    rows, columns = shape
-    return text.shader_of((-(-columns // b.block), -(-rows // b.block), count), THREADS)
 
 
 def _load(ahead: int) -> str:

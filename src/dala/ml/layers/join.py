@@ -30,8 +30,8 @@ MOST_SQUEEZED = 256  # channels on the way: one workgroup makes them
 MOST_MEANT = 1 << 15  # elements of which one workgroup makes the means
 MOST_MOVED = 1 << 22  # elements of a transpose that is looked at
 # finite for whatever is finite: behind the last channel there are zeros, whose products must be zeros too
-TAME = ("mul", "add", "sub", "relu", "clip", "max", "min", "abs", "neg", "round", "floor", "ceil", "sigmoid",
-        "silu", "hardswish", "hardsigmoid", "leakyrelu", "tanh")  # fmt: skip
+TAME = ("mul", "add", "sub", "relu", "clip", "max", "min", "abs", "neg", "round", "floor", "ceil",
+        "sigmoid", "silu", "hardswish", "hardsigmoid", "leakyrelu", "tanh")  # fmt: skip
 
 
 def most_inputs(kind: str) -> int:

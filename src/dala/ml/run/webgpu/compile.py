@@ -15,6 +15,7 @@ from dala.ml.layers.program import Layer, Program
 from dala.ml.run.webgpu import fills, moves, products, whole, windows
 from dala.ml.run.webgpu.access import Stored
 from dala.ml.run.webgpu.epilogue import collapse, emit_epilogue, operand
+from dala.ml.run.webgpu.excite import emit_excite
 from dala.ml.run.webgpu.placing import Placing, real_layers
 from dala.ml.run.webgpu.shader import LayerShader
 from dala.plan.fuse import Place
@@ -248,7 +249,7 @@ class Compiler:
             matrices.append(held)
         steps = emit_epilogue(shader, layer.options["between"], (), (), np.dtype(np.float32), ())
         before = self._before(shader, layer)
-        return whole.emit_excite(shader, source, matrices, before, steps, finish)
+        return emit_excite(shader, source, matrices, before, steps, finish)
 
     def _along(self, shader: LayerShader, layer: Layer, source: Stored) -> Shader:
         axis, shape = layer.options["axis"], source.shape

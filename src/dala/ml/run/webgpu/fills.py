@@ -1,4 +1,4 @@
-"""What fills the tile of a product: rows as they are, the windows of a convolution, or a depthwise one's results."""
+"""What fills the tile of a product: rows, the windows of a convolution, or a depthwise one's results."""
 
 from __future__ import annotations
 
@@ -38,13 +38,9 @@ def fill_rows(shader: LayerShader, source: Stored, rows: int, quads: int, before
 
 
 def fill_windows(
-    shader: LayerShader,
-    source: Stored,
-    options: Options,
-    made: Sequence[int],
-    window: Sequence[int],
+    shader: LayerShader, source: Stored, options: Options, made: Sequence[int], window: Sequence[int],
     before: str,
-) -> Fill:
+) -> Fill:  # fmt: skip
     """A row is a window: its taps one after the other, the channels of each in whole quads.
 
     ``before``: lines that change ``v``, what was read; what lies beside the picture stays zero.
@@ -62,8 +58,9 @@ def fill_windows(
             t,
             f"    let row = min(first + line, {n} - 1u);\n"
             f"    let tap = (start + c) / {q};\n"
-            f"    let y = i32((row / {w}) % {h}) * {s['sy']} + i32(tap / {window[1]}u) * {s['dy']} - {s['top']};\n"
-            f"    let x = i32(row % {w}) * {s['sx']} + i32(tap % {window[1]}u) * {s['dx']} - {s['left']};\n"
+            f"    let i = i32(tap / {window[1]}u);\n    let j = i32(tap % {window[1]}u);\n"
+            f"    let y = i32((row / {w}) % {h}) * {s['sy']} + i * {s['dy']} - {s['top']};\n"
+            f"    let x = i32(row % {w}) * {s['sx']} + j * {s['dx']} - {s['left']};\n"
             "    var v = vec4<f32>(0.0);\n"
             f"    if (y >= 0i && y < i32({high}) && x >= 0i && x < i32({wide})) {{\n"
             f"        let from_ = ((row / ({w} * {h})) * {high} + u32(y)) * {wide} + u32(x);\n"
@@ -75,16 +72,9 @@ def fill_windows(
 
 
 def fill_depthwise(
-    shader: LayerShader,
-    source: Stored,
-    weight: Stored,
-    bias: Stored,
-    options: Options,
-    made: Sequence[int],
-    window: Sequence[int],
-    between: str,
-    quads: int,
-) -> Fill:
+    shader: LayerShader, source: Stored, weight: Stored, bias: Stored, options: Options,
+    made: Sequence[int], window: Sequence[int], between: str, quads: int,
+) -> Fill:  # fmt: skip
     """Rows are made by a depthwise convolution, and the lines ``between`` change ``v``, its result.
 
     Four neighbouring pixels at a time; rows of pictures are filled up to fours.

@@ -1,9 +1,9 @@
 """Products: a tile of rows in workgroup memory, times some columns of a matrix of weights.
 
-What fills the tile is what the layer reads (fills.py): rows of pixels as they are, the windows of a convolution,
-or rows that a depthwise convolution makes on the way. The sums of a long row are divided among several
-invocations, which add their parts in the same memory: one invocation alone took ten times as long on an
-H200 for 960 channels at 7×7 pixels.
+What fills the tile is what the layer reads (fills.py): rows of pixels as they are, the windows of a
+convolution, or rows that a depthwise convolution makes on the way. The sums of a long row are divided among
+several invocations, which add their parts in the same memory: one invocation alone took ten times as long
+on an H200 for 960 channels at 7×7 pixels.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """How a product is divided: among workgroups, invocations, and the parts of its sums.
 
-A workgroup brings a tile of rows into workgroup memory and multiplies it with some columns of the weights. Its
-invocations stand in three directions: quads of columns, groups of rows, and parts of the sum. The
-choice follows what bounds it on a large GPU: small maps leave processors idle unless columns and sums are divided,
-large ones read the weights again for every tile of rows.
+A workgroup brings a tile of rows into workgroup memory and multiplies it with some columns of the weights.
+Its invocations stand in three directions: quads of columns, groups of rows, and parts of the sum. The
+choice follows what bounds it on a large GPU: small maps leave processors idle unless columns and sums are
+divided, large ones read the weights again for every tile of rows.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dala.backends.webgpu.shader import MOST_GROUPS, Shader
 from dala.ml.run.webgpu.access import Stored
 from dala.ml.run.webgpu.shader import THREADS, LayerShader
@@ -16,7 +14,7 @@ JOIN = {
     "min": "min({a}, {b})",
     "prod": "{a} * {b}",
 }
-MANY = 256  # invocations of a long softmax, and of an excitation
+MANY = 256  # invocations of a long softmax
 START = {"mean": "0.0", "sum": "0.0", "max": "-3.4e38", "min": "3.4e38", "prod": "1.0"}
 
 
@@ -54,7 +52,8 @@ def emit_reduce(
         f"    var all_ = vec4<f32>({START[mode]});\n    if (group_number < {total}) {{\n"
         f"        for (var k = lane; k < {n}; k += {THREADS}u) {{\n"
         f"            let row = ((made / {m}) * {n} + k) * {m} + made % {m};\n"
-        f"            var v = {a.read('row', 'quad')};\n{before}            all_ = {joined};\n        }}\n    }}\n"
+        f"            var v = {a.read('row', 'quad')};\n{before}            all_ = {joined};\n"
+        "        }\n    }\n"
         f"    part[lane] = all_;\n{_tree(JOIN[mode])}{mean}"
         f"    if (lane == 0u && group_number < {total}) {{ {finish}(made, quad, part[0]); }}\n"
     )
@@ -106,54 +105,3 @@ def emit_argmax(
         f"    {out.write('at', '0u', 'vec4<f32>(f32(place))')}\n"
     )
     return shader.finish(body, outer * inner)
-
-
-def emit_excite(
-    shader: LayerShader,
-    source: Stored,
-    matrices: Sequence[tuple[Stored, Stored]],
-    before: str,
-    between: str,
-    finish: str,
-) -> Shader:
-    """A workgroup for a picture: the means of its channels, and one product or two of them."""
-    count, height, width, channels = source.shape
-    a, n = shader.array(source), shader.number("length", height * width)
-    q = shader.number("quads", -(-channels // 4))
-    shader.shared = (
-        f"var<workgroup> part: array<vec4<f32>, {MANY}>;\n"
-        f"var<workgroup> kept: array<vec4<f32>, {MANY // 4}>;\n"
-    )
-    body = (
-        f"    {{\n    let quad = lane % {q};\n    let parts = {MANY}u / {q};\n"
-        f"    var all_ = vec4<f32>(0.0);\n"
-        f"    for (var k = lane / {q}; k < {n} && lane < parts * {q}; k += parts) {{\n"
-        f"        let row = group.x * {n} + k;\n        var v = {a.read('row', 'quad')};\n"
-        f"{before}        all_ += v;\n    }}\n"
-        f"    part[lane] = all_;\n    workgroupBarrier();\n    if (lane < {q}) {{\n"
-        f"        for (var s = 1u; s < parts; s += 1u) {{ all_ += part[s * {q} + lane]; }}\n"
-        f"        kept[lane] = all_ / f32({n});\n    }}\n    workgroupBarrier();\n    }}\n"
-    )
-    for number, (weight, bias) in enumerate(matrices):
-        last = number == len(matrices) - 1
-        w, b = shader.array(weight), shader.array(bias)
-        k = shader.number(f"taken{number}", weight.shape[0] // 4)
-        m = shader.number(f"made{number}", weight.shape[1] // 4)
-        done = (
-            f"{finish}(group.x, lane, sum);"
-            if last
-            else f"var v = sum;\n{between}        kept[lane] = v;"
-        )
-        products = " + ".join(
-            f"x.{axis} * {w.read(f'c * 4u + {j}u', f'lane % {m}')}" for j, axis in enumerate("xyzw")
-        )
-        body += (
-            f"    {{\n    let parts = {MANY}u / {m};\n    var sum = vec4<f32>(0.0);\n"
-            f"    for (var c = lane / {m}; c < {k} && lane < parts * {m}; c += parts) {{\n"
-            f"        let x = kept[c];\n        sum += {products};\n    }}\n"
-            f"    part[lane] = sum;\n    workgroupBarrier();\n    if (lane < {m}) {{\n"
-            f"        for (var s = 1u; s < parts; s += 1u) {{ sum += part[s * {m} + lane]; }}\n"
-            f"        sum += {b.read('0u', 'lane')};\n        {done}\n    }}\n"
-            + ("    }\n" if last else "    workgroupBarrier();\n    }\n")
-        )
-    return shader.frame(body, MANY, (count, 1, 1))
