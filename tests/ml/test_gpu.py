@@ -296,6 +296,16 @@ def test_real_models_agree_with_onnx_runtime(file: Path, device: str) -> None:
                 assert np.abs(a - b).max() <= 1e-4 * np.abs(a).max()
 
 
+@pytest.mark.skipif(not FILES, reason="8 real models: set DALA_MODELS to their folder")
+def test_a_large_picture_needs_little_memory() -> None:
+    """DeepLab at 513 × 513 keeps a gigabyte if every value has memory of its own."""
+    (file,) = (f for f in FILES if "deeplab" in f.stem)
+    program = lower_model(read_model(file.read_bytes()), [(1, 513, 513, 3)], "deeplab")
+    held = sum(w.nbytes for layer in program.layers for w in layer.weights)
+    outside = sum(4 * program.values[v].count for v in (*program.inputs, *program.outputs))
+    assert sum(place_values(program).sizes) + held + outside <= 150e6
+
+
 @pytest.mark.webgpu
 def test_a_picture_on_the_gpu_is_not_brought_to_main_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
