@@ -99,6 +99,27 @@ def test_outputs_that_are_inputs_constants_or_given_twice() -> None:
     agree(Case(net.bytes(), [np.array([[1, -2, 3], [-4, 5, -6]], "f4")]))
 
 
+@pytest.mark.webgpu
+def test_all_outputs_come_in_one_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    net, data = Net(), np.array([[1, -2, 3], [-4, 5, -6]], "f4")
+    x = net.input("x", (2, 3))
+    for op in ("Relu", "Neg", "Abs"):
+        net.output(net.add(op, x), 2)
+    with open_network(net.bytes(), device="webgpu") as network:
+        device = network.device
+        assert isinstance(device, WebGpuDevice)
+        submits: list[object] = []
+        begin = device.staging.begin_read_all
+        monkeypatch.setattr(
+            device.staging, "begin_read_all", lambda m: (submits.append(m), begin(m))[1]
+        )
+        monkeypatch.setattr(device.staging, "begin_read", None)
+        found = network.run(data)
+        assert len(submits) == 1
+    for array, wanted in zip(found, (np.maximum(data, 0), -data, np.abs(data)), strict=True):
+        assert np.array_equal(array, wanted)
+
+
 def test_activations_share_memory() -> None:
     """A chain of layers needs two pieces, however long it is."""
     net = Net()

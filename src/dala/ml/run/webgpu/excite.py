@@ -10,6 +10,7 @@ from dala.ml.run.webgpu.shader import LayerShader
 
 MANY = 256  # invocations
 KEPT = 64  # quads of values on the way
+FEW = 8  # parts that one invocation adds
 
 Matrix = tuple[Stored, Stored]  # weights and bias
 
@@ -28,45 +29,61 @@ def emit_excite(
         f"var<workgroup> kept: array<vec4<f32>, {KEPT}>;\n"
     )
     body = _means(shader, source, before)
-    for number, matrix in enumerate(matrices):
-        if number < len(matrices) - 1:
+    for matrix in matrices:
+        if matrix is not matrices[-1]:
             done = f"var v = sum;\n{between}        kept[lane] = v;"
-            body += _product(shader, matrix, number, done) + "    workgroupBarrier();\n"
+            body += _product(shader, matrix, done) + "    workgroupBarrier();\n"
         else:
-            body += _product(shader, matrix, number, f"{finish}(group.x, lane, sum);")
+            body += _product(shader, matrix, f"{finish}(group.x, lane, sum);")
     return shader.frame(body, MANY, (source.shape[0], 1, 1))
 
 
 def _means(shader: LayerShader, source: Stored, before: str) -> str:
     """Of all rows, by as many invocations as there are for each quad of channels."""
     _, height, width, channels = source.shape
-    a, n = shader.array(source), shader.number("length", height * width)
-    q = shader.number("quads", -(-channels // 4))
+    rows, quads = height * width, -(-channels // 4)
+    parts = min(MANY // quads, rows)
+    a, n = shader.array(source), shader.number("length", rows)
     return (
-        f"    {{\n    let quad = lane % {q};\n    let parts = {MANY}u / {q};\n"
-        f"    var all_ = vec4<f32>(0.0);\n"
-        f"    for (var k = lane / {q}; k < {n} && lane < parts * {q}; k += parts) {{\n"
+        "    {\n    var sum = vec4<f32>(0.0);\n"
+        f"    if (lane < {parts * quads}u) {{\n        let quad = lane % {quads}u;\n"
+        f"        for (var k = lane / {quads}u; k < {n}; k += {parts}u) {{\n"
         f"        let row = group.x * {n} + k;\n        var v = {a.read('row', 'quad')};\n"
-        f"{before}        all_ += v;\n    }}\n"
-        f"    part[lane] = all_;\n    workgroupBarrier();\n    if (lane < {q}) {{\n"
-        f"        for (var s = 1u; s < parts; s += 1u) {{ all_ += part[s * {q} + lane]; }}\n"
-        f"        kept[lane] = all_ / f32({n});\n    }}\n    workgroupBarrier();\n    }}\n"
+        f"{before}        sum += v;\n    }}\n    }}\n"
+        f"{_add(quads, parts, f'kept[lane] = sum / f32({n});')}    workgroupBarrier();\n    }}\n"
     )
 
 
-def _product(shader: LayerShader, matrix: Matrix, number: int, done: str) -> str:
+def _product(shader: LayerShader, matrix: Matrix, done: str) -> str:
     """What is kept times a matrix; ``done``: what becomes of ``sum``, a quad of the result."""
     w, b = (shader.array(stored) for stored in matrix)
-    k = shader.number(f"taken{number}", matrix[0].shape[0] // 4)
-    m = shader.number(f"made{number}", matrix[0].shape[1] // 4)
+    taken, made = (n // 4 for n in matrix[0].shape)
+    parts = min(MANY // made, taken)
     products = " + ".join(
-        f"x.{axis} * {w.read(f'c * 4u + {j}u', f'lane % {m}')}" for j, axis in enumerate("xyzw")
+        f"x.{axis} * {w.read(f'c * 4u + {j}u', f'lane % {made}u')}" for j, axis in enumerate("xyzw")
     )
+    done = f"sum += {b.read('0u', 'lane')};\n        {done}"
     return (
-        f"    {{\n    let parts = {MANY}u / {m};\n    var sum = vec4<f32>(0.0);\n"
-        f"    for (var c = lane / {m}; c < {k} && lane < parts * {m}; c += parts) {{\n"
-        f"        let x = kept[c];\n        sum += {products};\n    }}\n"
-        f"    part[lane] = sum;\n    workgroupBarrier();\n    if (lane < {m}) {{\n"
-        f"        for (var s = 1u; s < parts; s += 1u) {{ sum += part[s * {m} + lane]; }}\n"
-        f"        sum += {b.read('0u', 'lane')};\n        {done}\n    }}\n    }}\n"
+        f"    {{\n    var sum = vec4<f32>(0.0);\n    if (lane < {parts * made}u) {{\n"
+        f"    for (var c = lane / {made}u; c < {taken}u; c += {parts}u) {{\n"
+        f"        let x = kept[c];\n        sum += {products};\n    }}\n    }}\n"
+        f"{_add(made, parts, done)}    }}\n"
+    )
+
+
+def _add(width: int, parts: int, done: str) -> str:
+    """The parts of ``width`` sums, added by the first invocations: many of them in two steps."""
+    text = "    part[lane] = sum;\n    workgroupBarrier();\n"
+    if parts > 2 * FEW and FEW * width <= MANY:
+        text += (
+            f"    sum = vec4<f32>(0.0);\n    if (lane < {FEW * width}u) {{\n"
+            f"        for (var s = lane / {width}u; s < {parts}u; s += {FEW}u) {{ "
+            f"sum += part[s * {width}u + lane % {width}u]; }}\n    }}\n"
+            "    workgroupBarrier();\n    part[lane] = sum;\n    workgroupBarrier();\n"
+        )
+        parts = FEW
+    return (
+        f"{text}    if (lane < {width}u) {{\n        sum = part[lane];\n"
+        f"        for (var s = 1u; s < {parts}u; s += 1u) {{ sum += part[s * {width}u + lane]; }}\n"
+        f"        {done}\n    }}\n"
     )
