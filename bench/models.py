@@ -32,7 +32,6 @@ from dala.ml.layers import lower
 from dala.ml.network import Network, open_network
 from dala.ml.run import stage
 from dala.ml.run.cpu import import_onnxruntime
-from dala.ml.run.webgpu import shader
 from network_layers import print_layers, print_tilings
 
 PHOTO = Path(__file__).parent.parent / "examples/assets/astronaut.jpg"
@@ -199,7 +198,6 @@ def main() -> None:
     options = parser.parse_args()
     for module in (lower, stage):
         module.PASSES = tuple(p for p in module.PASSES if p.__name__ != options.without)  # type: ignore[attr-defined]
-    shader.FIXED_SIZES = not options.uniforms
     threads = options.threads or int(dala.compute.device_info().get("threads", 1) or 1)  # type: ignore[call-overload]
     rows = []
     print(
