@@ -2,6 +2,7 @@
 
     python bench/models.py FOLDER --device webgpu --layers    every dispatch: time, bytes, flops, bound
     python bench/models.py FOLDER --device webgpu --tune      every product with many tilings
+    python bench/models.py FOLDER --device webgpu --early     wall times of ways to submit
 
 Each dispatch is run many times within one compute pass that has timestamps, as it would stand behind one it
 depends on: what it waits for is in its time. The bound is that of the NVIDIA H200.
@@ -26,7 +27,7 @@ from dala.backends.webgpu.shader import Shader
 from dala.ml.layers.program import Layer, Program
 from dala.ml.network import Network
 from dala.ml.run.listing import describe
-from dala.ml.run.webgpu import products
+from dala.ml.run.webgpu import products, runner
 from dala.ml.run.webgpu.compile import Compiler
 from dala.ml.run.webgpu.placing import real_layers
 from dala.ml.run.webgpu.runner import compile_together
@@ -63,10 +64,10 @@ class Open:
 @contextmanager
 def opened(network: Network, inputs: Sequence[Array]) -> Iterator[Open]:
     """After one whole run, so that all arrays hold what they would hold."""
-    device, runner = network.device, network._runner
-    assert isinstance(device, WebGpuDevice)
-    body = runner.body([a.shape for a in inputs])  # type: ignore[union-attr]
-    executable = runner._executable(body)  # type: ignore[union-attr]
+    device, on_gpu = network.device, network._runner
+    assert isinstance(device, WebGpuDevice) and isinstance(on_gpu, runner.GpuRunner)
+    body = on_gpu.body([a.shape for a in inputs])
+    executable = on_gpu._executable(body)
     arrays = [device.allocate(t) for t in (*body.input_types, *body.output_types)]
     for storage, array in zip(arrays, inputs, strict=False):
         device.upload(storage, array)
@@ -186,6 +187,24 @@ def print_layers(name: str, network: Network, inputs: Sequence[Array], repeats: 
             )
         for kind, spent in sorted(kinds.items(), key=lambda item: -sum(item[1])):
             print(f"    {kind:10} {len(spent):4} dispatches {sum(spent):8.1f} µs")
+
+
+def print_early(name: str, network: Network, inputs: Sequence[Array], repeats: int) -> None:
+    """Wall times, by turns, with so many dispatches submitted before the others are recorded."""
+    counts = (0, 4, 8, 16)
+    taken: dict[int, list[float]] = {count: [] for count in counts}
+    before = runner.EARLY
+    try:
+        for _ in range(10 * repeats):
+            for count in counts:
+                runner.EARLY = count
+                begun = time.perf_counter()
+                network.run(*inputs)
+                taken[count].append(1e3 * (time.perf_counter() - begun))
+    finally:
+        runner.EARLY = before
+    shown = (f"{n}: {np.median(t):.3f} (best {min(t):.3f})" for n, t in taken.items())
+    print(f"{name:50} wall ms, early {'  '.join(shown)}", flush=True)
 
 
 # -- tilings ---------------------------------------------------------------------------------------

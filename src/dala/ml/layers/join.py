@@ -29,6 +29,7 @@ MANY_PIXELS, FEW_CHANNELS = (
 MOST_SQUEEZED = 256  # channels on the way: one workgroup makes them
 MOST_MEANT = 1 << 15  # elements of which one workgroup makes the means
 MOST_MOVED = 1 << 22  # elements of a transpose that is looked at
+MOST_CANCELLED = 32  # pairs of transposes; more of them are made as they are
 # finite for whatever is finite: behind the last channel there are zeros, whose products must be zeros too
 TAME = ("mul", "add", "sub", "relu", "clip", "max", "min", "abs", "neg", "round", "floor", "ceil",
         "sigmoid", "silu", "hardswish", "hardsigmoid", "leakyrelu", "tanh")  # fmt: skip
@@ -41,7 +42,13 @@ def most_inputs(kind: str) -> int:
 
 def cancel_moves(program: Program) -> None:
     """A transpose of what was transposed, element-wise steps between them: the elements are in order."""
-    readers, maker = _readers(program), _makers(program)
+    for _ in range(MOST_CANCELLED):
+        if not _cancel_one(program):
+            return
+
+
+def _cancel_one(program: Program) -> bool:
+    readers, maker, looked_at = _readers(program), _makers(program), 0
     for number, layer in enumerate(program.layers):
         if not _is_transpose(layer) or program.values[layer.output].count > MOST_MOVED:
             continue
@@ -50,15 +57,23 @@ def cancel_moves(program: Program) -> None:
             chain, here = [here, *chain], maker.get(here.inputs[0])
         if here is None or not _is_transpose(here) or readers[here.output] != 1:
             continue
-        source = program.values[here.inputs[0]]
-        places = np.arange(source.count, dtype=np.int32).reshape(source.shape)
-        for link in (here, *chain):
-            places = places.reshape(program.values[link.inputs[0]].shape)
-            places = take([places], link.options, ()) if link.kind == "take" else places
-        if np.array_equal(places.reshape(-1), np.arange(source.count)):
+        looked_at += 1
+        if looked_at > MOST_CANCELLED:
+            return False
+        if _in_place(program, [here, *chain]):
             _straighten(program, here, chain, number)
-            cancel_moves(program)
-            return
+            return True
+    return False
+
+
+def _in_place(program: Program, chain: list[Layer]) -> bool:
+    """Whether every element ends where it began."""
+    count = program.values[chain[0].inputs[0]].count
+    places = np.arange(count, dtype=np.int32)
+    for link in chain:
+        places = places.reshape(program.values[link.inputs[0]].shape)
+        places = take([places], link.options, ()) if link.kind == "take" else places
+    return np.array_equal(places.reshape(-1), np.arange(count))
 
 
 def _is_transpose(layer: Layer) -> bool:
@@ -112,12 +127,19 @@ def split_means(program: Program) -> None:
 def join_before(program: Program) -> None:
     """``layer(steps(x))`` as one layer; what lies beside a picture stays zero."""
     readers, maker = _readers(program), _makers(program)
+    views: dict[Layer, Layer] = {}
     for layer in [x for x in program.layers if x.kind in ("conv", "pointwise", "reduce")]:
         before = _map_before(layer, readers, maker)
         while before is not None and _may_join(program, layer, before):
-            _join_before(program, layer, before)
-            maker = _makers(program)
+            view = _join_before(program, layer, before)
+            if view is not None:
+                views[layer] = maker[view.output] = view
             before = _map_before(layer, readers, maker)
+    program.layers = [
+        x
+        for layer in program.layers
+        for x in ((views[layer], layer) if layer in views else (layer,))
+    ]
     _drop(program)
 
 
@@ -149,13 +171,13 @@ def _may_join(program: Program, layer: Layer, before: Layer) -> bool:
     )
 
 
-def _join_before(program: Program, layer: Layer, before: Layer) -> None:
-    source, shape = before.inputs[0], program.values[layer.inputs[0]].shape
+def _join_before(program: Program, layer: Layer, before: Layer) -> Layer | None:
+    """The view of what the layer reads then, if that has another shape."""
+    source, shape, view = before.inputs[0], program.values[layer.inputs[0]].shape, None
     if program.values[source].shape != shape:
         seen = len(program.values)
         program.values.append(ValueType(shape, program.values[source].dtype))
         view = Layer("view", (source,), seen, {"shape": shape}, label=before.label)
-        program.layers.insert(program.layers.index(layer), view)
         source = seen
     first = len(layer.inputs) - 1
     steps = tuple(
@@ -164,6 +186,7 @@ def _join_before(program: Program, layer: Layer, before: Layer) -> None:
     layer.before = (*steps, *layer.before)
     layer.inputs = (source, *layer.inputs[1:], *before.inputs[1:])
     layer.notes = (*layer.notes, *((step.op, READ_ONCE) for step in steps))
+    return view
 
 
 def join_excite(program: Program) -> None:

@@ -94,6 +94,9 @@ def _parts_of_concats(
     readers = Counter(roots[v] for layer in layers for v in layer.inputs)
     readers.update(roots[v] for v in program.outputs)
     makers, parts = {layer.output: layer for layer in layers}, {}
+    members: dict[int, list[int]] = {}
+    for value, root in roots.items():
+        members.setdefault(root, []).append(value)
     for layer in layers:
         made = program.values[layer.output]
         if layer.kind != "concat" or made.dtype != np.float32:
@@ -112,8 +115,7 @@ def _parts_of_concats(
                     parts[root] = Part(start, made.shape[-1])
             start += shape[axis]
             if root in parts:
-                for other, its in roots.items():
-                    roots[other] = layer.output if its == root else its
+                roots.update(dict.fromkeys(members[root], layer.output))
     return parts
 
 
