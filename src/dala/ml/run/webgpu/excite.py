@@ -11,6 +11,7 @@ from dala.ml.run.webgpu.shader import LayerShader
 MANY = 256  # invocations
 KEPT = 64  # quads of values on the way
 FEW = 8  # parts that one invocation adds
+TOGETHER = 8  # rows that are on their way at once: one workgroup has to wait for all of them
 
 Matrix = tuple[Stored, Stored]  # weights and bias
 
@@ -44,12 +45,19 @@ def _means(shader: LayerShader, source: Stored, before: str) -> str:
     rows, quads = height * width, -(-channels // 4)
     parts = min(MANY // quads, rows)
     a, n = shader.array(source), shader.number("length", rows)
+    together = min(TOGETHER, -(-rows // parts))
+    reads = "".join(
+        f"        {{\n        let at = k + {j * parts}u;\n"
+        f"        let row = group.x * {n} + min(at, {n} - 1u);\n"
+        f"        var v = {a.read('row', 'quad')};\n{before}"
+        f"        sum += select(vec4<f32>(0.0), v, at < {n});\n        }}\n"
+        for j in range(together)
+    )
     return (
         "    {\n    var sum = vec4<f32>(0.0);\n"
         f"    if (lane < {parts * quads}u) {{\n        let quad = lane % {quads}u;\n"
-        f"        for (var k = lane / {quads}u; k < {n}; k += {parts}u) {{\n"
-        f"        let row = group.x * {n} + k;\n        var v = {a.read('row', 'quad')};\n"
-        f"{before}        sum += v;\n    }}\n    }}\n"
+        f"        for (var k = lane / {quads}u; k < {n}; k += {together * parts}u) {{\n"
+        f"{reads}    }}\n    }}\n"
         f"{_add(quads, parts, f'kept[lane] = sum / f32({n});')}    workgroupBarrier();\n    }}\n"
     )
 
