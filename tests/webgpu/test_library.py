@@ -63,7 +63,8 @@ def test_large_matmul(
 def test_few_large_tiles_are_made_smaller() -> None:
     assert tiled.choose_blocking(1024, 1024) == tiled.MEDIUM
     assert tiled.choose_blocking(4096, 4096) == tiled.LARGE
-    assert tiled.choose_blocking(64, 12544, 32) == tiled.LARGE
+    assert tiled.choose_blocking(128, 12544, 32) == tiled.LARGE
+    assert tiled.choose_blocking(64, 12544, 32) == tiled.MEDIUM
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,10 @@ LARGE, MEDIUM = Blocking(128, 8, 8), Blocking(64, 16, 4)
 
 
 def choose_blocking(rows: int, columns: int, count: int = 1) -> Blocking:
-    """Large tiles, if there are enough of them."""
+    """Large tiles, if there are enough of them, and none of them is half empty."""
     block = LARGE.block
-    return LARGE if count * -(-rows // block) * -(-columns // block) >= ENOUGH else MEDIUM
+    enough = count * -(-rows // block) * -(-columns // block) >= ENOUGH
+    return LARGE if enough and min(rows, columns) > MEDIUM.block else MEDIUM
 
 
 def emit_tiled(
