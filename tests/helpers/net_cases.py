@@ -241,7 +241,9 @@ def separable(rng: Rng) -> Case:
 def gated(rng: Rng) -> Case:
     """Squeeze and excite: a factor for each channel, from the whole picture, before a product."""
     net, channels, made = Net(14), pick(rng, 3, 4, 16), pick(rng, 2, 8, 33)
-    x = floats(rng, 1, channels, pick(rng, 2, 9), 7)
+    x = floats(
+        rng, 1, channels, pick(rng, 2, 9, 150), 7
+    )  # the last: means of columns, then of those
     name = net.input("x", x.shape)
     y = net.add("Relu", net.add("Conv", name, net.constant(floats(rng, channels, channels, 1, 1))))
     gate = net.add("GlobalAveragePool", y)
@@ -249,6 +251,34 @@ def gated(rng: Rng) -> Case:
     gate = net.add("Conv", net.add("Relu", gate), net.constant(floats(rng, channels, 5, 1, 1)))
     y = net.add("Mul", y, net.add("Sigmoid", gate))
     net.output(net.add("Conv", y, net.constant(floats(rng, made, channels, 1, 1))), 4)
+    return Case(net.bytes(), [x])
+
+
+def heads(rng: Rng) -> Case:
+    """Parts of a concat, made in its place: behind each other, or channels beside channels."""
+    net, channels, both = Net(), pick(rng, 3, 4), pick(rng, 2, 4, 5)
+    x = floats(rng, 1, channels, 6, 5)
+    name, beside = net.input("x", x.shape), rng.random() < 0.5
+    parts = []
+    for number in range(3):
+        made = pick(rng, 4, 8, 3) if beside else both * pick(rng, 1, 2)
+        y = net.add("Conv", name, net.constant(floats(rng, made, channels, 1, 1)))
+        y = net.add("Relu", y) if number == 1 else y
+        y = y if beside else net.add("Transpose", y, perm=[0, 2, 3, 1])
+        parts.append(y if beside else net.add("Reshape", y, net.constant([1, -1, both])))
+    net.output(net.add("Relu", net.add("Concat", *parts, axis=1)), 4 if beside else 3)
+    return Case(net.bytes(), [x])
+
+
+def turned(rng: Rng) -> Case:
+    """Channels to the front, steps, and back again, or not quite."""
+    net = Net()
+    x = floats(rng, 1, pick(rng, 4, 5), 5, 3)
+    y = net.add("Reshape", net.input("x", x.shape), net.constant([*x.shape[1:]]))
+    y = net.add("Transpose", y, perm=[2, 0, 1])
+    y = net.add("Mul", net.add("Reshape", y, net.constant([1, 3, -1, 5])), net.constant(0.5, "f4"))
+    order = [0, 2, 3, 1] if rng.random() < 0.7 else [0, 3, 2, 1]
+    net.output(net.add("Relu", net.add("Transpose", y, perm=order)), 4)
     return Case(net.bytes(), [x])
 
 
@@ -330,4 +360,5 @@ CASES: dict[str, Callable[[Rng], Case]] = {
     "transposed": transposed, "pool": pool, "resize": resize, "unary": unary, "binary": binary,
     "moving": moving, "joining": joining, "whole": whole, "block": block, "quantized": quantized,
     "padded": padded, "detector": detector, "separable": separable, "gated": gated, "levels": levels,
+    "heads": heads, "turned": turned,
 }  # fmt: skip

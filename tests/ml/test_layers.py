@@ -13,6 +13,7 @@ from dala.ml.layers.lower import lower_model
 from dala.ml.layers.table import LAYERS
 from dala.ml.network import open_network
 from dala.ml.onnx.read import read_model
+from dala.ml.run.webgpu.placing import place_values
 
 TIMES = 25  # per kind of case
 
@@ -119,6 +120,26 @@ def test_a_small_file_cannot_ask_for_endless_work(monkeypatch: pytest.MonkeyPatc
     net.output(net.add("Add", x, total), 1)
     with pytest.raises(ModelError, match="elements to compute before it runs"):
         open_network(net.bytes(), device="reference").run(np.zeros(1, "f4"))
+
+
+def test_transposes_that_cancel_are_none() -> None:
+    """Steps between them stay; where elements end elsewhere, so do the transposes."""
+    kinds = []
+    for seed in range(10):
+        case = CASES["turned"](np.random.default_rng(seed))
+        program = lower_model(read_model(case.data), [case.inputs[0].shape], "turned")
+        kinds.append(tuple(x.kind for x in program.layers if x.kind != "view"))
+    assert ("map",) in kinds and any("take" in found for found in kinds)
+
+
+def test_what_a_concat_alone_reads_is_made_in_its_place() -> None:
+    for seed in range(10):
+        case = CASES["heads"](np.random.default_rng(seed))
+        program = lower_model(read_model(case.data), [case.inputs[0].shape], "heads")
+        placing = place_values(program)
+        (concat,) = (x for x in program.layers if x.kind == "concat")
+        roots = [placing.roots[v] for v in concat.inputs]
+        assert roots == [concat.output] * 3 and len(placing.parts) == 3
 
 
 def test_free_lengths_are_fixed_by_what_comes() -> None:
