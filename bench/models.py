@@ -32,7 +32,7 @@ from dala.ml.layers import lower
 from dala.ml.network import Network, open_network
 from dala.ml.run import stage
 from dala.ml.run.cpu import import_onnxruntime
-from network_layers import print_early, print_layers, print_tilings
+from network_layers import print_layers, print_tilings
 
 PHOTO = Path(__file__).parent.parent / "examples/assets/astronaut.jpg"
 FREE = {"deeplab": (1, 513, 513, 3), "ssdlite": (1, 300, 300, 3), "posenet": (1, 257, 257, 3)}
@@ -188,7 +188,6 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--layers", action="store_true", help="each dispatch of each network")
-    parser.add_argument("--early", action="store_true", help="ways to submit a network")
     parser.add_argument("--brief", action="store_true", help="only what the options above ask for")
     parser.add_argument("--tune", action="store_true", help="each product with many tilings")
     parser.add_argument("--without", default="", help="a rewrite of layers/fuse.py: join_separable")
@@ -222,7 +221,6 @@ def main() -> None:
         for wanted, show in (
             (options.layers, print_layers),
             (options.tune, print_tilings),
-            (options.early, print_early),
         ):
             for file in sorted(options.folder.glob("*.onnx")) if wanted else ():
                 if options.only in file.stem:

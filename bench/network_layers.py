@@ -2,7 +2,6 @@
 
     python bench/models.py FOLDER --device webgpu --layers    every dispatch: time, bytes, flops, bound
     python bench/models.py FOLDER --device webgpu --tune      every product with many tilings
-    python bench/models.py FOLDER --device webgpu --early     wall times of ways to submit
 
 Each dispatch is run many times within one compute pass that has timestamps, as it would stand behind one it
 depends on: what it waits for is in its time. The bound is that of the NVIDIA H200.
@@ -187,24 +186,6 @@ def print_layers(name: str, network: Network, inputs: Sequence[Array], repeats: 
             )
         for kind, spent in sorted(kinds.items(), key=lambda item: -sum(item[1])):
             print(f"    {kind:10} {len(spent):4} dispatches {sum(spent):8.1f} µs")
-
-
-def print_early(name: str, network: Network, inputs: Sequence[Array], repeats: int) -> None:
-    """Wall times, by turns, with so many dispatches submitted before the others are recorded."""
-    counts = (0, 4, 8, 16)
-    taken: dict[int, list[float]] = {count: [] for count in counts}
-    before = runner.EARLY
-    try:
-        for _ in range(10 * repeats):
-            for count in counts:
-                runner.EARLY = count
-                begun = time.perf_counter()
-                network.run(*inputs)
-                taken[count].append(1e3 * (time.perf_counter() - begun))
-    finally:
-        runner.EARLY = before
-    shown = (f"{n}: {np.median(t):.3f} (best {min(t):.3f})" for n, t in taken.items())
-    print(f"{name:50} wall ms, early {'  '.join(shown)}", flush=True)
 
 
 # -- tilings ---------------------------------------------------------------------------------------

@@ -146,9 +146,7 @@ class GpuExecutable(QueuedExecutable):
                 self._record(recorder, find, self._bind(find, key, params), 1, timers, run)
         return functools.partial(timers.read_ms, run) if timers is not None else None
 
-    def enqueue(self, slots: Sequence[Storage | None], params: Params, *, early: int = 0) -> None:
-        """``early``: so many dispatches are submitted at once if there are far more, so that the GPU begins
-        while the rest is recorded. For runs that write nothing they read: Ctrl-C may come in between."""
+    def enqueue(self, slots: Sequence[Storage | None], params: Params) -> None:
         self.device.enqueued = True
         queue = self.device.queue
         if any(isinstance(step, CopyPass) for step in self.steps):  # only dispatches are shared
@@ -156,12 +154,7 @@ class GpuExecutable(QueuedExecutable):
             return
         self.device.check_process()
         with mapped(self.label, device=self.device), queue.lock, self._memory_of(slots) as memory:
-            run = list(self._bind(*memory, params).values())
-            if early and len(run) > 2 * early:
-                queue.share(run[:early])
-                queue.submit_recorded()
-                run = run[early:]
-            queue.share(run)
+            queue.share(self._bind(*memory, params).values())
 
     def repeat(self, slots: Sequence[Storage | None], params: Params, times: int) -> None:
         """Many runs in one submit, to measure them."""

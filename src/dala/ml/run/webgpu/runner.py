@@ -37,9 +37,6 @@ from dala.threads import Runners
 
 Array = npt.NDArray[Any]
 Shapes = tuple[tuple[int, ...], ...]
-EARLY = (
-    8  # dispatches that are under way while the others are recorded: 4 µs each, and the GPU takes 5
-)
 NewTemp = Callable[[ArrayType], Place]
 
 
@@ -69,12 +66,12 @@ class GpuRunner(Runner):
     def run_stored(
         self, inputs: Sequence[Storage], shapes: Sequence[tuple[int, ...]]
     ) -> tuple[Array, ...]:
-        """Behind what was enqueued before it: the sampling of a picture, say."""
+        """In one submit with what was enqueued before it: the sampling of a picture, say."""
         body = self.body(shapes)
         for storage, type_ in zip(inputs, body.input_types, strict=True):
             assert (storage.type.dtype, storage.type.count) == (type_.dtype, type_.count)
         made = [self.device.allocate(t) for t in body.output_types]
-        self._executable(body).enqueue([*inputs, *made], (), early=EARLY)
+        self._executable(body).enqueue([*inputs, *made], ())
         values = [body.program.values[v] for v in body.program.outputs]
         return tuple(
             array.reshape(v.shape).astype(v.dtype, copy=False)
