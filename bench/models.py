@@ -1,6 +1,7 @@
 """Networks by numbers: right first, then how fast, with ONNX Runtime alone beside them.
 
     python bench/models.py FOLDER [--device webgpu] [--runs 50] [--threads N] [--json FILE]
+    python bench/models.py FOLDER --device webgpu --layers --tune     (network_layers.py)
 
 For every ONNX file of a folder: the largest difference to ONNX Runtime, and the best of many runs. On the
 CPU what dala adds to ONNX Runtime is measured by turns in the same run; on a GPU the device's own time, if
@@ -21,13 +22,17 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
 import dala
 from dala import compute, ml
 from dala.backends.webgpu.device import WebGpuDevice
+from dala.ml.layers import lower
 from dala.ml.network import Network, open_network
+from dala.ml.run import stage
 from dala.ml.run.cpu import import_onnxruntime
+from network_layers import print_layers, print_tilings
 
 PHOTO = Path(__file__).parent.parent / "examples/assets/astronaut.jpg"
 FREE = {"deeplab": (1, 513, 513, 3), "ssdlite": (1, 300, 300, 3), "posenet": (1, 257, 257, 3)}
@@ -58,15 +63,15 @@ def by_turns(
 
 
 def example(network: Network, name: str) -> list[np.ndarray[Any, Any]]:
-    """Inputs of a fitting shape: noise, the same each time."""
-    rng, found = np.random.default_rng(0), []
+    """Inputs of a fitting shape: a photo, as of noise alone a mask is empty and compares with nothing."""
+    found = []
     for spec in network.inputs:
         free = next((s for key, s in FREE.items() if key in name), None)
         shape = free if free is not None else tuple(n or 1 for n in spec.shape)
-        noise = rng.random(shape)
-        found.append(
-            (noise * 255).astype("u1") if spec.dtype == np.uint8 else noise.astype(spec.dtype)
-        )
+        _, height, width, _ = shape
+        photo = np.asarray(Image.open(PHOTO).convert("RGB").resize((width, height)))[None]
+        bytes_ = spec.dtype == np.uint8
+        found.append(photo if bytes_ else (photo / 255).astype(spec.dtype))
     return found
 
 
@@ -104,12 +109,23 @@ def gpu_ms(network: Network, inputs: Sequence[np.ndarray[Any, Any]], runs: int) 
     for storage, array in zip(arrays, inputs, strict=False):
         device.upload(storage, array)
     taken = []
+    warm_up(lambda: executable.repeat(arrays, (), 20), device)
     for _ in range(runs):
+        if not device.adapter.is_software:
+            executable.repeat(arrays, (), 20)
         timer = executable.launch(arrays, (), timed=True)
         found = None if timer is None else timer()
         if found is not None:
             taken.append(found)
     return min(taken, default=None)
+
+
+def warm_up(work: Callable[[], object], device: WebGpuDevice, seconds: float = 0.2) -> None:
+    """Keep a GPU busy until its clocks are up: idle, an H200 takes 2.5 times as long for the same."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end and not device.adapter.is_software:
+        work()
+        device.wait("warming up")
 
 
 def frame_adds_ms(file: Path, device: str, runs: int) -> float | None:
@@ -130,6 +146,18 @@ def frame_adds_ms(file: Path, device: str, runs: int) -> float | None:
     return float(np.median(np.array(whole) - np.array(net)))
 
 
+def frame_ms(file: Path, device: str, runs: int) -> float | None:
+    """The wall time from a picture of 1920 × 1080 on the GPU to results, in a row."""
+    named = [n for n in ml.available_models() if ml.model_info(n).weights.file == file.name]
+    if not named:
+        return None
+    photo = np.asarray(Image.open(PHOTO).convert("RGB").resize((1920, 1080)))
+    with dala.use(device), ml.load_model(named[0], folder=file.parent) as model:
+        picture = compute.from_array(photo)
+        once = {"closer": False} if "blazeface" in named[0] else {}
+        return best_ms(lambda: model.predict_frame(picture, **once), runs)
+
+
 def measure(file: Path, device: str, runs: int, threads: int) -> dict[str, Any]:
     session = runtime_alone(file, threads)
     with open_network(file, device=device) as network:
@@ -145,6 +173,8 @@ def measure(file: Path, device: str, runs: int, threads: int) -> dict[str, Any]:
         row["frame_adds_ms"] = frame_adds_ms(file, device, runs)
         if device.startswith("webgpu"):
             row["gpu_ms"] = gpu_ms(network, inputs, runs)
+            row["wall_ms"] = best_ms(lambda: network.run(*inputs), 3 * runs)
+            row["frame_ms"] = frame_ms(file, device, 3 * runs)
     return row
 
 
@@ -157,26 +187,45 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--layers", action="store_true", help="each dispatch of each network")
+    parser.add_argument("--brief", action="store_true", help="only what the options above ask for")
+    parser.add_argument("--tune", action="store_true", help="each product with many tilings")
+    parser.add_argument("--without", default="", help="a rewrite of layers/fuse.py: join_separable")
+    parser.add_argument(
+        "--uniforms", action="store_true", help="sizes in uniforms, not in the text"
+    )
+    parser.add_argument("--repeats", type=int, default=20, help="of a dispatch that is timed")
     parser.add_argument("--only", default="", help="part of a file's name")
     options = parser.parse_args()
+    for module in (lower, stage):
+        module.PASSES = tuple(p for p in module.PASSES if p.__name__ != options.without)  # type: ignore[attr-defined]
     threads = options.threads or int(dala.compute.device_info().get("threads", 1) or 1)  # type: ignore[call-overload]
     rows = []
     print(
         f"{'model':48} {'difference':>10} {'wall ms':>9} {'GPU ms':>8} "
-        f"{'frame adds':>10} {'ONNX Runtime, CPU':>18} {'ratio':>6}"
+        f"{'frame adds':>10} {'frame ms':>9} {'ONNX Runtime, CPU':>18} {'ratio':>6}"
     )
     with dala.use("cpu", threads=threads):
         for file in sorted(options.folder.glob("*.onnx")):
-            if options.only in file.stem:
+            if options.only in file.stem and not options.brief:
                 row = measure(file, options.device, options.runs, threads)
                 rows.append(row)
                 spent, frame = row.get("gpu_ms"), row["frame_adds_ms"]
                 print(
                     f"{row['model'][:48]:48} {row['difference']:10.1e} {row['wall_ms']:9.3f} "
                     f"{'' if spent is None else f'{spent:.3f}':>8} "
-                    f"{'' if frame is None else f'{frame:.3f}':>10} {row['onnxruntime_ms']:18.3f} "
+                    f"{'' if frame is None else f'{frame:.3f}':>10} "
+                    f"{row.get('frame_ms') or 0.0:9.3f} {row['onnxruntime_ms']:18.3f} "
                     f"{row['ratio']:6.3f}"
                 )
+        for wanted, show in (
+            (options.layers, print_layers),
+            (options.tune, print_tilings),
+        ):
+            for file in sorted(options.folder.glob("*.onnx")) if wanted else ():
+                if options.only in file.stem:
+                    with open_network(file, device=options.device) as network:
+                        show(file.stem, network, example(network, file.stem), options.repeats)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))
 

@@ -188,7 +188,11 @@ def whole(rng: Rng) -> Case:
     if op.startswith("Reduce"):
         return Case(one_layer(op, {"x": x}, rank=4, axes=[pick(rng, 1, 2), -1], keepdims=1), [x])
     if op == "Softmax":
-        return Case(one_layer(op, {"x": x}, rank=4, axis=pick(rng, 1, 2, -1)), [x])
+        net, axis = Net(), pick(rng, 1, 2, -1)
+        y = net.add(op, net.input("x", x.shape), axis=axis)
+        y = net.add("Mul", y, net.constant(3.0, "f4")) if rng.random() < 0.5 else y
+        net.output(y, 4)
+        return Case(net.bytes(), [x])
     if op == "ArgMax":
         data = one_layer(op, {"x": x}, rank=3, axis=pick(rng, 1, 3), keepdims=0, dtype="int64")
         return Case(data, [x])
@@ -212,6 +216,83 @@ def block(rng: Rng) -> Case:
     y = net.add("Add", name, y) if rng.random() < 0.5 else net.add("Mul", y, net.add("Sigmoid", y))
     y = net.add("Mul", y, net.add("GlobalAveragePool", y))
     net.output(net.add("Clip", y, net.constant(-1.0, "f4"), net.constant(1.5, "f4")), 4)
+    return Case(net.bytes(), [x])
+
+
+def separable(rng: Rng) -> Case:
+    """A depthwise convolution, an activation, a pointwise one, a residual; windows beyond the edges."""
+    net, channels, made = Net(14), pick(rng, 3, 4, 10, 24), pick(rng, 2, 5, 8, 40)
+    window, stride, far = pick(rng, 1, 3, 5), pick(rng, 1, 2, 3), pick(rng, 1, 2)
+    size = [pick(rng, 1, 4, 7, 11), pick(rng, 1, 3, 6, 9)]
+    pad = (window - 1) * far // 2 + 1
+    x = floats(rng, pick(rng, 1, 2), channels, *size)
+    name = net.input("x", x.shape)
+    given = {"group": channels, "pads": [pad] * 4, "strides": [stride, pick(rng, 1, 2)]}
+    factors = net.constant(floats(rng, channels, 1, window, window))
+    y = net.add("Conv", name, factors, dilations=[far, far], **given)
+    y = net.add(str(rng.choice(["Relu", "HardSwish"])), y) if rng.random() < 0.7 else y
+    y = net.add("Conv", y, net.constant(floats(rng, made, channels, 1, 1) / 4))
+    if rng.random() < 0.5:
+        y = net.add("Add", y, net.add("Sigmoid", y))
+    net.output(net.add("Relu", y), 4)
+    return Case(net.bytes(), [x])
+
+
+def gated(rng: Rng) -> Case:
+    """Squeeze and excite: a factor for each channel, from the whole picture, before a product."""
+    net, channels, made = Net(14), pick(rng, 3, 4, 16), pick(rng, 2, 8, 33)
+    x = floats(
+        rng, 1, channels, pick(rng, 2, 9, 150), 7
+    )  # the last: means of columns, then of those
+    name = net.input("x", x.shape)
+    y = net.add("Relu", net.add("Conv", name, net.constant(floats(rng, channels, channels, 1, 1))))
+    gate = net.add("GlobalAveragePool", y)
+    gate = net.add("Conv", gate, net.constant(floats(rng, 5, channels, 1, 1)))
+    gate = net.add("Conv", net.add("Relu", gate), net.constant(floats(rng, channels, 5, 1, 1)))
+    y = net.add("Mul", y, net.add("Sigmoid", gate))
+    net.output(net.add("Conv", y, net.constant(floats(rng, made, channels, 1, 1))), 4)
+    return Case(net.bytes(), [x])
+
+
+def heads(rng: Rng) -> Case:
+    """Parts of a concat, made in its place: behind each other, or channels beside channels."""
+    net, channels, both = Net(), pick(rng, 3, 4), pick(rng, 2, 4, 5)
+    x = floats(rng, 1, channels, 6, 5)
+    name, beside = net.input("x", x.shape), rng.random() < 0.5
+    parts = []
+    for number in range(3):
+        made = pick(rng, 4, 8, 3) if beside else both * pick(rng, 1, 2)
+        y = net.add("Conv", name, net.constant(floats(rng, made, channels, 1, 1)))
+        y = net.add("Relu", y) if number == 1 else y
+        y = y if beside else net.add("Transpose", y, perm=[0, 2, 3, 1])
+        parts.append(y if beside else net.add("Reshape", y, net.constant([1, -1, both])))
+    net.output(net.add("Relu", net.add("Concat", *parts, axis=1)), 4 if beside else 3)
+    return Case(net.bytes(), [x])
+
+
+def turned(rng: Rng) -> Case:
+    """Channels to the front, steps, and back again, or not quite."""
+    net = Net()
+    x = floats(rng, 1, pick(rng, 4, 5), 5, 3)
+    y = net.add("Reshape", net.input("x", x.shape), net.constant([*x.shape[1:]]))
+    y = net.add("Transpose", y, perm=[2, 0, 1])
+    y = net.add("Mul", net.add("Reshape", y, net.constant([1, 3, -1, 5])), net.constant(0.5, "f4"))
+    order = [0, 2, 3, 1] if rng.random() < 0.7 else [0, 3, 2, 1]
+    net.output(net.add("Relu", net.add("Transpose", y, perm=order)), 4)
+    return Case(net.bytes(), [x])
+
+
+def levels(rng: Rng) -> Case:
+    """Bytes, a normalisation and a convolution with padding: zeros beside the picture, not levels."""
+    net = Net()
+    x = rng.integers(0, 256, (1, pick(rng, 5, 8), pick(rng, 6, 9), pick(rng, 1, 3))).astype("u1")
+    y = net.add("Cast", net.input("x", x.shape, "uint8"), to=1)
+    y = net.add("Sub", y, net.constant(128.0, "f4"))
+    y = net.add("Mul", y, net.constant(1 / 128, "f4"))
+    y = net.add("Transpose", y, perm=[0, 3, 1, 2])
+    weight = floats(rng, pick(rng, 4, 7), x.shape[3], 3, 3)
+    y = net.add("Conv", y, net.constant(weight), pads=[1, 1, 1, 1], strides=[pick(rng, 1, 2)] * 2)
+    net.output(y, 4)
     return Case(net.bytes(), [x])
 
 
@@ -278,5 +359,6 @@ CASES: dict[str, Callable[[Rng], Case]] = {
     **{kind: functools.partial(conv, kind=kind) for kind in ("pointwise", "depthwise", "conv", "grouped")},
     "transposed": transposed, "pool": pool, "resize": resize, "unary": unary, "binary": binary,
     "moving": moving, "joining": joining, "whole": whole, "block": block, "quantized": quantized,
-    "padded": padded, "detector": detector,
+    "padded": padded, "detector": detector, "separable": separable, "gated": gated, "levels": levels,
+    "heads": heads, "turned": turned,
 }  # fmt: skip

@@ -21,6 +21,7 @@ from dala.errors import DeviceError, DTypeError, ModelError, ParameterError, Sha
 from dala.ml.layers.lower import lower_model
 from dala.ml.network import Network, open_network
 from dala.ml.onnx.read import read_model
+from dala.ml.run.webgpu import products, tiling
 from dala.ml.run.webgpu.placing import place_values, real_layers
 
 TIMES = 3  # each distinct shader is compiled
@@ -66,6 +67,27 @@ def test_long_sums_are_shared_and_exact(rows: int) -> None:
 
 
 @pytest.mark.webgpu
+def test_every_way_to_divide_a_product_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles beyond the edges, parts of sums, chunks: whatever is chosen, the results are the same."""
+    rng = np.random.default_rng(5)
+
+    def any_tiling(work: tiling.Work) -> tiling.Tiling:
+        found = tiling.tilings(work)
+        return found[rng.integers(len(found))]
+
+    monkeypatch.setattr(products, "choose_tiling", any_tiling)
+    for number in range(24):
+        kind = ("separable", "pointwise", "conv", "gated")[number % 4]
+        agree(CASES[kind](np.random.default_rng([number, *kind.encode()])))
+    for rows, inner, made in ((1, 600, 70), (50, 1300, 9), (9, 4500, 6)):
+        net = Net()
+        x = rng.standard_normal((rows, inner)).astype("f4")
+        weight = net.constant(rng.standard_normal((inner, made)).astype("f4") / 30)
+        net.output(net.add("MatMul", net.input("x", x.shape), weight), 2)
+        agree(Case(net.bytes(), [x]))
+
+
+@pytest.mark.webgpu
 def test_outputs_that_are_inputs_constants_or_given_twice() -> None:
     net = Net()
     x = net.input("x", (2, 3))
@@ -75,6 +97,27 @@ def test_outputs_that_are_inputs_constants_or_given_twice() -> None:
     net.output(net.add("Reshape", y, net.constant([3, 2])), 2)
     net.output(net.add("Transpose", net.constant([[1.0, 2.0]], "f4")), 2)
     agree(Case(net.bytes(), [np.array([[1, -2, 3], [-4, 5, -6]], "f4")]))
+
+
+@pytest.mark.webgpu
+def test_all_outputs_come_in_one_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    net, data = Net(), np.array([[1, -2, 3], [-4, 5, -6]], "f4")
+    x = net.input("x", (2, 3))
+    for op in ("Relu", "Neg", "Abs"):
+        net.output(net.add(op, x), 2)
+    with open_network(net.bytes(), device="webgpu") as network:
+        device = network.device
+        assert isinstance(device, WebGpuDevice)
+        submits: list[object] = []
+        begin = device.staging.begin_read_all
+        monkeypatch.setattr(
+            device.staging, "begin_read_all", lambda m: (submits.append(m), begin(m))[1]
+        )
+        monkeypatch.setattr(device.staging, "begin_read", None)
+        found = network.run(data)
+        assert len(submits) == 1
+    for array, wanted in zip(found, (np.maximum(data, 0), -data, np.abs(data)), strict=True):
+        assert np.array_equal(array, wanted)
 
 
 def test_activations_share_memory() -> None:
@@ -103,7 +146,8 @@ def test_no_value_is_overwritten_before_its_last_reader() -> None:
             alive = [placing.registers[r] for r in later & made if r in placing.registers]
             assert len(alive) == len(set(alive))
             own = placing.registers.get(layer.output)
-            reads = [placing.registers.get(placing.roots[v]) for v in layer.inputs]
+            read = {placing.roots[v] for v in layer.inputs} - {placing.roots[layer.output]}
+            reads = [placing.registers.get(root) for root in read]
             assert own is None or own not in reads
 
 
@@ -271,6 +315,16 @@ def test_real_models_agree_with_onnx_runtime(file: Path, device: str) -> None:
                 assert np.abs(a.astype(int) - b.astype(int)).max() <= 1
             else:
                 assert np.abs(a - b).max() <= 1e-4 * np.abs(a).max()
+
+
+@pytest.mark.skipif(not FILES, reason="8 real models: set DALA_MODELS to their folder")
+def test_a_large_picture_needs_little_memory() -> None:
+    """DeepLab at 513 × 513 keeps a gigabyte if every value has memory of its own."""
+    (file,) = (f for f in FILES if "deeplab" in f.stem)
+    program = lower_model(read_model(file.read_bytes()), [(1, 513, 513, 3)], "deeplab")
+    held = sum(w.nbytes for layer in program.layers for w in layer.weights)
+    outside = sum(4 * program.values[v].count for v in (*program.inputs, *program.outputs))
+    assert sum(place_values(program).sizes) + held + outside <= 150e6
 
 
 @pytest.mark.webgpu

@@ -13,6 +13,7 @@ from dala.ml.layers.lower import lower_model
 from dala.ml.layers.table import LAYERS
 from dala.ml.network import open_network
 from dala.ml.onnx.read import read_model
+from dala.ml.run.webgpu.placing import place_values
 
 TIMES = 25  # per kind of case
 
@@ -58,11 +59,12 @@ def test_what_is_known_is_folded_and_the_rest_is_fused() -> None:
     """Transposes cost nothing; normalisation, activation and residual are no layers of their own."""
     program = lower_model(read_model(small_net()), [(1, 16, 16, 3)], "small")
     kinds = [layer.kind for layer in program.layers if layer.kind != "view"]
-    assert kinds == ["map", "conv", "pointwise", "depthwise", "reduce", "pointwise", "map", "pointwise",
-                     "pool", "resize", "concat", "reduce", "matmul", "softmax"]  # fmt: skip
+    assert kinds == ["conv", "pointwise", "depthwise", "excite", "pointwise", "pool", "resize",
+                     "concat", "reduce", "matmul", "softmax"]  # fmt: skip
+    assert program.layers[0].before[0].op == "cast:float32"
     wide = next(layer for layer in program.layers if layer.kind == "pointwise")
     assert [step.op for step in wide.epilogue] == ["relu"]  # factor and offset are in the weights
-    residual = [layer for layer in program.layers if layer.kind == "pointwise"][2]
+    residual = [layer for layer in program.layers if layer.kind == "pointwise"][1]
     assert [step.op for step in residual.epilogue] == ["add"]
 
 
@@ -118,6 +120,26 @@ def test_a_small_file_cannot_ask_for_endless_work(monkeypatch: pytest.MonkeyPatc
     net.output(net.add("Add", x, total), 1)
     with pytest.raises(ModelError, match="elements to compute before it runs"):
         open_network(net.bytes(), device="reference").run(np.zeros(1, "f4"))
+
+
+def test_transposes_that_cancel_are_none() -> None:
+    """Steps between them stay; where elements end elsewhere, so do the transposes."""
+    kinds = []
+    for seed in range(10):
+        case = CASES["turned"](np.random.default_rng(seed))
+        program = lower_model(read_model(case.data), [case.inputs[0].shape], "turned")
+        kinds.append(tuple(x.kind for x in program.layers if x.kind != "view"))
+    assert ("map",) in kinds and any("take" in found for found in kinds)
+
+
+def test_what_a_concat_alone_reads_is_made_in_its_place() -> None:
+    for seed in range(10):
+        case = CASES["heads"](np.random.default_rng(seed))
+        program = lower_model(read_model(case.data), [case.inputs[0].shape], "heads")
+        placing = place_values(program)
+        (concat,) = (x for x in program.layers if x.kind == "concat")
+        roots = [placing.roots[v] for v in concat.inputs]
+        assert roots == [concat.output] * 3 and len(placing.parts) == 3
 
 
 def test_free_lengths_are_fixed_by_what_comes() -> None:

@@ -141,7 +141,8 @@ def test_several_threads_may_run_one_network(device: str) -> None:
 
 def test_explain_names_layers_fusions_and_reasons() -> None:
     text = open_network(small_net(), device="reference").explain()
-    assert text.splitlines()[0] == "this model on reference: 23 operators, 14 layers"
+    assert text.splitlines()[0] == "this model on reference: 23 operators, 11 layers"
     assert "pointwise 1×8×8×5 → 1×8×8×10 float32, relu" in text
     assert "fused: mul, add (by a constant for each channel, so in the weights)" in text
     assert "(element by element, so in the epilogue)" in text
+    assert "fused: cast:float32, sub, mul (read by nothing else, so made where it is read)" in text

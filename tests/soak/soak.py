@@ -35,11 +35,13 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
 
 from in_threads import wait_until
+from onnx_files import small_net
 
 import dala
 from dala import compute, gpu, media, video
 from dala.backends.auto import open_device
 from dala.errors import DalaError
+from dala.ml.network import open_network
 
 Array = npt.NDArray[Any]
 ROUNDS = 8
@@ -52,6 +54,7 @@ FILTERS = [
     ("median", {"radius": 1}), ("contrast", {"value": 0.2}), ("sepia", {"intensity": 0.5}),
     ("vignette", {}), ("hue", {"degrees": 20}),
 ]  # fmt: skip
+NETWORK = small_net()
 # A few: a chain that nobody has seen is compiled and kept, and hides what is never given back.
 CHAINS = [random.Random(n).sample(FILTERS, 1 + n % 4) for n in range(24)]
 
@@ -229,6 +232,15 @@ class compute_on:
         pipeline = compute.Pipeline(self.engine)
         pipeline.add({"kernel": "invert", "inputs": [source], "output": out})
         return pipeline.submit()
+
+
+def run_networks(dice: random.Random) -> None:
+    """A small network, closed with or without a kernel of its name; the same result each time."""
+    image = np.full((1, 16, 16, 3), dice.randrange(256), np.uint8)
+    with open_network(NETWORK, device=chosen_device(dice)) as network:
+        for _ in range(dice.randint(1, 20)):
+            first, again = network.run(image)[0], network.run(image)[0]
+            assert np.array_equal(first, again) and np.isfinite(first).all()
 
 
 def draw(dice: random.Random) -> None:
@@ -415,7 +427,7 @@ def main() -> int:
     seed = int(os.environ.get("DALA_SOAK_SEED", time.time_ns() % 1_000_000))
     print(f"{minutes:g} minutes, seed {seed}, devices {['cpu', *GPU]}", flush=True)
     jobs = [filter_pictures, filter_pictures, run_pipelines, draw, draw, filter_frames,
-            transcode, compile_kernels]  # fmt: skip
+            transcode, compile_kernels, run_networks]  # fmt: skip
     soak, seen = Soak(seed), []
     for number in range(ROUNDS):
         soak.run(jobs, minutes * 60 / ROUNDS)

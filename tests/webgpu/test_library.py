@@ -9,7 +9,8 @@ import pytest
 
 import dala
 from dala import compute
-from dala.backends.webgpu.convolution import ENOUGH, TILE
+from dala.backends.webgpu import convolution, matmul, tiled
+from dala.backends.webgpu.convolution import ENOUGH, MANY, TILE
 from dala.backends.webgpu.library import EMITTERS, PIECE
 from dala.ir.library import LIBRARY
 
@@ -46,13 +47,60 @@ SIZES = [
 ]
 
 
+@pytest.mark.parametrize("blocking", [tiled.LARGE, tiled.MEDIUM], ids=lambda b: str(b.block))
 @pytest.mark.parametrize(("rows", "inner", "columns"), SIZES, ids=str)
-def test_large_matmul(rows: int, inner: int, columns: int) -> None:
+def test_large_matmul(
+    rows: int, inner: int, columns: int, blocking: tiled.Blocking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matmul, "choose_blocking", lambda *shape: blocking)
     rng = np.random.default_rng(1)
     a, b = rng.standard_normal((rows, inner)), rng.standard_normal((inner, columns))
     got = run("matmul", [a.astype("f4"), b.astype("f4")], (rows, columns), "f32")
     want = a.astype("f4").astype("f8") @ b.astype("f4").astype("f8")
     np.testing.assert_allclose(got, want, rtol=0, atol=2e-6 * inner)
+
+
+def test_few_large_tiles_are_made_smaller() -> None:
+    assert tiled.choose_blocking(1024, 1024) == tiled.MEDIUM
+    assert tiled.choose_blocking(4096, 4096) == tiled.LARGE
+    assert tiled.choose_blocking(128, 12544, 32) == tiled.LARGE
+    assert tiled.choose_blocking(64, 12544, 32) == tiled.MEDIUM
+
+
+@pytest.mark.parametrize(
+    ("channels", "made", "size", "window", "options"),
+    [
+        (3, 32, (9, 11), 3, {"padding": 1}),
+        (32, 70, (13, 10), 3, {"stride": 2, "padding": 1}),
+        (12, 96, (8, 9), 3, {"groups": 2}),
+        (5, 33, (20, 21), 5, {"stride": 2, "padding": 2}),
+        (8, 40, (6, 7), 1, {}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("blocking", [tiled.LARGE, tiled.MEDIUM], ids=lambda b: str(b.block))
+def test_conv2d_as_a_product(
+    channels: int,
+    made: int,
+    size: tuple[int, int],
+    window: int,
+    options: dict[str, int],
+    blocking: tiled.Blocking,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Many channels: windows are gathered into the tiles of a product; ends that are no multiples."""
+    monkeypatch.setattr(convolution, "choose_blocking", lambda *shape: blocking)
+    rng, groups = np.random.default_rng(6), options.get("groups", 1)
+    x = rng.standard_normal((2, channels, *size)).astype("f4")
+    weight = rng.standard_normal((made, channels // groups, window, window)).astype("f4")
+    arrays = [x, weight, rng.standard_normal(made).astype("f4")][: 3 if channels % 2 else 2]
+    stride, padding = options.get("stride", 1), options.get("padding", 0)
+    made_size = [(n + 2 * padding - window) // stride + 1 for n in size]
+    assert made_size[0] * made_size[1] >= MANY and made // groups >= MANY
+    with dala.use("reference"):
+        want = run("conv2d", arrays, (2, made, *made_size), "f32", **options)
+    got = run("conv2d", arrays, (2, made, *made_size), "f32", **options)
+    np.testing.assert_allclose(got, want, rtol=0, atol=3e-5)
 
 
 def test_a_matrix_times_itself_into_itself() -> None:

@@ -156,6 +156,23 @@ class WebGpuDevice(OpenGpu):
             self.staging.finish_read(reading, out)
             return out
 
+    def fetch_all(self, storages: Sequence[Storage]) -> list[Array]:
+        """The contents of several arrays, for the price of one."""
+        if len(storages) == 1:
+            return [self.fetch(storages[0])]
+        self.check_process()
+        arrays = [cast("GpuArray", s) for s in storages]
+        memories = [a.memory for a in arrays]
+        with mapped(f"reading {len(arrays)} arrays", device=self):
+            whole = np.empty(sum(m.bytes for m in memories), np.uint8)
+            self.staging.finish_read(self.staging.begin_read_all(memories), whole)
+        found, start = [], 0
+        for array, memory in zip(arrays, memories, strict=True):
+            content = whole[start : start + array.type.nbytes]
+            found.append(content.view(array.type.dtype.numpy).reshape(array.type.shape))
+            start += memory.bytes
+        return found
+
     def fetch_later(self, storage: Storage) -> Callable[[], Array]:
         assert isinstance(storage, GpuArray)
         self.check_process()

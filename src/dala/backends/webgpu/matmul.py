@@ -1,30 +1,20 @@
-"""Matrix product: tiles of both factors in workgroup memory, a square of results per invocation.
-
-Large f32 matrices: 128 × 128 results per workgroup, 8 × 8 per invocation, 8 steps of the inner axis at a
-time; the first factor lies transposed in workgroup memory, so that both are read as vec4. While one pair of
-tiles is multiplied the next one is on its way from memory: there are two pairs, in 16 KiB together, which
-every adapter has. Other types and small matrices: 16 × 16, one result per invocation.
-"""
+"""Matrix product: f32 in tiles (tiled.py); other types and small ones: 16 × 16, a result per invocation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from dala.backends.webgpu.listing import THREADS, Listing
+from dala.backends.webgpu.listing import Listing
 from dala.backends.webgpu.shader import Shader
+from dala.backends.webgpu.tiled import Blocking, choose_blocking, emit_tiled
 from dala.ir.dtypes import F32
 from dala.plan.planner import WholePass
 
-BLOCK, STEP, SIDE = 128, 8, 8  # results along a side, inner steps, results of an invocation
-QUARTER = BLOCK // 4
-TILE = STEP * QUARTER  # vec4s
 SMALL = 16
 
 
 def emit_matmul(work: WholePass) -> Shader:
     """The shader for these two matrices."""
     (rows, inner), columns = work.reads[0].type.shape, work.reads[1].type.shape[1]
-    large = work.writes[0].type.dtype == F32 and min(rows, columns) >= 96 and inner >= 32
+    large = work.writes[0].type.dtype == F32 and min(rows, columns) >= 48 and inner >= 32
     return _large(work) if large else _small(work)
 
 
@@ -76,90 +66,21 @@ def _small(work: WholePass) -> Shader:
 
 
 def _large(work: WholePass) -> Shader:
-    """Each invocation loads 4 + 4 elements per step and keeps 64 results in registers."""
+    """Where sizes are multiples of the tile, all is read in fours and nothing is checked."""
     text = _start(work)
     b = text.elements[-1] if len(text.elements) == 3 else text.elements[0]
     (rows, inner), columns = work.reads[0].type.shape, work.reads[1].type.shape[1]
-    whole = rows % BLOCK == 0 and columns % BLOCK == 0 and inner % (2 * STEP) == 0
-    # two tiles each; in arrays of their own they were read at two thirds of the speed (H200)
-    text.shared("left", "vec4<f32>", 2 * TILE)  # [inner][row / 4]
-    text.shared("right", "vec4<f32>", 2 * TILE)  # [inner][column / 4]
+    blocking = choose_blocking(rows, columns)
+    whole = _is_whole(blocking, rows, inner, columns)
     if whole:
         text.read_as_fours()
     text.function(_whole_access(b.name) if whole else _checked_access(b.name))
-    parts = [(i, h) for i in range(SIDE) for h in range(SIDE // 4)]
-    sums = "\n".join(f"    var s{i}{h} = vec4<f32>();" for i, h in parts)
-    stores = "\n".join(
-        f"    store(y0 + {i // 4 * 64 + i % 4}u, x0 + {64 * h}u, s{i}{h}, rows, columns);"
-        for i, h in parts
-    )
-    text.main(
-        f"""
-    let lane_x = lane % 16u;
-    let lane_y = lane / 16u;
-    // an invocation's rows and columns are two groups of four, 64 apart: neighbours read neighbouring ones
-    let x0 = group.x * {BLOCK}u + lane_x * 4u;
-    let y0 = group.y * {BLOCK}u + lane_y * 4u;
-    let row = group.y * {BLOCK}u + lane / 2u;
-    let k = (lane % 2u) * 4u;
-    let line = lane / {QUARTER}u;
-    let column = group.x * {BLOCK}u + (lane % {QUARTER}u) * 4u;
-{sums}
-    var p = left_at(row, k, rows, inner);
-    var q = right_at(line, column, inner, columns);
-{_keep(0)}
-    for (var start = 0u; start < inner; start += {2 * STEP}u) {{
-{_load(STEP)}
-{_multiply(parts, 0)}
-{_keep(1)}
-{_load(2 * STEP)}
-{_multiply(parts, 1)}
-{_keep(0)}
-    }}
-{stores}
-"""
-    )
-    return text.shader_of((-(-columns // BLOCK), -(-rows // BLOCK), 1), THREADS)
+    return emit_tiled(text, blocking, (rows, columns))
 
 
-def _load(ahead: int) -> str:
-    """This invocation's share of a later pair of tiles; beyond the last one nobody uses it."""
-    return f"""\
-        p = left_at(row, start + {ahead}u + k, rows, inner);
-        q = right_at(start + {ahead}u + line, column, inner, columns);"""
-
-
-def _keep(number: int) -> str:
-    """What was loaded goes to workgroup memory: the first factor turned, the second as it is."""
-    turned = "\n".join(
-        f"        left[at + {number * TILE + i * QUARTER}u][place] = p.{'xyzw'[i]};"
-        for i in range(4)
-    )
-    return f"""\
-    {{
-        let place = lane / 2u % 4u;
-        let at = k * {QUARTER}u + lane / 8u;
-{turned}
-        right[{number * TILE}u + lane] = q;
-    }}
-    workgroupBarrier();"""
-
-
-def _multiply(parts: Sequence[tuple[int, int]], number: int) -> str:
-    """The inner steps, unrolled: every place in workgroup memory is a constant away from two of them."""
-    lines = []
-    for k in range(STEP):
-        at = number * TILE + k * QUARTER
-        lines.append("        {")
-        for h in range(2):
-            lines.append(f"            let p{h} = left[lane_y + {at + 16 * h}u];")
-            lines.append(f"            let q{h} = right[lane_x + {at + 16 * h}u];")
-        lines += [
-            f"            s{i}{h} = fma(vec4<f32>(p{i // 4}.{'xyzw'[i % 4]}), q{h}, s{i}{h});"
-            for i, h in parts
-        ]
-        lines.append("        }")
-    return "\n".join(lines)
+def _is_whole(blocking: Blocking, rows: int, inner: int, columns: int) -> bool:
+    block, step = blocking.block, blocking.step
+    return rows % block == 0 and columns % block == 0 and inner % (2 * step) == 0
 
 
 def _whole_access(second: str) -> str:

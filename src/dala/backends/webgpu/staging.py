@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,6 +113,18 @@ class StagingRing:
             staging = self._readback(size)
             encoder = self.device.create_command_encoder()
             encoder.copy_buffer_to_buffer(buffer, start, staging, 0, size)
+            self.queue.submit(encoder)
+            return Reading(staging, staging.map_async("READ_NOSYNC", 0, size))
+
+    def begin_read_all(self, memories: Sequence[Memory]) -> Reading:
+        """The contents of several arrays, one behind the other: one submit, and one thing to wait for."""
+        with self.queue.lock:
+            size = sum(m.bytes for m in memories)
+            staging, at = self._readback(size), 0
+            encoder = self.device.create_command_encoder()
+            for memory in memories:
+                encoder.copy_buffer_to_buffer(memory.buffer, 0, staging, at, memory.bytes)
+                at += memory.bytes
             self.queue.submit(encoder)
             return Reading(staging, staging.map_async("READ_NOSYNC", 0, size))
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dala.ml.layers.program import Step
+
 Array = npt.NDArray[Any]
 
 
@@ -103,6 +105,12 @@ def apply_step(op: str, value: Array, arguments: list[Array], swapped: bool) -> 
     if row.logical or op == "where":
         return found
     return found.astype(value.dtype, copy=False)
+
+
+def apply_alone(value: Array, step: Step) -> Array:
+    """A step whose other arguments are numbers."""
+    given = [np.asarray(n, value.dtype) for n in step.numbers]
+    return apply_step(step.op, value, given, step.swapped)
 
 
 def cast_array(value: Array, dtype: np.dtype[Any]) -> Array:

@@ -5,6 +5,7 @@ find_silu       x · sigmoid(x) as one step
 fuse_steps      element-wise steps become the epilogue of the layer before them
 fold_weights    factors and offsets per channel become weights and biases
 drop_padding    zeros behind the channels of what is added
+join_…          what feeds a convolution is computed where that reads it (join.py)
 """
 
 from __future__ import annotations
@@ -14,12 +15,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from dala.ml.layers.join import (
+    cancel_moves,
+    join_before,
+    join_excite,
+    join_separable,
+    most_inputs,
+    split_means,
+)
 from dala.ml.layers.program import Array, Layer, Program, Step
 from dala.ml.layers.table import LAYERS
 
 IN_EPILOGUE = "element by element, so in the epilogue"
 IN_WEIGHTS = "by a constant for each channel, so in the weights"
-MOST_INPUTS = 4  # of a layer: with weights, bias and output no GPU has too few bindings for it
 COMMUTATIVE = ("add", "mul", "max", "min")
 CONVOLUTIONS = ("pointwise", "depthwise", "conv", "transposed")
 
@@ -75,7 +83,9 @@ def fuse_steps(program: Program) -> None:
                 continue
             if program.values[before.output].shape != program.values[layer.output].shape:
                 continue
-            if len(before.inputs) + len(layer.inputs) - 1 > MOST_INPUTS:
+            if before.kind == "softmax" and len(layer.inputs) > 1:
+                continue  # element by element, with nothing beside it
+            if len(before.inputs) + len(layer.inputs) - 1 > most_inputs(before.kind):
                 continue
             joined = _join(before, layer, main)
             gone.add(before)
@@ -117,6 +127,19 @@ def fold_weights(program: Program) -> None:
         if layer.kind in CONVOLUTIONS and layer.weights[0].dtype.kind == "f":
             while _fold_one(program, layer):
                 pass
+            _drop_operands(layer)
+
+
+def _drop_operands(layer: Layer) -> None:
+    """Inputs that no step reads any more."""
+    steps = (*layer.before, *layer.epilogue)
+    used = sorted({k for step in steps for k in step.operands})
+    number = {old: new for new, old in enumerate(used, 1)}
+    layer.inputs = (layer.inputs[0], *(layer.inputs[k] for k in used))
+    layer.before, layer.epilogue = (
+        tuple(s._replace(operands=tuple(number[k] for k in s.operands)) for s in steps)
+        for steps in (layer.before, layer.epilogue)
+    )
 
 
 def _fold_one(program: Program, layer: Layer) -> bool:
@@ -189,4 +212,15 @@ def _without_padding(program: Program, layer: Layer) -> int | None:
     return layer.inputs[0] if kept and (table[few:] == -1).all() else None
 
 
-PASSES = (drop_unread, find_silu, fuse_steps, fold_weights, drop_padding)
+PASSES = (
+    drop_unread,
+    find_silu,
+    fuse_steps,
+    fold_weights,
+    drop_padding,
+    cancel_moves,
+    split_means,
+    join_before,
+    join_excite,
+    join_separable,
+)

@@ -63,6 +63,7 @@ class Layer:
     epilogue: tuple[Step, ...] = ()
     label: str = ""  # the operator it comes from
     notes: tuple[tuple[str, str], ...] = ()  # what was fused into it, and why it could be
+    before: tuple[Step, ...] = ()  # done to the first input; of conv, pointwise, reduce and excite
 
 
 @dataclass(slots=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.errors import ModelError
+from dala.ml.layers.elementwise import apply_alone
 from dala.ml.layers.program import ValueType
 
 Array = npt.NDArray[Any]
@@ -27,6 +28,22 @@ def reduce(arrays: Sequence[Array], options: Options, weights: Sequence[Array]) 
     function: Any = REDUCTIONS[options["mode"]]
     found = function(arrays[0], axis=tuple(options["axes"]), keepdims=True)
     return np.asarray(found, arrays[0].dtype)
+
+
+def shape_excite(
+    inputs: Sequence[ValueType], options: Options, weights: Sequence[Array]
+) -> ValueType:
+    return ValueType((inputs[0].shape[0], 1, 1, weights[-2].shape[3]), inputs[0].dtype)
+
+
+def excite(arrays: Sequence[Array], options: Options, weights: Sequence[Array]) -> Array:
+    """The mean of each channel, and one product or two with steps between them."""
+    value = arrays[0].mean(axis=(1, 2), keepdims=True)
+    for number in range(0, len(weights), 2):
+        for step in options["between"] if number else ():
+            value = apply_alone(value, step)
+        value = np.asarray(value @ weights[number][0, 0] + weights[number + 1], value.dtype)
+    return np.asarray(value)
 
 
 def shape_argmax(

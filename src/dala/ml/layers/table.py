@@ -35,13 +35,15 @@ LAYERS: dict[str, LayerKind] = {
     "pointwise": LayerKind(windows.shape_conv, windows.conv, fuses=True),
     "depthwise": LayerKind(windows.shape_conv, windows.conv, fuses=True),
     "conv": LayerKind(windows.shape_conv, windows.conv, fuses=True),
+    "separable": LayerKind(windows.shape_separable, windows.separable, fuses=True),
     "transposed": LayerKind(windows.shape_transposed, windows.transposed, fuses=True),
     "pool": LayerKind(windows.shape_pool, windows.pool, fuses=True),
     "resize": LayerKind(moves.shape_resize, moves.resize, fuses=True),
     "map": LayerKind(sums.shape_map, sums.map_, fuses=True),
     "matmul": LayerKind(sums.shape_matmul, sums.matmul, fuses=True),
     "reduce": LayerKind(sums.shape_reduce, sums.reduce, fuses=True),
-    "softmax": LayerKind(sums.shape_same, sums.softmax),
+    "excite": LayerKind(sums.shape_excite, sums.excite, fuses=True),
+    "softmax": LayerKind(sums.shape_same, sums.softmax, fuses=True),
     "argmax": LayerKind(sums.shape_argmax, sums.argmax, 0.0),
     "take": LayerKind(moves.shape_take, moves.take, 0.0),
     "concat": LayerKind(moves.shape_concat, moves.concat, 0.0),
@@ -50,10 +52,13 @@ LAYERS: dict[str, LayerKind] = {
 
 
 def compute_layer(layer: Layer, arrays: Sequence[Array]) -> Array:
-    """What a layer makes of its inputs: its kind's result, and then the epilogue."""
+    """What a layer makes of its inputs: the steps before, its kind's result, and then the epilogue."""
     row = LAYERS[layer.kind]
+    given = [*arrays]
+    for step in layer.before:
+        given[0] = apply_to(given[0], step, arrays)
     with np.errstate(all="ignore"):
-        value = row.numpy(arrays, layer.options, layer.weights)
+        value = row.numpy(given, layer.options, layer.weights)
     for step in layer.epilogue:
         value = apply_to(value, step, arrays)
     return value

@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.errors import ModelError
+from dala.ml.layers.elementwise import apply_alone
 from dala.ml.layers.program import ValueType
 
 Array = npt.NDArray[Any]
 Options = Mapping[str, Any]
+POINTWISE: Options = {"groups": 1, "pads": (0, 0, 0, 0), "strides": (1, 1), "dilations": (1, 1)}
 
 
 def reach(length: int, window: int, stride: int, dilation: int, before: int, after: int) -> int:
@@ -54,6 +56,22 @@ def conv(arrays: Sequence[Array], options: Options, weights: Sequence[Array]) ->
         total += part * weight[i, j, 0] if alone else _grouped(part, weight[i, j], groups)
     total += bias
     return total
+
+
+def shape_separable(
+    inputs: Sequence[ValueType], options: Options, weights: Sequence[Array]
+) -> ValueType:
+    between = shape_conv(inputs, {**options, "groups": weights[0].shape[3]}, weights[:2])
+    return shape_conv([between], POINTWISE, weights[2:])
+
+
+def separable(arrays: Sequence[Array], options: Options, weights: Sequence[Array]) -> Array:
+    """A depthwise convolution, steps of its own, and a pointwise one."""
+    groups = weights[0].shape[3]
+    between = conv(arrays, {**options, "groups": groups}, weights[:2])
+    for step in options["between"]:
+        between = apply_alone(between, step)
+    return conv([between], POINTWISE, weights[2:])
 
 
 def _grouped(part: Array, matrix: Array, groups: int) -> Array:

@@ -21,5 +21,6 @@ def describe(program: Program, layer: Layer) -> str:
     """``pointwise 1×7×7×960 → 1×7×7×160, add(input 1)  (Conv 'x')``."""
     source, made = program.values[layer.inputs[0]].shape, program.values[layer.output]
     shapes = f"{'×'.join(map(str, source))} → {made}"
+    before = "".join(f"{step}, " for step in layer.before)
     steps = "".join(f", {step}" for step in layer.epilogue)
-    return f"{layer.kind} {shapes}{steps}  ({layer.label})"
+    return f"{before}{layer.kind} {shapes}{steps}  ({layer.label})"

@@ -27,6 +27,8 @@ class Stored:
     place: Place
     form: str  # "f32", "s32", "u8" or "f16"
     shape: tuple[int, ...]
+    start: int = 0  # of its first element, where it is a part of another array
+    stride: int = 0  # elements from one of its rows to the next; 0: as many as it has channels
 
     @property
     def count(self) -> int:
@@ -56,14 +58,20 @@ class Access:
     """WGSL for one array of a shader, seen as rows of ``channels`` elements."""
 
     def __init__(
-        self, number: int, stored: Stored, channels: int, channels_name: str, written: bool
+        self, number: int, stored: Stored, channels: int, names: tuple[str, str, str], written: bool
     ) -> None:
+        """``names``: the channels, the elements from row to row, and where it starts."""
         self.number = number
         self.stored = stored
         self.written = written
         self.channels = channels
-        self.whole = channels % 4 == 0 or channels == stored.count  # memory is padded to quads
-        self.size = channels_name
+        inside = bool(stored.start or stored.stride)  # of another array
+        self.whole = channels % 4 == 0 or (
+            channels == stored.count and not inside
+        )  # memory is padded
+        self.whole = self.whole and not (stored.start % 4 or stored.stride % 4)
+        self.inside = inside
+        self.size, self.stride, self.start = names
         self.used: dict[str, None] = {}
         if not self.whole:
             assert stored.form != "f16", "rows of f16 are whole quads"
@@ -150,6 +158,8 @@ class Access:
         form = self.stored.form
         if self.whole:
             at = f"{self.name}[row * (({self.size} + 3u) / 4u) + quad]"
+            if self.inside:
+                at = f"{self.name}[row * ({self.stride} / 4u) + {self.start} / 4u + quad]"
             if form == "u8":
                 body = (
                     "let w = vec4<u32>(clamp(v, vec4<f32>(0.0), vec4<f32>(255.0)));\n    "
@@ -164,7 +174,8 @@ class Access:
             else:
                 body = f"{at} = {'v' if form == 'f32' else 'vec4<i32>(v)'};"
             return f"{head}    {body}\n}}\n"
-        lines = [f"let i = row * {self.size} + quad * 4u;", f"let left = {self.size} - quad * 4u;"]
+        first = f"row * {self.stride} + {self.start}" if self.inside else f"row * {self.size}"
+        lines = [f"let i = {first} + quad * 4u;", f"let left = {self.size} - quad * 4u;"]
         for k in range(4):
             lines.append(f"if (left > {k}u) {{ {self._store(f'(i + {k}u)', f'v[{k}]')} }}")
         return head + "".join(f"    {line}\n" for line in lines) + "}\n"

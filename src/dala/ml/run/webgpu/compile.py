@@ -12,9 +12,10 @@ import numpy.typing as npt
 from dala.backends.webgpu.shader import Shader
 from dala.errors import ModelError
 from dala.ml.layers.program import Layer, Program
-from dala.ml.run.webgpu import moves, products, whole, windows
+from dala.ml.run.webgpu import fills, moves, products, whole, windows
 from dala.ml.run.webgpu.access import Stored
 from dala.ml.run.webgpu.epilogue import collapse, emit_epilogue, operand
+from dala.ml.run.webgpu.excite import emit_excite
 from dala.ml.run.webgpu.placing import Placing, real_layers
 from dala.ml.run.webgpu.shader import LayerShader
 from dala.plan.fuse import Place
@@ -62,7 +63,9 @@ class Compiler:
             return self.hold(
                 self.program.constants[root].reshape(self.program.values[value].shape), False
             )
-        return Stored(self.places[root], self.placing.forms[root], self.program.values[value].shape)
+        start, stride = self.placing.parts.get(value, (0, 0))
+        shape = self.program.values[value].shape
+        return Stored(self.places[root], self.placing.forms[root], shape, start, stride)
 
     def _emit(self, layer: Layer) -> list[Shader]:
         made = self.program.values[layer.output].shape
@@ -81,6 +84,8 @@ class Compiler:
             rows, width = (1, count) if flat else (count // made[-1], made[-1]) if made else (1, 1)
             read = operand(shader, inputs[0], made, flat=flat)
             return [moves.emit_map(shader, read, rows, -(-width // 4), finish)]
+        if layer.kind == "excite":
+            return [self._excite(shader, layer, inputs[0], finish)]
         if layer.kind == "reduce":
             return [self._reduce(shader, layer, inputs[0], finish)]
         if layer.kind == "matmul":
@@ -98,7 +103,9 @@ class Compiler:
     ) -> str:
         """A function of row, quad and a sum: the epilogue, and the result stored."""
         types = [self.program.values[v].dtype for v in layer.inputs]
-        first = np.dtype(np.int64) if layer.kind == "argmax" else types[0]
+        first = types[0]
+        if layer.before:
+            first = np.dtype(np.float32)  # those steps end in floats
         steps = emit_epilogue(shader, layer.epilogue, inputs, made, first, types, flat=flat)
         target = self.stored(layer.output)
         out = shader.array(target, math.prod(made) if flat else None, written=True)
@@ -107,6 +114,12 @@ class Compiler:
             f"{steps}    {out.write('row', 'quad', 'v')}\n}}\n"
         )
         return "finish"
+
+    def _before(self, shader: LayerShader, layer: Layer) -> str:
+        """Lines that change ``v``, what was read of the first input at ``row`` and ``quad``."""
+        inputs = [self.stored(v) for v in layer.inputs]
+        types = [self.program.values[v].dtype for v in layer.inputs]
+        return emit_epilogue(shader, layer.before, inputs, inputs[0].shape, types[0], types)
 
     # -- one kind each -----------------------------------------------------------------------------
 
@@ -119,26 +132,66 @@ class Compiler:
         if layer.kind == "resize":
             tables = [self.hold(_padded(t, 4), False) for t in layer.weights]
             return windows.emit_resize(shader, source, tables, made, finish)
-        weight, bias = layer.weights
+        weight, bias = layer.weights[:2]
         window = weight.shape[:2]
-        held_bias = self.hold(_padded(bias[None], made[-1]), False)
-        if layer.kind == "depthwise":
+        if layer.kind in ("depthwise", "separable"):
+            made = self._between(layer)
             held = self.hold(_padded(weight[:, :, 0].reshape(-1, made[-1]), made[-1]), True)
-            return windows.emit_depthwise(
-                shader, source, held, held_bias, options, made, window, finish
-            )
+            held_bias = self.hold(_padded(bias[None], made[-1]), False)
+            if layer.kind == "depthwise":
+                return windows.emit_depthwise(
+                    shader, source, held, held_bias, options, made, window, finish
+                )
+            return self._separable(shader, layer, source, (held, held_bias), made, finish)
+        held_bias = self.hold(_padded(bias[None], made[-1]), False)
         matrix = _dense(weight, options["groups"])
         quads = -(-source.shape[-1] // 4)
         wide = np.zeros((*window, quads * 4, matrix.shape[3]), matrix.dtype)
         wide[:, :, : matrix.shape[2]] = matrix
         held = self.hold(_padded(wide.reshape(-1, made[-1]), made[-1]), True)
-        if layer.kind == "pointwise":
-            rows = math.prod(made[:-1])
-            return products.emit_product(
-                shader, source, held, held_bias, rows, -(-made[-1] // 4), finish
+        if layer.kind == "transposed":
+            return windows.emit_transposed(
+                shader, source, held, held_bias, options, made, window, finish
             )
-        emit = windows.emit_conv if layer.kind == "conv" else windows.emit_transposed
-        return emit(shader, source, held, held_bias, options, made, window, finish)
+        if layer.kind == "pointwise":
+            before = self._before(shader, layer)
+            fill = fills.fill_rows(shader, source, math.prod(made[:-1]), -(-made[-1] // 4), before)
+        else:
+            before = self._before(shader, layer)
+            fill = fills.fill_windows(shader, source, options, made, window, before)
+        return products.emit_product(shader, fill, held, held_bias, finish)
+
+    def _between(self, layer: Layer) -> tuple[int, ...]:
+        """The shape that a depthwise convolution makes."""
+        made = self.program.values[layer.output].shape
+        return (*made[:-1], layer.weights[0].shape[3])
+
+    def _separable(
+        self,
+        shader: LayerShader,
+        layer: Layer,
+        source: Stored,
+        held: tuple[Stored, Stored],
+        between: tuple[int, ...],
+        finish: str,
+    ) -> Shader:
+        weight, bias = layer.weights[2:]
+        made = weight.shape[3]
+        float_ = np.dtype(np.float32)
+        steps = emit_epilogue(shader, layer.options["between"], (), between, float_, ())
+        window = layer.weights[0].shape[:2]
+        fill = fills.fill_depthwise(
+            shader, source, *held, layer.options, between, window, steps, -(-made // 4)
+        )
+        matrix = np.zeros((-(-weight.shape[2] // 4) * 4, made), weight.dtype)
+        matrix[: weight.shape[2]] = weight[0, 0]
+        return products.emit_product(
+            shader,
+            fill,
+            self.hold(_padded(matrix, made), True),
+            self.hold(_padded(bias[None], made), False),
+            finish,
+        )
 
     def _matmul(
         self,
@@ -157,10 +210,8 @@ class Compiler:
                 wide[:length] = known.reshape(length, columns)
                 weight = self.hold(_padded(wide, columns), True)
                 bias = self.hold(np.zeros((1, -(-columns // 4) * 4), np.float32), False)
-                rows = math.prod(made[:-1])
-                return products.emit_product(
-                    shader, a, weight, bias, rows, -(-columns // 4), finish
-                )
+                fill = fills.fill_rows(shader, a, math.prod(made[:-1]), -(-columns // 4))
+                return products.emit_product(shader, fill, weight, bias, finish)
             return products.emit_matmul(shader, a, b, made, False, finish)
         if a.shape[:-2] != b.shape[:-2]:
             raise ModelError(
@@ -175,14 +226,39 @@ class Compiler:
         channels = 1 if last in axes else shape[-1]
         inner = math.prod(shape[axes[-1] + 1 :]) // channels
         lines = (math.prod(shape[: axes[0]]), math.prod(shape[a] for a in axes), inner)
-        return whole.emit_reduce(shader, source, lines, channels, layer.options["mode"], finish)
+        return whole.emit_reduce(
+            shader,
+            source,
+            lines,
+            channels,
+            layer.options["mode"],
+            self._before(shader, layer),
+            finish,
+        )
+
+    def _excite(self, shader: LayerShader, layer: Layer, source: Stored, finish: str) -> Shader:
+        matrices = []
+        for weight, bias in zip(layer.weights[::2], layer.weights[1::2], strict=True):
+            taken, made = weight.shape[2:]
+            matrix = np.zeros((-(-taken // 4) * 4, made), weight.dtype)
+            matrix[:taken] = weight[0, 0]
+            held = (
+                self.hold(_padded(matrix, made), True),
+                self.hold(_padded(bias[None], made), False),
+            )
+            matrices.append(held)
+        steps = emit_epilogue(shader, layer.options["between"], (), (), np.dtype(np.float32), ())
+        before = self._before(shader, layer)
+        return emit_excite(shader, source, matrices, before, steps, finish)
 
     def _along(self, shader: LayerShader, layer: Layer, source: Stored) -> Shader:
         axis, shape = layer.options["axis"], source.shape
         lines = (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))
         target = self.stored(layer.output)
         if layer.kind == "softmax":
-            return whole.emit_softmax(shader, source, target, lines)
+            dtype = self.program.values[layer.inputs[0]].dtype
+            steps = emit_epilogue(shader, layer.epilogue, (), shape, dtype, ())
+            return whole.emit_softmax(shader, source, target, lines, steps)
         smallest = bool(layer.options.get("smallest"))
         return whole.emit_argmax(shader, source, target, lines, smallest=smallest)
 
@@ -202,9 +278,15 @@ class Compiler:
         target, axis = self.stored(layer.output), layer.options["axis"]
         inner = math.prod(target.shape[axis + 1 :])
         found, start = [], 0
+        made_there = {self.placing.roots[v] for v in layer.inputs} & {
+            self.placing.roots[layer.output]
+        }
         for value in layer.inputs:
+            run = self.program.values[value].shape[axis] * inner
+            if self.placing.roots[value] in made_there:
+                start += run
+                continue
             source = self.stored(value)
-            run = source.shape[axis] * inner
             shader = LayerShader(f"{self.program.name}: {layer.label}")
             found.append(
                 moves.emit_copy(shader, source, target, run, target.shape[axis] * inner, start)

@@ -6,16 +6,24 @@ everything else into registers: memory that is used again once the last reader o
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
 
 from dala.ml.layers.program import Layer, Program
 from dala.ml.run.webgpu.access import form_of, stored_type
 
+# Kinds that write rows one by one, wherever they are
+WRITES_ROWS = ("pointwise", "separable", "depthwise", "conv", "pool", "resize")
 # Kinds that write rows in whole quads, and so can write f16
 WRITES_QUADS = (
     "pointwise",
     "depthwise",
+    "separable",
     "conv",
     "transposed",
     "pool",
@@ -23,7 +31,15 @@ WRITES_QUADS = (
     "map",
     "matmul",
     "reduce",
+    "excite",
 )
+
+
+class Part(NamedTuple):
+    """A value that is made where a concat would put it."""
+
+    start: int  # element
+    stride: int  # elements from row to row
 
 
 @dataclass(slots=True)
@@ -38,6 +54,7 @@ class Placing:
     copied: list[tuple[int, int]] = field(
         default_factory=list
     )  # value → output that must be copied
+    parts: dict[int, Part] = field(default_factory=dict)  # value → where in its root it is
 
 
 def real_layers(program: Program) -> list[Layer]:
@@ -52,8 +69,9 @@ def place_values(program: Program, *, half: bool = False) -> Placing:
         if layer.kind == "view":
             roots[layer.output] = roots[layer.inputs[0]]
     layers = real_layers(program)
-    makers = {layer.output: layer for layer in layers}
-    placing = Placing(roots, {})
+    parts = _parts_of_concats(program, layers, roots)
+    makers = {layer.output: layer for layer in layers if layer.output not in parts}
+    placing = Placing(roots, {}, parts=parts)
     for number, value in enumerate(program.outputs):
         root = roots[value]
         if root in makers and root not in placing.targets:
@@ -67,6 +85,38 @@ def place_values(program: Program, *, half: bool = False) -> Placing:
         placing.forms[root] = "f16" if root in halves and root not in placing.targets else form
     _assign_registers(program, placing, layers)
     return placing
+
+
+def _parts_of_concats(
+    program: Program, layers: Sequence[Layer], roots: dict[int, int]
+) -> dict[int, Part]:
+    """Values that only a concat reads are made in its place; their roots become its output."""
+    readers = Counter(roots[v] for layer in layers for v in layer.inputs)
+    readers.update(roots[v] for v in program.outputs)
+    makers, parts = {layer.output: layer for layer in layers}, {}
+    members: dict[int, list[int]] = {}
+    for value, root in roots.items():
+        members.setdefault(root, []).append(value)
+    for layer in layers:
+        made = program.values[layer.output]
+        if layer.kind != "concat" or made.dtype != np.float32:
+            continue
+        axis, start, seen = layer.options["axis"], 0, Counter(roots[v] for v in layer.inputs)
+        inner = math.prod(made.shape[axis + 1 :])
+        for value in layer.inputs:
+            root, shape = roots[value], program.values[value].shape
+            maker = makers.get(root)
+            own = program.values[root].shape
+            alone = readers[root] == 1 and seen[root] == 1 and root not in program.inputs
+            if maker is not None and maker.kind in WRITES_ROWS and alone and own:
+                if math.prod(made.shape[:axis]) == 1:
+                    parts[root] = Part(start * inner, own[-1])
+                elif axis == len(made.shape) - 1 and own[-1] == shape[-1]:
+                    parts[root] = Part(start, made.shape[-1])
+            start += shape[axis]
+            if root in parts:
+                roots.update(dict.fromkeys(members[root], layer.output))
+    return parts
 
 
 def _half_values(program: Program, roots: dict[int, int], layers: Sequence[Layer]) -> set[int]:
@@ -96,8 +146,8 @@ def _assign_registers(program: Program, placing: Placing, layers: Sequence[Layer
         last[placing.roots[value]] = len(layers)
     free: list[int] = []
     for number, layer in enumerate(layers):
-        root = layer.output
-        if root not in placing.targets:
+        root = placing.roots[layer.output]
+        if root not in placing.targets and root not in placing.registers:
             size = stored_type(placing.forms[root], program.values[root].shape).nbytes
             placing.registers[root] = _best(free, placing.sizes, size)
         for value in set(layer.inputs) | {layer.output}:

@@ -72,11 +72,10 @@ class GpuRunner(Runner):
             assert (storage.type.dtype, storage.type.count) == (type_.dtype, type_.count)
         made = [self.device.allocate(t) for t in body.output_types]
         self._executable(body).enqueue([*inputs, *made], ())
-        later = [self.device.fetch_later(storage) for storage in made]
         values = [body.program.values[v] for v in body.program.outputs]
         return tuple(
-            finish().reshape(v.shape).astype(v.dtype, copy=False)
-            for finish, v in zip(later, values, strict=True)
+            array.reshape(v.shape).astype(v.dtype, copy=False)
+            for array, v in zip(self.device.fetch_all(made), values, strict=True)
         )
 
     def explain(self, shapes: Sequence[tuple[int, ...]]) -> str:

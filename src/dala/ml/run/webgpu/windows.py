@@ -1,4 +1,4 @@
-"""Layers with windows: an invocation computes four channels of one pixel."""
+"""Layers with windows: an invocation computes four channels of a pixel, or of a run of four pixels."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dala.backends.webgpu.shader import Shader
-from dala.ml.run.webgpu.access import Stored
+from dala.ml.run.webgpu.access import Access, Stored
 from dala.ml.run.webgpu.shader import LayerShader
 
 Options = Mapping[str, Any]
+RUN = 4  # neighbouring pixels
 
 
 def _frame(shader: LayerShader, source: Sequence[int], made: Sequence[int]) -> tuple[str, int]:
@@ -30,7 +31,7 @@ def _frame(shader: LayerShader, source: Sequence[int], made: Sequence[int]) -> t
     return text, made[0] * height * width * quads
 
 
-def _sizes(shader: LayerShader, options: Options) -> dict[str, str]:
+def sizes(shader: LayerShader, options: Options) -> dict[str, str]:
     """Strides, dilations and pads, as uniforms."""
     given = {
         "sy": options["strides"][0], "sx": options["strides"][1],
@@ -55,27 +56,73 @@ def _taps(shader: LayerShader, window: Sequence[int], s: Mapping[str, str], inne
     )
 
 
+def depthwise_run(
+    shader: LayerShader, a: Access, w: Access, b: Access, source: Stored, options: Options,
+    made: Sequence[int], window: Sequence[int], between: str,
+) -> str:  # fmt: skip
+    """The name of a function that makes four neighbouring pixels of a run, for a quad of channels.
+
+    What they read in common is read once; ``between`` changes ``v``, a result.
+    """
+    _, height, width, _ = made
+    (_, stride), (_, far) = options["strides"], options["dilations"]
+    runs, h = shader.number("across", -(-width // RUN)), shader.number("height", height)
+    rows, columns = (
+        shader.number("rows", source.shape[1]),
+        shader.number("columns", source.shape[2]),
+    )
+    s = sizes(shader, options)
+    columns_read = sorted({i * stride + j * far for i in range(RUN) for j in range(window[1])})
+    lines = [
+        f"let x = i32((run % {runs}) * {RUN * stride}u) - {s['left']};",
+        f"let y = i32((run / {runs}) % {h}) * {s['sy']} - {s['top']};",
+        f"let picture = run / ({runs} * {h}) * {rows};",
+        f"let offset = {b.read('0u', 'c')};",
+        f"var four = array<vec4<f32>, {RUN}>({', '.join(['offset'] * RUN)});",
+    ]
+    for i in range(window[0]):
+        lines += [f"let y{i} = y + {i}i * {s['dy']};", f"if (y{i} >= 0i && y{i} < i32({rows})) {{"]
+        lines.append(f"    let line = (picture + u32(y{i})) * {columns};")
+        for at in columns_read:
+            place = f"line + u32(clamp(x + {at}i, 0i, i32({columns}) - 1i))"
+            inside = f"x + {at}i >= 0i && x + {at}i < i32({columns})"
+            read = f"select(vec4<f32>(0.0), {a.read(place, 'c')}, {inside})"
+            lines.append(f"    let p{at} = {read};")
+        for j in range(window[1]):
+            lines.append(f"    let w{j} = {w.read(f'{i * window[1] + j}u', 'c')};")
+        for k in range(RUN):
+            terms = (f"p{k * stride + j * far} * w{j}" for j in range(window[1]))
+            lines.append(f"    four[{k}] += {' + '.join(terms)};")
+        lines.append("}")
+    if between:
+        for k in range(RUN):
+            lines += [f"{{\n    var v = four[{k}];", between.rstrip("\n"), f"    four[{k}] = v; }}"]
+    text = "".join(f"    {line}\n" for line in [*lines, "return four;"])
+    shader.function(f"fn depthwise(run: u32, c: u32) -> array<vec4<f32>, {RUN}> {{\n{text}}}\n")
+    return "depthwise"
+
+
 def emit_depthwise(
     shader: LayerShader, source: Stored, weight: Stored, bias: Stored, options: Options,
     made: Sequence[int], window: Sequence[int], finish: str,
 ) -> Shader:  # fmt: skip
+    """An invocation computes four neighbouring pixels."""
+    count, height, width, channels = made
     a, w, b = shader.array(source), shader.array(weight), shader.array(bias)
-    frame, threads = _frame(shader, source.shape, made)
-    inner = f"            v += {a.read('from_', 'quad')} * {w.read('tap', 'quad')};\n"
-    body = f"{frame}    var v = {b.read('0u', 'quad')};\n"
-    body += _taps(shader, window, _sizes(shader, options), inner)
-    return shader.finish(f"{body}    {finish}(row, quad, v);\n", threads)
-
-
-def emit_conv(
-    shader: LayerShader, source: Stored, weight: Stored, bias: Stored, options: Options,
-    made: Sequence[int], window: Sequence[int], finish: str,
-) -> Shader:  # fmt: skip
-    a, w, b = shader.array(source), shader.array(weight), shader.array(bias)
-    frame, threads = _frame(shader, source.shape, made)
-    body = f"{frame}    var v = {b.read('0u', 'quad')};\n"
-    body += _taps(shader, window, _sizes(shader, options), _sum(shader, a, w, source))
-    return shader.finish(f"{body}    {finish}(row, quad, v);\n", threads)
+    name = depthwise_run(shader, a, w, b, source, options, made, window, "")
+    runs, quads = -(-width // RUN), -(-channels // 4)
+    q, r, n = (
+        shader.number("quads", quads),
+        shader.number("across", runs),
+        shader.number("width", width),
+    )
+    body = (
+        f"    let quad = at % {q};\n    let run = at / {q};\n    let four = {name}(run, quad);\n"
+        f"    let x = (run % {r}) * {RUN}u;\n    let row = (run / {r}) * {n} + x;\n"
+    )
+    for k in range(RUN):
+        body += f"    if (x + {k}u < {n}) {{ {finish}(row + {k}u, quad, four[{k}]); }}\n"
+    return shader.finish(body, count * height * runs * quads)
 
 
 def _sum(shader: LayerShader, a: Any, w: Any, source: Stored) -> str:
@@ -97,7 +144,7 @@ def emit_transposed(
     """Which pixels are added to this one: those from which the window's taps reach it."""
     a, w, b = shader.array(source), shader.array(weight), shader.array(bias)
     frame, threads = _frame(shader, source.shape, made)
-    s = _sizes(shader, options)
+    s = sizes(shader, options)
     rows, columns = shader.number("rows", 0), shader.number("columns", 0)
     body = (
         f"{frame}    var v = {b.read('0u', 'quad')};\n"
@@ -130,7 +177,7 @@ def emit_pool(
     )
     start = "-3.4e38" if largest else "0.0"
     body = f"{frame}    var v = vec4<f32>({start});\n    var count = 0.0;\n"
-    body += _taps(shader, window, _sizes(shader, options), inner)
+    body += _taps(shader, window, sizes(shader, options), inner)
     if not largest:
         all_ = f"{window[0] * window[1]}.0" if options["include_pad"] else "max(count, 1.0)"
         body += f"    v = v / {all_};\n"
