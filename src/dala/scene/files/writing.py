@@ -21,7 +21,7 @@ from dala.scene.times import written
 from dala.text.font import is_path
 
 _BACK = {name: word for word, name in SPELLED.items()}
-_FILES = ("image", "stream", "source")
+_FILES = ("image", "stream", "source", "subtitles")
 _NAMES = ("input", "target", "a", "b")
 
 
