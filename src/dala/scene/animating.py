@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -12,21 +13,25 @@ from dala.scene.editing import NodeRef
 from dala.scene.times import Time, exact
 
 
-class Animating:
+class Animating(ABC):
     """Animations and transitions are nodes, too: each call gives a number."""
 
+    @abstractmethod
     def _add(self, type: str, props: dict[str, Any], who: str) -> int:
-        raise NotImplementedError
+        """Enter a node; ``who`` asks for it, for messages."""
 
+    @abstractmethod
     def _animations(self, ref: NodeRef | None, who: str) -> list[int]:
-        raise NotImplementedError
+        """Animations that were not stopped: those of a node, or all."""
 
+    @abstractmethod
     def update_node(self, node: NodeRef, **props: Any) -> None:
-        raise NotImplementedError
+        """Change properties of a node; all others stay."""
 
     @property
+    @abstractmethod
     def now(self) -> Fraction:
-        raise NotImplementedError
+        """Its time."""
 
     def animate(
         self,
