@@ -1,4 +1,4 @@
-"""The calls that move things: animate, keyframes, cancel, transition."""
+"""The calls that move things, and let them stand: animate, keyframes, cancel, transition, pause, resume."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from dala.errors import ParameterError
 from dala.language.kernel import Kernel
 from dala.scene.animation.easing import Easing
 from dala.scene.editing import NodeRef
+from dala.scene.nodes.node import Node
+from dala.scene.sources.timemap import paused, resumed
 from dala.scene.times import Time, exact
 
 
@@ -27,6 +30,10 @@ class Animating(ABC):
     @abstractmethod
     def update_node(self, node: NodeRef, **props: Any) -> None:
         """Change properties of a node; all others stay."""
+
+    @abstractmethod
+    def node(self, node: NodeRef) -> Node:
+        """A node as it is now."""
 
     @property
     @abstractmethod
@@ -112,6 +119,57 @@ class Animating(ABC):
         moment = self.now if at is None else exact(at, "cancel_all")
         for number in self._animations(node, "cancel_all"):
             self.update_node(number, cancelled=moment)
+
+    def pause(self, node: NodeRef, at: Time | None = None, *, until: Time | None = None) -> None:
+        """Let a video, a scene, a sound or subtitles stand still from ``at`` (now) on: until then, or
+        ``resume``.
+
+        The picture stays, the sound is silent; both go on where they were, to the sample. It is the
+        node's property ``pauses``, which counts from its start.
+
+        >>> from dala import scene
+        >>> stage = scene.Scene(64, 36)
+        >>> film = stage.add_video(lambda time: [[[int(time * 10)] * 3]], start=1.0)
+        >>> stage.pause(film, at=3.0, until=5.0)
+        >>> [int(stage.render(at).to_array()[0, 0, 0]) for at in (2.5, 3.0, 4.9, 5.5)]
+        [15, 20, 20, 25]
+        """
+        found, begin = self._played(node, at, "pause")
+        begin = max(begin, Fraction(0))
+        end = None if until is None else exact(until, "pause: until") - (found.start or 0)
+        if end is not None and end <= begin:
+            raise ParameterError(
+                f"pause: expected an end after its begin and after the node's start, got {until!r}"
+            )
+        self.update_node(found, pauses=paused(found.pauses, begin, end))
+
+    def resume(self, node: NodeRef, at: Time | None = None) -> None:
+        """Let what stands still at a time (now) run on from then, where it was.
+
+        >>> from dala import scene
+        >>> stage = scene.Scene(64, 36)
+        >>> film = stage.add_video(lambda time: [[[int(time * 10)] * 3]])
+        >>> stage.pause(film, at=1.0)
+        >>> stage.resume(film, at=4.0)
+        >>> stage.node(film).pauses
+        (Pause(at=Fraction(1, 1), length=Fraction(3, 1)),)
+        """
+        found, moment = self._played(node, at, "resume")
+        left = resumed(found.pauses, moment)
+        if left is None:
+            when = float(moment + (found.start or 0))
+            raise ParameterError(f"resume: node {found.id} does not stand still at {when:g} s")
+        self.update_node(found, pauses=left)
+
+    def _played(self, ref: NodeRef, at: Time | None, who: str) -> tuple[Node, Fraction]:
+        """A node that has a source, and a time on its own clock."""
+        found = self.node(ref)
+        if "pauses" not in found.props:
+            raise ParameterError(
+                f"{who}: a node of type {found.type!r} plays nothing; cancel stops an animation"
+            )
+        moment = self.now if at is None else exact(at, f"{who}: at")
+        return found, moment - (found.start or 0)
 
     def transition(
         self,

@@ -94,7 +94,10 @@ SOURCE: Table = {
     "source_end": Property(TIME.or_none(), None, "Where in its source it ends.", structural=True),
     "speed": Property(kinds.number(0.01, 100), 1.0, "2 is twice as fast.", structural=True),
     "pauses": Property(
-        PAUSES, (), "When it stands still, since its start, and how long.", structural=True
+        PAUSES,
+        (),
+        "When it stands still, since its start, and how long; null: for good.",
+        structural=True,
     ),
     "loop": Property(FLAG, False, "Begins again at its end.", structural=True),
 }

@@ -91,6 +91,11 @@ class Canvas:
         """The scene's."""
         return self.scene.duration
 
+    @property
+    def streams(self) -> Any:
+        """The scene's open sources."""
+        return getattr(self.scene, "streams", None)
+
     def describe(self) -> Any:
         """The scene's nodes."""
         return self.scene.describe()

@@ -73,7 +73,7 @@ class SceneSound:
         description = self._scene.describe()
         with self._lock:
             if self._mixer is None or self._mixer[0] != description.version:
-                voices = voices_of(description, self._sound_of)
+                voices = voices_of(description, self._sound_of, self._shown_for)
                 self._mixer = description.version, Mixer(voices, limiter=self._limiter)
                 self._forget(description.nodes)
             return self._mixer[1]
@@ -108,6 +108,18 @@ class SceneSound:
         self._sounds[node.id] = media, sound
         return sound
 
+    def _shown_for(self, node: SoundNode) -> Fraction | None:
+        """How long its pictures last: with them the sound begins again in a loop."""
+        media = node.props[MEDIA[node.type]]
+        if hasattr(getattr(media, "of", None), "describe"):
+            length: Fraction | None = media.of.duration
+            return length
+        streams = getattr(self._scene, "streams", None)
+        if node.type != "video" or streams is None:
+            return None
+        shown: Fraction | None = streams.source(node).duration
+        return shown
+
     def _forget(self, nodes: Mapping[int, Any]) -> None:
         for number in [n for n in self._sounds if n not in nodes]:
             _, sound = self._sounds.pop(number)
@@ -136,7 +148,11 @@ def open_sound(media: Any, *, required: bool = False) -> Sound | None:
     return None
 
 
-def voices_of(description: Described, sound_of: Callable[[Any], Sound | None]) -> list[Voice]:
+def voices_of(
+    description: Described,
+    sound_of: Callable[[Any], Sound | None],
+    shown_for: Callable[[Any], Fraction | None] = lambda node: None,
+) -> list[Voice]:
     """A voice for every node that has a sound, in the order of the nodes."""
     voices = []
     for node in description.nodes.values():
@@ -144,7 +160,7 @@ def voices_of(description: Described, sound_of: Callable[[Any], Sound | None]) -
             continue
         sound = sound_of(node)
         if sound is not None:
-            voices.append(_voice(description, node, sound))
+            voices.append(_voice(description, node, sound, shown_for))
     return voices
 
 
@@ -153,13 +169,16 @@ def _is_never_heard(description: Described, node: Any) -> bool:
     return bool(node.props["mute"]) and "mute" not in moves
 
 
-def _voice(description: Described, node: Any, sound: Sound) -> Voice:
+def _voice(
+    description: Described, node: Any, sound: Sound, shown_for: Callable[[Any], Fraction | None]
+) -> Voice:
     props = node.props
+    looped = props["loop"] and props["source_end"] is None
     return Voice(
         sound,
         start=props["start"] or Fraction(0),
         end=props["end"],
-        times=times_of(props, sound),
+        times=times_of(props, sound, shown_for(node) if looped else None),
         gain=Gain(
             volume=_volume(description, node),
             pan=_level(description, node, "pan"),
@@ -171,14 +190,14 @@ def _voice(description: Described, node: Any, sound: Sound) -> Voice:
     )
 
 
-def times_of(props: Mapping[str, Any], sound: Sound) -> TimeMap:
-    """The part of its source that a node plays, and how fast."""
+def times_of(props: Mapping[str, Any], sound: Sound, shown: Fraction | None = None) -> TimeMap:
+    """The part of its source that a node plays, and how fast; ``shown``: how long its pictures last."""
     start, end = props["source_start"], props["source_end"]
     length = None if sound.length is None else Fraction(sound.length, RATE)
     if props["loop"] and end is None:
-        end = length
+        end = length if shown is None else shown
     loop = bool(props["loop"]) and end is not None and end > start
-    return TimeMap(start, end, Fraction(repr(props["speed"])), loop)
+    return TimeMap(start, end, Fraction(repr(props["speed"])), loop, props["pauses"])
 
 
 def _animated(description: Described, node: Any) -> set[str]:

@@ -70,10 +70,8 @@ class Voice:
     def last(self) -> Fraction | None:
         """When it is over, by its own end or its source's; None: never."""
         length = self.times.length
-        if length is None and not self.times.loop and self.sound.length is not None:
-            left = Fraction(self.sound.length, RATE) - self.times.start
-            pauses = sum((pause.length for pause in self.times.pauses), Fraction(0))
-            length = max(left, Fraction(0)) / self.times.speed + pauses
+        if self.times.end is None and self.sound.length is not None:
+            length = self.times.length_to(Fraction(self.sound.length, RATE))
         ends = [
             e for e in (self.end, None if length is None else self.start + length) if e is not None
         ]
