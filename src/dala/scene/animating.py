@@ -127,9 +127,10 @@ class Animating(ABC):
         The picture stays, the sound is silent; both go on where they were, to the sample. It is the
         node's property ``pauses``, which counts from its start.
 
+        >>> import numpy as np
         >>> from dala import scene
         >>> stage = scene.Scene(64, 36)
-        >>> film = stage.add_video(lambda time: [[[int(time * 10)] * 3]], start=1.0)
+        >>> film = stage.add_video(lambda at: np.full((4, 4, 3), int(at * 10), np.uint8), start=1.0)
         >>> stage.pause(film, at=3.0, until=5.0)
         >>> [int(stage.render(at).to_array()[0, 0, 0]) for at in (2.5, 3.0, 4.9, 5.5)]
         [15, 20, 20, 25]
@@ -146,9 +147,10 @@ class Animating(ABC):
     def resume(self, node: NodeRef, at: Time | None = None) -> None:
         """Let what stands still at a time (now) run on from then, where it was.
 
+        >>> import numpy as np
         >>> from dala import scene
         >>> stage = scene.Scene(64, 36)
-        >>> film = stage.add_video(lambda time: [[[int(time * 10)] * 3]])
+        >>> film = stage.add_video(np.zeros((100, 4, 4, 3), np.uint8))
         >>> stage.pause(film, at=1.0)
         >>> stage.resume(film, at=4.0)
         >>> stage.node(film).pauses
