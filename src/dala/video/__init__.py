@@ -25,6 +25,7 @@ output.py    a file being made
 encoding.py  how a file is encoded     codecs.py      which encoder that is
 sound.py     what comes along          progress.py    how far it is
 first_frame.py   what filters see before they begin
+parts/       a video made in parts: which are finished, how they are joined
 
 file ─ demux ─ decode ─ queue ─ one fused pass on the device ─ queue ─ encode ─ mux ─ file
           └──────── sound and subtitles, packet by packet, as they are ────────┘
