@@ -24,6 +24,7 @@ canvas.py    pictures on a larger one  production.py  from open inputs to a fini
 output.py    a file being made
 encoding.py  how a file is encoded     codecs.py      which encoder that is
 sound.py     what comes along          progress.py    how far it is
+hearing.py   sound as it comes, of live sources
 first_frame.py   what filters see before they begin
 parts/       a video made in parts: which are finished, how they are joined
 

@@ -104,9 +104,14 @@ class SceneSound:
         known = self._sounds.get(node.id)
         if known is not None and known[0] == media:
             return known[1]
-        sound = open_sound(getattr(media, "of", media), required=node.type == "audio")
+        sound = self._open(node, getattr(media, "of", media))
+        if known is not None and known[1] is not None:
+            known[1].close()
         self._sounds[node.id] = media, sound
         return sound
+
+    def _open(self, node: SoundNode, media: Any) -> Sound | None:
+        return open_sound(media, required=node.type == "audio")
 
     def _shown_for(self, node: SoundNode) -> Fraction | None:
         """How long its pictures last: with them the sound begins again in a loop."""
@@ -156,7 +161,7 @@ def voices_of(
     """A voice for every node that has a sound, in the order of the nodes."""
     voices = []
     for node in description.nodes.values():
-        if node.type not in MEDIA or (_is_never_heard(description, node)):
+        if node.type not in MEDIA or (is_never_heard(description, node)):
             continue
         sound = sound_of(node)
         if sound is not None:
@@ -164,7 +169,8 @@ def voices_of(
     return voices
 
 
-def _is_never_heard(description: Described, node: Any) -> bool:
+def is_never_heard(description: Described, node: Any) -> bool:
+    """Whether a node is mute all the time."""
     moves = _animated(description, node)
     return bool(node.props["mute"]) and "mute" not in moves
 
@@ -179,14 +185,19 @@ def _voice(
         start=props["start"] or Fraction(0),
         end=props["end"],
         times=times_of(props, sound, shown_for(node) if looped else None),
-        gain=Gain(
-            volume=_volume(description, node),
-            pan=_level(description, node, "pan"),
-            fade_in=props["fade_in_ms"],
-            fade_out=props["fade_out_ms"],
-        ),
+        gain=gain_of(description, node),
         duck=float(props["duck"]),
         name=str(props.get("name") or node.id),
+    )
+
+
+def gain_of(description: Described, node: Any) -> Gain:
+    """How loud a node is, and where."""
+    return Gain(
+        volume=_volume(description, node),
+        pan=_level(description, node, "pan"),
+        fade_in=node.props["fade_in_ms"],
+        fade_out=node.props["fade_out_ms"],
     )
 
 
