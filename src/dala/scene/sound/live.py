@@ -24,7 +24,7 @@ from dala.scene.sound.resampling import HALF, at_speed
 from dala.scene.sound.sounds import RATE, Waves, cut, silence
 
 WAITING = RATE // 10  # samples that wait, when all is well
-MOST_WAITING = RATE  # more is passed over
+MOST_WAITING = RATE * 2 // 5  # more is passed over: the pictures do not wait
 DEAD_BAND = 96  # samples: 2 ms
 MOST_CHANGE = 0.04
 SETTLING_S = 1.5  # in which a difference is made up for
