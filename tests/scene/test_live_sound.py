@@ -165,9 +165,9 @@ def test_who_speaks_live_turns_the_others_down_and_up_again() -> None:
         stage.add_audio(constant(0.5, 5 * RATE))
         sound = BroadcastSound(stage, lambda *said: None)
         assert np.allclose(sound.mix(0, 1_600), 0.5)
-        camera.sound.take(constant(0.25, RATE // 2))
+        camera.sound.take(constant(0.25, RATE * 3 // 10))
         heard = np.concatenate([sound.mix(n * 1_600, (n + 1) * 1_600) for n in range(1, 60)])
-        camera.sound.take(constant(0.0, RATE // 2))
+        camera.sound.take(constant(0.0, RATE * 3 // 10))
         after = np.concatenate([sound.mix(n * 1_600, (n + 1) * 1_600) for n in range(60, 90)])
         sound.close()
     assert np.isclose(heard[12_000, 0], 0.25 + 0.125)  # the music at a quarter below the voice
