@@ -209,13 +209,7 @@ class Reader(Closing):
     def _begin(self) -> Iterator[Any]:
         if self._ear is None:
             return (i.picture for i in self._source.items() if i.picture is not None)
-        return self._begin_heard(Hearing(self._source, self._ear))
-
-    def _begin_heard(self, hearing: Hearing) -> Iterator[Any]:
-        for item in self._source.items(hearing.streams):
-            hearing.hear(item.packets)
-            if item.picture is not None:
-                yield item.picture
+        return _heard(self._source, Hearing(self._source, self._ear))
 
     def _looks(self) -> tuple[Turn, Color]:
         """How the first frame is to be seen; all others are as it is."""
@@ -281,6 +275,14 @@ class Reader(Closing):
             if picture is not None:
                 return picture
         raise error
+
+
+def _heard(source: Source, hearing: Hearing) -> Iterator[Any]:
+    """Pictures; what is heard with them is handed over. It does not hold the reader, which holds it."""
+    for item in source.items(hearing.streams):
+        hearing.hear(item.packets)
+        if item.picture is not None:
+            yield item.picture
 
 
 def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
