@@ -7,16 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from dala.scene.sources import open_media
+
 
 def render_and_change(stage: Any, pool: Any) -> Callable[[int], None]:
-    """A render with nodes that come and go: each type, its pictures, texts, sounds and animations."""
-    picture = np.full((6, 8, 4), 200, np.uint8)
-    film = np.zeros((5, 6, 8, 3), np.uint8)
+    """A render with nodes that come and go: each type, its pictures, texts, sounds and animations.
+
+    Pictures are the same ones again and again: those that were painted are kept, up to a number of bytes.
+    """
+    picture = stage.load_image(np.full((6, 8, 4), 200, np.uint8))
+    film = open_media(np.zeros((5, 6, 8, 3), np.uint8))
     song = "1\n00:00:00,000 --> 00:00:09,000\none\n\n2\n00:00:00,500 --> 00:00:09,000\ntwo\n"
     kinds: list[Callable[[int], int]] = [
         lambda n: stage.add_shape("ellipse", size=(9, 7), fill="gold", name=f"node {n}"),
         lambda n: stage.add_text(f"n{n % 40}", font_size=9, shadow=True),
-        lambda n: stage.add_image(picture, size=(9, 7), rotation=n % 90),
+        lambda n: stage.add_image(image_id=picture, size=(9, 7), rotation=n % 90),
         lambda n: stage.add_video(film, size=(9, 7), loop=True, pauses=[(0.1, 0.2)]),
         lambda n: stage.add_subtitles(song, font_size=8 + n % 3),
         lambda n: stage.add_audio(np.zeros((480, 2), np.float32)),
