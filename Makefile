@@ -27,6 +27,8 @@ fuzz: $(VENV)/.dev
 # Everything at once, with signals, forks and lost GPUs; nothing may fail, nothing may grow.
 soak: $(VENV)/.dev
 	$(BIN)/python -X faulthandler tests/soak/soak.py $(MINUTES)
+	$(BIN)/python -X faulthandler tests/soak/live.py --minutes $(MINUTES)
+	$(BIN)/python -X faulthandler tests/soak/renders.py
 
 # The whole suite with a real GPU as the default device; without one it fails. Every skip is listed.
 # Where nothing can be installed: make test-gpu RUN=python3

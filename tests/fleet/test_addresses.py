@@ -14,7 +14,8 @@ from fleet_workers import assert_same_video
 
 from dala import fleet, media
 from dala.errors import FleetError, UnsupportedError
-from dala.fleet.addresses import absolute, inside, is_url, name_of, state_of
+from dala.fleet.addresses import absolute, inside, state_of
+from dala.video.parts.journal import is_url, name_of
 
 needs_fsspec = pytest.mark.skipif(
     importlib.util.find_spec("fsspec") is None, reason="fsspec is not installed"

@@ -10,7 +10,7 @@ from processes import run_to_the_end
 
 from dala import fleet
 from dala.errors import FleetError
-from dala.fleet.journal import JOURNAL, Journal, folder_of
+from dala.video.parts.journal import JOURNAL, Journal, folder_of
 
 ASKED = {"kind": "map", "chain": "blur"}
 
@@ -53,7 +53,7 @@ def test_one_driver_at_a_time(tmp_path: Path) -> None:
     text = f"""
         from pathlib import Path
         from dala.errors import FleetError
-        from dala.fleet.journal import Journal
+        from dala.video.parts.journal import Journal
         try:
             Journal(Path({str(tmp_path / "out.mp4")!r}), {ASKED!r}, 3)
         except FleetError as error:

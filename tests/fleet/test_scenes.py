@@ -21,7 +21,7 @@ from dala.errors import (
     SceneFileError,
     SceneSourceError,
 )
-from dala.fleet.journal import JOURNAL, folder_of
+from dala.video.parts.journal import JOURNAL, folder_of
 
 LOSSLESS = video.Encoding("ffv1", audio_codec="flac")
 

@@ -21,7 +21,7 @@ from processes import environment, run_to_the_end, start_python
 from dala import fleet, media
 from dala.errors import FleetError
 from dala.fleet import local
-from dala.fleet.journal import folder_of
+from dala.video.parts.journal import folder_of
 
 CHAIN = [("brightness", {"value": 0.1})]
 ASKED: dict[str, Any] = {

@@ -14,7 +14,7 @@ from fleet_workers import assert_same_video, frames_of
 
 from dala import fleet, video
 from dala.errors import FleetError, ParameterError
-from dala.fleet.journal import folder_of
+from dala.video.parts.journal import folder_of
 
 CHAIN = [("brightness", {"value": 0.1}), ("blur", {"radius": 1})]
 LOSSLESS = video.Encoding("ffv1")

@@ -97,6 +97,43 @@ def write_clip(
     return path
 
 
+def write_interlaced(
+    path: Path,
+    codec: str = "mpeg2video",
+    *,
+    options: dict[str, str] | None = None,
+    frames: int = 40,
+    fields: Sequence[str] = ("tff",),
+) -> Path:
+    """Two half pictures in each frame, a moment apart; frame n has the parity ``fields[n % count]``: tff,
+    bff, or prog for a whole one."""
+    width, height, base = 64, 48, Fraction(1, 25)
+    size = {"width": width, "height": height, "format": "yuv420p", "time_base": base}
+    marks = {}
+    for field in set(fields):
+        marks[field] = av.filter.Graph()
+        marks[field].link_nodes(
+            marks[field].add_buffer(**size),
+            marks[field].add("setfield", field),
+            marks[field].add("buffersink"),
+        ).configure()
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream(codec, rate=25, options={"flags": "+ildct+ilme", **(options or {})})
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        for number in range(frames):
+            field = fields[number % len(fields)]
+            whole = picture(2 * number, width, height)
+            later = whole if field == "prog" else picture(2 * number + 1, width, height)
+            rows = slice(1, None, 2) if field != "bff" else slice(0, None, 2)
+            whole[rows] = later[rows]
+            frame = av.VideoFrame.from_ndarray(whole, format="rgb24").reformat(format="yuv420p")
+            frame.pts, frame.time_base = number, base
+            marks[field].vpush(frame)
+            out.mux(stream.encode(marks[field].vpull()))
+        out.mux(stream.encode(None))
+    return path
+
+
 def title(stream: Any, number: int) -> Any:
     packet = av.Packet(f"line {number}".encode())
     packet.stream, packet.time_base = stream, Fraction(1, 1000)

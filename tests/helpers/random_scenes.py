@@ -20,6 +20,16 @@ FILTERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("blur", {"radius": 2}),
 )
 
+# cues that follow and overlap each other; syllables that switch and fill; fades, a movement
+SONG = """[Script Info]
+PlayResX: 48
+PlayResY: 32
+[Events]
+Dialogue: 0,0:00:00.10,0:00:00.90,Default,,0,0,0,,{\\k20}ka{\\kf30}rao{\\k10}ke
+Dialogue: 1,0:00:00.60,0:00:01.20,Default,,0,0,0,,{\\fad(100,150)}no
+Dialogue: 0,0:00:01.00,0:00:01.80,Default,,0,0,0,,{\\move(0,0,40,30,200,500)}go
+"""
+
 
 class Numbered:
     """Frames of 1/8 s that say their number by their colour."""
@@ -84,7 +94,8 @@ def _add(stage: Scene, chance: random.Random, parent: int | None, depth: int) ->
         common |= {"start": begin, "end": begin + Fraction(chance.randint(1, 30), 25)}
     size = (chance.randint(4, WIDTH), chance.randint(4, HEIGHT))
     kind = chance.choice(
-        ["shape", "shape", "text", "video", "image", "group", "row", "grid", "tiles", "scene"]
+        ["shape", "shape", "text", "subtitles", "video", "image"]
+        + ["group", "row", "grid", "tiles", "scene"]
     )
     if kind == "shape":
         return stage.add_shape(
@@ -96,6 +107,12 @@ def _add(stage: Scene, chance: random.Random, parent: int | None, depth: int) ->
         return stage.add_text(
             chance.choice(["Ag", "{x}", "مر"]), font_size=14, color=_color(chance), **common
         )
+    if kind == "subtitles":
+        return stage.add_subtitles(
+            SONG, size=chance.choice([(0, 0), size]), font_size=chance.choice([None, 9]),
+            color=_color(chance), vertical_align=chance.choice(["auto", "top", "middle"]),
+            speed=chance.choice([1, 1.7]), loop=chance.random() < 0.3, **common,
+        )  # fmt: skip
     if kind == "video":
         looped = chance.random() < 0.5
         return stage.add_video(Numbered(chance.randint(2, 12)), size=size, loop=looped,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from alone import alone
+from changing import render_and_change
 from growth import PAGES, STATM, allocated, resident, sizes_during, typical_growth
 from in_threads import PATIENCE_S, wait_until
 
@@ -308,6 +309,28 @@ def test_parameters_that_select_specialisations(device: str) -> None:
         compute.run_kernel("level", [source], out, {"n": n % 700})
 
     assert_flat(run, warm=700, rounds=300)
+
+
+# -- scenes ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def on_the_cpu(device: str) -> None:
+    if device != "cpu":
+        pytest.skip("these scenes are painted on the CPU")
+
+
+@pytest.mark.usefixtures("on_the_cpu")
+@alone
+def test_renders_with_nodes_that_come_and_go(device: str) -> None:
+    from dala import scene
+
+    with (
+        scene.Scene(32, 18, background="navy", device="cpu") as stage,
+        scene.TexturePool(32, 18) as pool,
+    ):
+        assert_flat(render_and_change(stage, pool), warm=700, rounds=ROUNDS)
+        assert pool.stats == (6, 0, 6) and len(stage.nodes()) < 40
 
 
 # -- freed at once -----------------------------------------------------------------------------

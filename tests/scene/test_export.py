@@ -10,6 +10,7 @@ import av
 import numpy as np
 import pytest
 from clips import Sound, frame_times, packets_of, write_clip
+from searching import first_seed
 from tracks import LOSSLESS, STEP, levels, samples, write_counted
 
 from dala import scene, video
@@ -29,15 +30,28 @@ def random_scene(seed: int) -> tuple[scene.Scene, Fraction]:
     return stage, Fraction(random_.randrange(1, 1500), random_.choice([1000, 1001, 997]))
 
 
+def check_frames(seed: int, fps: Fraction, path: Path) -> None:
+    """As many frames as begin before the end, each at its own time."""
+    stage, end = random_scene(seed)
+    with stage:
+        report = scene.export(stage, path, fps=fps, end=end, preset="ultrafast")
+    count = sum(1 for n in range(2000) if n / fps < end)
+    assert report.frames == count, (seed, fps)
+    assert frame_times(path) == [n / fps for n in range(count)], (seed, fps)
+
+
 @pytest.mark.parametrize("fps", RATES, ids=str)
 def test_frame_counts_and_times_are_exact(fps: Fraction, tmp_path: Path) -> None:
-    for seed in range(4):
-        stage, end = random_scene(seed)
-        with stage:
-            report = scene.export(stage, tmp_path / "out.mp4", fps=fps, end=end, preset="ultrafast")
-        count = sum(1 for n in range(2000) if n / fps < end)
-        assert report.frames == count
-        assert frame_times(tmp_path / "out.mp4") == [n / fps for n in range(count)]
+    """Of 100 scenes; at every rate another fifth of them."""
+    for seed in range(RATES.index(fps), 100, len(RATES)):
+        check_frames(seed, fps, tmp_path / "out.mp4")
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("fps", RATES, ids=str)
+def test_frame_counts_and_times_of_a_hundred_scenes(fps: Fraction, tmp_path: Path) -> None:
+    for seed in range(first_seed(), first_seed() + 100):
+        check_frames(seed, fps, tmp_path / "out.mp4")
 
 
 def test_what_is_written_is_what_is_rendered(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from dala.errors import (
     SceneError,
 )
 from dala.scene import Scene
+from dala.scene.adding import Adding
+from dala.scene.animating import Animating
 
 RED, BLUE, LIME = (255, 0, 0, 255), (0, 0, 255, 255), (0, 255, 0, 255)
 
@@ -400,3 +402,9 @@ def test_now_is_what_was_rendered_or_what_the_clock_says() -> None:
 def test_a_device_that_paints_no_scenes_is_refused_where_it_is_named() -> None:
     with pytest.raises(DeviceError, match="Scene: scenes are painted by the device 'cpu'"):
         Scene(64, 48, device="tpu")
+
+
+def test_the_calls_of_a_scene_need_a_scene() -> None:
+    for part, missing in ((Adding, "_add"), (Animating, "update_node")):
+        with pytest.raises(TypeError, match=f"abstract.*{missing}"):
+            part()

@@ -13,7 +13,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from clips import Sound, picture, write_clip
+from clips import Sound, picture, write_clip, write_interlaced
 from tracks import write_counted
 
 from dala import video
@@ -98,6 +98,32 @@ def test_containers_and_codecs(name: str, codec: str, tmp_path: Path) -> None:
     base = Fraction(1, 25) if codec in ("mpeg4", "mpeg2video") else None
     path = write_clip(tmp_path / name, frames=40, codec=codec, options=options, time_base=base)
     check_exact(path, asked=25)
+
+
+X264 = {"x264-params": "tff=1:keyint=10:min-keyint=10:bframes=3:open-gop=1", "preset": "veryfast"}
+INTERLACED: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "mpeg2": ("a.mkv", "mpeg2video", {"options": {"g": "8", "bf": "2", "qscale": "2"}}),
+    "mpeg2 in ts": ("a.ts", "mpeg2video", {"options": {"g": "8", "bf": "2", "qscale": "2"}}),
+    "the lower half first": ("a.mkv", "mpeg2video", {"options": {"g": "6"}, "fields": ["bff"]}),
+    "open gops": ("a.mp4", "libx264", {"options": X264}),
+    "one key frame": ("a.mp4", "libx264", {"options": {**X264, "x264-params": "tff=1:keyint=500"}}),
+    "some frames are whole": (
+        "a.mkv", "mpeg2video",
+        {"options": {"g": "6", "bf": "2"}, "fields": ["prog"] * 7 + ["tff"] * 6, "frames": 52},
+    ),
+    "no times": ("a.mpg", "mpeg2video", {"options": {"g": "8"}}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", INTERLACED)
+def test_interlaced_frames_are_woven_alike_wherever_one_begins(case: str, tmp_path: Path) -> None:
+    """A whole picture leans on the frames around it, those before a start among them."""
+    name, codec, words = INTERLACED[case]
+    path = write_interlaced(tmp_path / name, codec, **words)
+    with av.open(str(path)) as container:
+        assert any(frame.interlaced_frame for frame in container.decode(video=0))
+    for seed in range(3):
+        check_exact(path, seed=seed, asked=30)
 
 
 def test_rotated_and_mirrored(tmp_path: Path) -> None:

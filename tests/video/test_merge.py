@@ -12,6 +12,8 @@ from clips import Sound, frame_times, packets_of, real_clip, write_clip
 
 from dala import video
 from dala.errors import ParameterError, VideoError
+from dala.video import merge
+from dala.video.pictures import planes_of
 
 
 def flat(path: Path, level: int, *, size: tuple[int, int] = (96, 64), frames: int = 10) -> Path:
@@ -81,6 +83,72 @@ def test_picture_in_picture(
     away = np.ones(seen.shape[:2], bool)
     away[max(0, corner[0] - 3) : corner[0] + 19, max(0, corner[1] - 3) : corner[1] + 27] = False
     assert near(seen[away], 60)
+
+
+def planar(path: Path, number: int = 3) -> Any:
+    with video.Reader(path) as reader:
+        frame = [frame.planar.copy() for frame in reader][number]
+    return [plane.astype(int) for plane in planes_of(frame)]
+
+
+def test_what_an_inset_does_not_touch_is_copied(tmp_path: Path) -> None:
+    """To the byte, chroma as well; the inset is what it was as a pass over the whole picture."""
+    main = write_clip(tmp_path / "main.mkv", frames=6, size=(160, 96), codec="ffv1")
+    inset = write_clip(tmp_path / "inset.mkv", frames=6, size=(120, 80), codec="ffv1")
+    words: Any = {"width": 48, "margin": 8, "codec": "ffv1", "device": "cpu"}
+    report = video.picture_in_picture(main, inset, tmp_path / "out.mkv", **words)
+    assert "frames go to the encoder as they are" in report.plan
+    made, own = planar(tmp_path / "out.mkv"), planar(main)
+    for plane, whole, scale in zip(made, own, (1, 2, 2), strict=True):
+        inside = np.zeros(plane.shape, bool)
+        inside[8 // scale : 40 // scale, 104 // scale : 152 // scale] = True
+        assert np.array_equal(plane[~inside], whole[~inside])
+        assert not np.array_equal(plane[inside], whole[inside])
+
+
+@pytest.mark.parametrize("recipe", ["pip", "side by side", "grid", "letterbox"])
+def test_parts_by_themselves_are_those_of_one_pass(
+    recipe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to the chroma at edges, which one pass over RGBA mixes with what is beside."""
+    one, other = (
+        write_clip(tmp_path / f"{n}.mkv", frames=6, size=size, codec="ffv1")
+        for n, size in enumerate([(160, 96), (120, 80)])
+    )
+
+    def make(path: Path) -> video.Report:
+        words: Any = {"codec": "ffv1", "device": "cpu"}
+        if recipe == "pip":
+            return video.picture_in_picture(one, other, path, width=48, margin=8, **words)
+        if recipe == "side by side":
+            return video.side_by_side(
+                one, other, path, height=80, gap=6, background="teal", **words
+            )
+        if recipe == "grid":
+            return video.grid([one, other, one], path, cell=(96, 64), background="gold", **words)
+        return video.letterbox(one, path, width=96, height=96, background="red", **words)
+
+    parts = make(tmp_path / "parts.mkv")
+    monkeypatch.setattr(merge, "suits", lambda *given: False)
+    whole = make(tmp_path / "whole.mkv")
+    assert (parts.frames, parts.size, parts.duration) == (whole.frames, whole.size, whole.duration)
+    made, before = planar(tmp_path / "parts.mkv"), planar(tmp_path / "whole.mkv")
+    for plane, wanted in zip(made, before, strict=True):
+        away = np.abs(plane - wanted)
+        assert np.median(away) <= 1 and (away <= 3).mean() > 0.9, (recipe, away.mean())
+
+
+def test_odd_parts_and_deep_pictures_go_one_way(tmp_path: Path) -> None:
+    clip = write_clip(tmp_path / "a.mkv", frames=3, size=(160, 96), codec="ffv1")
+    for width, margin in ((47, 8), (48, 7)):
+        report = video.picture_in_picture(
+            clip, clip, tmp_path / "out.mkv", width=width, margin=margin, device="cpu"
+        )
+        assert (report.frames, report.size) == (3, (160, 96)) and "into" not in report.plan
+    deep = write_clip(
+        tmp_path / "deep.mkv", frames=3, size=(160, 96), codec="ffv1", pixel_format="yuv420p10le"
+    )
+    assert video.side_by_side(deep, clip, tmp_path / "out.mkv", device="cpu").size == (320, 96)
 
 
 def test_each_shows_what_is_current(tmp_path: Path) -> None:

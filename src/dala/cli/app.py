@@ -235,6 +235,10 @@ def render(
     ] = None,
     fps: Fps = None,
     set_: Set = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Keep what is finished of a video; go on where it was left."),
+    ] = False,
     allow_sources: AllowSources = False,
     device: DeviceName = "auto",
     overwrite: Annotated[
@@ -249,7 +253,7 @@ def render(
     use(device)
     render_scene(
         source, out, (start, end), fps, set_,
-        allow_sources=allow_sources, overwrite=overwrite, quiet=quiet,
+        allow_sources=allow_sources, overwrite=overwrite, quiet=quiet, resume=resume,
     )  # fmt: skip
 
 

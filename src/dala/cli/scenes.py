@@ -80,7 +80,7 @@ PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".avif")
 
 def render_scene(
     source: Path, output: Path, span: tuple[float | None, float | None], fps: float | None,
-    given: Sequence[str] | None, *, allow_sources: bool, overwrite: bool, quiet: bool,
+    given: Sequence[str] | None, *, allow_sources: bool, overwrite: bool, quiet: bool, resume: bool = False,
 ) -> None:  # fmt: skip
     """A scene into a video, or its picture at the first time of the span."""
     from dala import scene as scenes
@@ -94,13 +94,15 @@ def render_scene(
     with scenes.load(source, sources=sources_of(allow_sources), **values) as stage:
         said = f"{source} → {output}  {stage.width}×{stage.height}"
         if output.suffix.lower() in PICTURES:
+            if resume:
+                raise UsageMistake(f"--resume goes on with a video; {output.name} is a picture")
             stage.render(start or 0.0).save(output)
             done = f"{said}, at {start or 0.0:g} s"
         else:
             with Bars(1, shown=not quiet) as bars:
                 bars.begin(output.name)
                 report = scenes.export(
-                    stage, output, fps=fps, start=start, end=end,
+                    stage, output, fps=fps, start=start, end=end, resume=resume,
                     progress=lambda p: bars.advance(p.frames, p.total_frames, p.fps),
                 )  # fmt: skip
             done = f"{said}, {report.frames} frames"

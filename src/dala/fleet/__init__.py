@@ -2,9 +2,9 @@
 
 transcode.py  one long video       cuts.py       where it may be cut: at key frames
 scenes.py     one scene            sizes.py      how large pictures are: how much memory they take
-files.py      many files           joint.py      parts and sound into one file
+files.py      many files
 tasks.py      what a worker does   placement.py  how many workers, how many threads each
-worker.py     a local worker       journal.py    what is finished, beside the output
+worker.py     a local worker
 local.py      a pool of them       cluster.py    tasks on a Ray cluster (extra ``fleet``)
 running.py    tasks → outcomes     engines.py    where they run
 resume.py     a job that was left  addresses.py  what fsspec reaches
@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from dala.errors import FleetError
 from dala.fleet.files import map  # the API's own name
-from dala.fleet.journal import Status, status
 from dala.fleet.resume import resume
 from dala.fleet.running import Failure, Progress, Report
 from dala.fleet.scenes import export
 from dala.fleet.transcode import transcode
+from dala.video.parts.journal import Status, status
 
 __all__ = [
     "Failure",

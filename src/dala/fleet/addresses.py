@@ -8,35 +8,20 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from dala.errors import FleetError, UnsupportedError
+from dala.video.parts.journal import is_url
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 State = list[int | str]
-
-
-def is_url(place: str | os.PathLike[str]) -> bool:
-    """Whether it is an address rather than a path."""
-    return isinstance(place, str) and _URL.match(place) is not None
 
 
 def absolute(place: str | os.PathLike[str]) -> str:
     """The same for every process: an address as it is, a path from the root on."""
     return str(place) if is_url(place) else os.path.abspath(place)
-
-
-def name_of(place: str) -> str:
-    """The last word of an address or a path."""
-    return (
-        place.partition("?")[0].rstrip("/").rpartition("/")[2]
-        if is_url(place)
-        else Path(place).name
-    )
 
 
 def inside(folder: str, name: str) -> str:

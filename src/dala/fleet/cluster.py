@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from dala.errors import DalaError, FleetError, UnsupportedError
-from dala.fleet.journal import Record
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
+from dala.video.parts.journal import Record
 
 AHEAD = 4  # tasks that Ray holds for each worker, so that none waits for the driver
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from dala._version import __version__
 from dala.errors import ArgumentError, FleetError
-from dala.fleet.addresses import absolute, inside, name_of, state_of
+from dala.fleet.addresses import absolute, inside, state_of
 from dala.fleet.engines import find_engine
-from dala.fleet.journal import LOOK, Journal, Record
 from dala.fleet.placement import Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.fleet.sizes import largest_pixels
@@ -20,6 +19,7 @@ from dala.media import looks
 from dala.media.chain import Chain, Filters
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.endings import is_video_name
+from dala.video.parts.journal import LOOK, Journal, Record, name_of
 from dala.video.source import OnDamage
 
 if TYPE_CHECKING:

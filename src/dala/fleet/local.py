@@ -19,9 +19,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from dala.fleet.journal import Record
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
+from dala.video.parts.journal import Record
 
 PATIENCE_S = 5.0  # for a worker that was told to end, before it is killed
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from dala.errors import FleetError
 from dala.fleet.files import map as map_files
-from dala.fleet.journal import Status, status
 from dala.fleet.placement import Workers
 from dala.fleet.running import OnProgress, Report
 from dala.fleet.scenes import export_document
@@ -17,6 +17,7 @@ from dala.fleet.transcode import transcode
 from dala.media.chain import Chain
 from dala.media.lookfile import write_look
 from dala.video.encoding import Encoding
+from dala.video.parts.journal import Status, status
 
 
 def resume(
@@ -34,6 +35,10 @@ def resume(
     dala.errors.FleetError: nothing.mp4: no job is under way for it, and none was left unfinished
     """
     left = status(output)
+    if left.kind == "scene.export":
+        raise FleetError(
+            f"{output}: this is an export, not a job of fleet's; scene.export(…, resume=True) goes on"
+        )
     asked = left.asked
     shared: dict[str, Any] = {
         "workers": workers,

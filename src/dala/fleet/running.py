@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-from dala.fleet.journal import Journal, Record
 from dala.fleet.placement import Placement
+from dala.video.parts.journal import Journal, Record
 
 EngineName = Literal["local", "ray"]
 ATTEMPTS = 8  # of a task whose worker is lost each time; after that the task itself is to blame

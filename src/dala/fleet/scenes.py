@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
-from dala._version import __version__
-from dala.errors import DalaError, ParameterError, SceneError
-from dala.fleet.addresses import absolute, deliver, is_url, name_of
+from dala.errors import ParameterError
+from dala.fleet.addresses import absolute, deliver
 from dala.fleet.engines import find_engine
-from dala.fleet.joint import Part, join_with_track
-from dala.fleet.journal import Journal, Record, folder_of, hash_file
 from dala.fleet.placement import Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
-from dala.fleet.transcode import SEGMENT_S, check_length, encoding_of, require_all, suffix_of
-from dala.language.kernel import Kernel
-from dala.media.chain import Chain
-from dala.video.codecs import Settings, choose_encoder
+from dala.fleet.transcode import SEGMENT_S, check_length, encoding_of, require_all
 from dala.video.encoding import Encoding, Words, with_words
-from dala.video.library import load_av
-from dala.video.places import place_of
+from dala.video.parts.journal import Journal, Record, folder_of, hash_file, is_url, name_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -74,14 +64,15 @@ def export(
     """
     from dala.scene import load
     from dala.scene.files.writing import to_document
+    from dala.scene.out.parts import check_portable
 
     folder = folder_of(absolute(dst))
     if isinstance(scene, str | os.PathLike):
         with load(scene) as stage:
-            check_portable(stage)
+            check_portable(stage, "fleet.export")
             document = to_document(stage, folder)
     else:
-        check_portable(scene)
+        check_portable(scene, "fleet.export")
         document = to_document(scene, folder)
     return export_document(
         document, dst, workers=workers, threads=threads, engine=engine, address=address,
@@ -110,6 +101,7 @@ def export_document(
     """The same for a scene's document, whose paths are relative to the job's folder."""
     from dala.scene.files.reading import from_document
     from dala.scene.files.sources import Sources
+    from dala.scene.out.parts import files_of, join, said_of, settings_of, spans_of
     from dala.scene.out.stage import fps_of, span_of
     from dala.scene.out.tracks import Audio as Ways
 
@@ -119,32 +111,25 @@ def export_document(
     whole = absolute(dst)
     folder = folder_of(whole)
     target = folder / name_of(whole) if is_url(whole) else Path(whole)
-    settings = _settings(target, encoding)
-    files = sorted(set(_files(document, folder)))
+    settings = settings_of(target, encoding)
+    files = sorted(set(files_of(document, folder)))
     if os.path.realpath(target) in files:
         raise ParameterError(f"{target}: the scene shows it, so it cannot be the result, too")
     with from_document(document, Sources.anywhere(folder)) as stage:
         rate = fps_of(stage, fps)
         first, last = span_of(stage, start, end, "export")
-        spans = _spans(first, last, rate, segment_s)
+        spans = spans_of(first, last, rate, segment_s)
         placement = place(
             workers, len(spans), threads,
             here=engine == "local", device=device or "cpu",  # where scenes are painted
             pixels=stage.width * stage.height,
         )  # fmt: skip
         asked: Record = {
+            **said_of(rate, spans, settings, audio, device),
             "kind": "export",
             "scene": document,
             "files": {path: hash_file(path) for path in files},
-            "fps": str(rate),
-            "start": str(first),
-            "end": str(last),
-            "segments": [str(begin) for begin, _ in spans],
             "encoding": encoding_of(encoding, settings, placement),
-            "part_suffix": suffix_of(settings),
-            "audio": audio,
-            "device": device,
-            "versions": {"dala": __version__, "av": load_av().__version__},
         }
         given = {"segment_s": segment_s, "threads": placement.threads, "engine": engine}
         runner = find_engine(engine, placement, address, device, workers)
@@ -152,29 +137,12 @@ def export_document(
             tasks = _tasks(spans, rate, journal.folder, asked)
             report = run_tasks(runner, tasks, journal, progress=progress, stop_at_failure=True)
             require_all(report, whole, journal)
-            notes = _join(stage, settings, tasks, spans, audio)
+            parts = [Path(task.facts["part"]) for task in tasks]
+            notes = join(stage, settings, parts, spans, audio)
             if is_url(whole):
                 deliver(target, whole)
             journal.remove()
     return replace(report, notes=tuple(notes))
-
-
-def _settings(target: Path, encoding: Encoding) -> Settings:
-    from dala.scene.out.export import PIXELS
-
-    settings = choose_encoder(str(target), encoding, PIXELS)
-    if settings.target.kind != "file" or settings.pixel_format == "pal8":
-        raise ParameterError(
-            f"{target}: parts become one video file, such as .mp4 or .mkv; scene.export writes others"
-        )
-    return settings
-
-
-def _spans(first: Fraction, last: Fraction, rate: Fraction, segment_s: float) -> list[Span]:
-    """From when until when each part is: whole frames, at least so many seconds but for the last."""
-    length = max(1, math.ceil(Fraction(str(segment_s)) * rate)) / rate
-    count = math.ceil((last - first) / length)
-    return [(first + n * length, min(first + (n + 1) * length, last)) for n in range(count)]
 
 
 def _tasks(spans: list[Span], rate: Fraction, folder: Path, asked: Record) -> list[Task]:
@@ -190,70 +158,3 @@ def _tasks(spans: list[Span], rate: Fraction, folder: Path, asked: Record) -> li
         facts = {"scene": str(scene), "part": part, "begin": str(begin), "end": str(end)}
         made.append(Task(key, "export_span", {**shared, **facts}, count_of(begin, end, rate)))
     return made
-
-
-def _join(
-    stage: Scene, settings: Settings, tasks: list[Task], spans: list[Span], audio: Audio
-) -> list[str]:
-    from dala.scene.out.tracks import track_of
-    from dala.scene.sound import SceneSound
-
-    first, last = spans[0][0], spans[-1][1]
-    parts = [Part(t.facts["part"], span[0] - first) for t, span in zip(tasks, spans, strict=True)]
-    with closing(SceneSound(stage)) as sound:
-        return join_with_track(
-            settings, parts, lambda output: track_of(sound, audio, settings, output, first, last)
-        )
-
-
-def check_portable(stage: Scene) -> None:
-    """Refuse a scene whose picture another process would not paint alike; arrays are refused in writing."""
-    from dala.scene.nodes.media import is_scene
-    from dala.scene.sources.opening import is_live
-
-    for node in stage.nodes():
-        for name, value in node.props.items():
-            who = f"fleet.export: {name} of node {node.id} ({node.type})"
-            if is_scene(value):
-                check_portable(value.of)
-            elif name == "image" and isinstance(value, int):
-                raise SceneError(
-                    f"{who} is image {value}, which was loaded into this process; "
-                    "save it and give its path"
-                )
-            elif (
-                name in ("stream", "source") and isinstance(value, str) and is_live(place_of(value))
-            ):
-                raise SceneError(
-                    f"{who} is {value}, which is live: each worker would see it at another time; "
-                    "record it first, or use scene.export"
-                )
-            elif isinstance(value, Kernel) and not _is_known(value):
-                raise SceneError(
-                    f"{who} is the kernel {value.name!r} of this process; give its text instead"
-                )
-
-
-def _is_known(kernel: Kernel) -> bool:
-    """Whether its name means this very kernel, wherever it is read."""
-    try:
-        return [step.kernel for step in Chain.of(kernel.name).steps] == [kernel]
-    except DalaError:
-        return False
-
-
-def _files(part: Any, folder: Path) -> Iterator[str]:
-    """The files that a document names; those of scenes within scenes, too."""
-    from dala.scene.files.text import read_document
-
-    if isinstance(part, dict):
-        for key, value in part.items():
-            yield from _files(value, folder)
-            if key == "scene" and isinstance(value, str) and (folder / value).is_file():
-                path = folder / value
-                yield from _files(read_document(path), path.parent)
-    elif isinstance(part, list):
-        for value in part:
-            yield from _files(value, folder)
-    elif isinstance(part, str) and os.path.isfile(folder / part):
-        yield os.path.realpath(folder / part)

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable
 
 from dala.errors import DalaError
-from dala.fleet.addresses import is_url
 from dala.fleet.placement import FULL_HD, Pixels
 from dala.video.endings import is_video_name
+from dala.video.parts.journal import is_url
 
 LOOKED_AT = 4  # files, the heaviest ones: opening ten thousand would take longer than it saves
 

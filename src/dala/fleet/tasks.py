@@ -15,9 +15,9 @@ from typing import Any
 
 from dala.compute.default import use
 from dala.errors import FleetError
-from dala.fleet.addresses import deliver, fetch, is_url, name_of
-from dala.fleet.journal import Record
+from dala.fleet.addresses import deliver, fetch
 from dala.media.chain import Chain
+from dala.video.parts.journal import Record, is_url, name_of
 
 Tell = Callable[[int], None]  # frames done so far
 

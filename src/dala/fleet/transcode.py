@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dala._version import __version__
 from dala.errors import FleetError, ParameterError
-from dala.fleet.addresses import absolute, deliver, fetch, is_url, name_of, state_of
+from dala.fleet.addresses import absolute, deliver, fetch, state_of
 from dala.fleet.cuts import Segment, cut, scan
 from dala.fleet.engines import find_engine
-from dala.fleet.joint import Part, join_parts
-from dala.fleet.journal import LOOK, SOURCE, Journal, Record, folder_of, hash_file
 from dala.fleet.placement import Placement, Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.media import looks
@@ -23,6 +21,18 @@ from dala.video.codecs import Settings, choose_encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import check_target
 from dala.video.library import load_av
+from dala.video.parts import encoding_for, suffix_of
+from dala.video.parts.joint import Part, join_parts
+from dala.video.parts.journal import (
+    LOOK,
+    SOURCE,
+    Journal,
+    Record,
+    folder_of,
+    hash_file,
+    is_url,
+    name_of,
+)
 from dala.video.places import place_of
 from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage
@@ -148,17 +158,9 @@ def require_all(report: Report, whole: str, journal: Journal) -> None:
         )
 
 
-def suffix_of(settings: Settings) -> str:
-    """Of parts: a container that has exact times and holds what was encoded."""
-    return ".mov" if settings.encoder.startswith("prores") else ".mp4"
-
-
 def encoding_of(encoding: Encoding, settings: Settings, placement: Placement) -> Record:
-    """How parts are encoded: by the codec of the whole file, not the usual one of their own container.
-
-    The encoder's own threads count among those of the worker.
-    """
-    values = asdict(replace(encoding, codec=encoding.codec or settings.target.codec))
+    """How a worker encodes parts: the encoder's own threads count among the worker's."""
+    values = encoding_for(encoding, settings)
     return {**values, "options": {"threads": str(placement.threads), **values["options"]}}
 
 

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any, TextIO
 
 from dala.errors import DalaError
-from dala.fleet.journal import Record
+from dala.video.parts.journal import Record
 
 PATIENCE_S = 10.0  # for what is under way, once nobody waits for it any more
 TELL_S = 0.2  # between two words on how far a task is

@@ -34,6 +34,7 @@ from dala.scene.nodes.node import Node
 from dala.scene.out import Broadcast, BroadcastStats, Canvas, export, show, stream
 from dala.scene.pool import PoolStats, Texture, TexturePool
 from dala.scene.scene import Scene
+from dala.scene.sound.live import LiveSoundStats
 from dala.scene.subtitles import (
     active_cue,
     cues_in_range,
@@ -45,9 +46,10 @@ from dala.scene.subtitles import (
 
 __all__ = [
     "Border", "Box", "Broadcast", "BroadcastStats", "Canvas", "Clock", "ClockStats", "Easing", "Frame",
-    "Gradient", "Node", "Outline", "PoolStats", "Scene", "Shadow", "Texture", "TexturePool", "active_cue",
-    "check", "cubic_bezier", "cues_in_range", "export", "load", "parse_ass", "parse_srt", "parse_vtt",
-    "save", "schema", "show", "spring", "steps", "stream", "to_overlay",
+    "Gradient", "LiveSoundStats", "Node", "Outline", "PoolStats", "Scene", "Shadow", "Texture",
+    "TexturePool", "active_cue", "check", "cubic_bezier", "cues_in_range", "export", "load",
+    "parse_ass", "parse_srt", "parse_vtt", "save", "schema", "show", "spring", "steps", "stream",
+    "to_overlay",
 ]  # fmt: skip
 
 

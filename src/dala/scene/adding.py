@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 from dala.language.kernel import Kernel
 from dala.scene.editing import NodeRef
 
 
-class Adding:
+class Adding(ABC):
     """Adds nodes; each call gives the number of the new one. The properties are those of the tables."""
 
     def add_node(self, type: str, **props: Any) -> int:
@@ -21,8 +23,9 @@ class Adding:
         """
         return self._add(type, props, f"add_node({type!r})")
 
+    @abstractmethod
     def _add(self, type: str, props: dict[str, Any], who: str) -> int:
-        raise NotImplementedError
+        """Enter a node; ``who`` asks for it, for messages."""
 
     def add_video(self, stream: object, **props: Any) -> int:
         """Moving pictures with their sound: a file, a camera, a screen, an address, an array, a scene.
@@ -69,6 +72,26 @@ class Adding:
         >>> title = stage.add_text("Hello", position=(20, 10), font_size=48, shadow=True)
         """
         return self._add("text", {"text": text, **props}, "add_text")
+
+    def add_subtitles(
+        self, subtitles: object, *, style: Mapping[str, Any] | None = None, **props: Any
+    ) -> int:
+        """Subtitles, shown at their times: a path (SRT, WebVTT, ASS), their text, or cues as ``parse_srt``
+        gives them. They stand in a box (all of the scene) where the file says, none over another.
+
+        ``style`` (``font``, ``font_size``, ``color``, ``outline``, ``shadow``, ``background``) is for what
+        the file leaves open; its parts are properties like all others.
+
+        >>> from dala import scene
+        >>> stage = scene.Scene(640, 360)
+        >>> node = stage.add_subtitles(
+        ...     "1\\n00:00:01,000 --> 00:00:02,000\\nHello", style={"color": "gold", "font_size": 30}
+        ... )
+        >>> bool(stage.render(0.5).to_array().any()), bool(stage.render(1.5).to_array().any())
+        (False, True)
+        """
+        given = {"subtitles": subtitles, **(style or {}), **props}
+        return self._add("subtitles", given, "add_subtitles")
 
     def add_shape(self, shape: str = "rect", **props: Any) -> int:
         """A rectangle, an ellipse, a line, a polygon (``points``) or a path (as SVG writes it).

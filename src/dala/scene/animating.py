@@ -1,32 +1,44 @@
-"""The calls that move things: animate, keyframes, cancel, transition."""
+"""The calls that move things, and let them stand: animate, keyframes, cancel, transition, pause, resume."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from dala.errors import ParameterError
 from dala.language.kernel import Kernel
 from dala.scene.animation.easing import Easing
 from dala.scene.editing import NodeRef
+from dala.scene.nodes.node import Node
+from dala.scene.sources.timemap import paused, resumed
 from dala.scene.times import Time, exact
 
 
-class Animating:
+class Animating(ABC):
     """Animations and transitions are nodes, too: each call gives a number."""
 
+    @abstractmethod
     def _add(self, type: str, props: dict[str, Any], who: str) -> int:
-        raise NotImplementedError
+        """Enter a node; ``who`` asks for it, for messages."""
 
+    @abstractmethod
     def _animations(self, ref: NodeRef | None, who: str) -> list[int]:
-        raise NotImplementedError
+        """Animations that were not stopped: those of a node, or all."""
 
+    @abstractmethod
     def update_node(self, node: NodeRef, **props: Any) -> None:
-        raise NotImplementedError
+        """Change properties of a node; all others stay."""
+
+    @abstractmethod
+    def node(self, node: NodeRef) -> Node:
+        """A node as it is now."""
 
     @property
+    @abstractmethod
     def now(self) -> Fraction:
-        raise NotImplementedError
+        """Its time."""
 
     def animate(
         self,
@@ -107,6 +119,59 @@ class Animating:
         moment = self.now if at is None else exact(at, "cancel_all")
         for number in self._animations(node, "cancel_all"):
             self.update_node(number, cancelled=moment)
+
+    def pause(self, node: NodeRef, at: Time | None = None, *, until: Time | None = None) -> None:
+        """Let a video, a scene, a sound or subtitles stand still from ``at`` (now) on: until then, or
+        ``resume``.
+
+        The picture stays, the sound is silent; both go on where they were, to the sample. It is the
+        node's property ``pauses``, which counts from its start.
+
+        >>> import numpy as np
+        >>> from dala import scene
+        >>> stage = scene.Scene(64, 36)
+        >>> film = stage.add_video(lambda at: np.full((4, 4, 3), int(at * 10), np.uint8), start=1.0)
+        >>> stage.pause(film, at=3.0, until=5.0)
+        >>> [int(stage.render(at).to_array()[0, 0, 0]) for at in (2.5, 3.0, 4.9, 5.5)]
+        [15, 20, 20, 25]
+        """
+        found, begin = self._played(node, at, "pause")
+        begin = max(begin, Fraction(0))
+        end = None if until is None else exact(until, "pause: until") - (found.start or 0)
+        if end is not None and end <= begin:
+            raise ParameterError(
+                f"pause: expected an end after its begin and after the node's start, got {until!r}"
+            )
+        self.update_node(found, pauses=paused(found.pauses, begin, end))
+
+    def resume(self, node: NodeRef, at: Time | None = None) -> None:
+        """Let what stands still at a time (now) run on from then, where it was.
+
+        >>> import numpy as np
+        >>> from dala import scene
+        >>> stage = scene.Scene(64, 36)
+        >>> film = stage.add_video(np.zeros((100, 4, 4, 3), np.uint8))
+        >>> stage.pause(film, at=1.0)
+        >>> stage.resume(film, at=4.0)
+        >>> stage.node(film).pauses
+        (Pause(at=Fraction(1, 1), length=Fraction(3, 1)),)
+        """
+        found, moment = self._played(node, at, "resume")
+        left = resumed(found.pauses, moment)
+        if left is None:
+            when = float(moment + (found.start or 0))
+            raise ParameterError(f"resume: node {found.id} does not stand still at {when:g} s")
+        self.update_node(found, pauses=left)
+
+    def _played(self, ref: NodeRef, at: Time | None, who: str) -> tuple[Node, Fraction]:
+        """A node that has a source, and a time on its own clock."""
+        found = self.node(ref)
+        if "pauses" not in found.props:
+            raise ParameterError(
+                f"{who}: a node of type {found.type!r} plays nothing; cancel stops an animation"
+            )
+        moment = self.now if at is None else exact(at, f"{who}: at")
+        return found, moment - (found.start or 0)
 
     def transition(
         self,

@@ -213,6 +213,10 @@ class Nodes:
             )
         return node
 
+    def _settle_subtitles(self, node: Node, who: str, streams: Streams) -> Node:
+        streams.resources.cues(node.subtitles)  # what cannot be read is said now
+        return node
+
     def _settle_shape(self, node: Node, who: str, streams: Streams) -> Node:
         from dala.gpu import Path
 
@@ -304,6 +308,7 @@ _CHECKS: dict[str, Any] = {
     "video": Nodes._settle_scene,
     "scene": Nodes._settle_scene,
     "text": Nodes._settle_text,
+    "subtitles": Nodes._settle_subtitles,
     "shape": Nodes._settle_shape,
     "effect": Nodes._settle_effect,
     "animation": Nodes._settle_animation,

@@ -166,6 +166,9 @@ class Scene(Adding, Animating, Closing):
             return last_moment(node.props, length)
         if node.type == "audio":
             return last_moment(node.props, None)
+        if node.type == "subtitles":
+            cues = self._streams.resources.cues(node.subtitles)
+            return last_moment(node.props, Fraction(cues.end_us, 1_000_000))
         return node.props.get("end")
 
     def describe(self) -> Description:

@@ -21,10 +21,13 @@ info.py      what is in a file         inputs.py      a source made ready
 frame.py     a picture and its time    clock.py       exact times
 latest.py    the newest frame          timeline.py    several inputs on one timeline
 canvas.py    pictures on a larger one  production.py  from open inputs to a finished file
+collage.py   each straight into its part of a frame
 output.py    a file being made
 encoding.py  how a file is encoded     codecs.py      which encoder that is
 sound.py     what comes along          progress.py    how far it is
+hearing.py   sound as it comes, of live sources
 first_frame.py   what filters see before they begin
+parts/       a video made in parts: which are finished, how they are joined
 
 file ─ demux ─ decode ─ queue ─ one fused pass on the device ─ queue ─ encode ─ mux ─ file
           └──────── sound and subtitles, packet by packet, as they are ────────┘

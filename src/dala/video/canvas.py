@@ -111,7 +111,11 @@ def place_inputs(canvas: Canvas) -> Middle:
 def _scaled(pipeline: Pipeline, picture: Tensor, box: Box) -> Tensor:
     if picture.shape[:2] == (box.height, box.width):
         return picture
-    scaled = rgba_scratch(box.height, box.width)
+    return scaled(pipeline, picture, rgba_scratch(box.height, box.width))
+
+
+def scaled(pipeline: Pipeline, picture: Tensor, output: Tensor) -> Tensor:
+    """A picture in the size of another."""
     params = {"interpolation": "area"}
-    pipeline.add({"kernel": "resize", "inputs": [picture], "output": scaled, "params": params})
-    return scaled
+    pipeline.add({"kernel": "resize", "inputs": [picture], "output": output, "params": params})
+    return output

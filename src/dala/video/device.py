@@ -321,10 +321,14 @@ class PassThrough:
         for job in jobs:
             yield job, self._copy_of(pictures_of(job))
 
+    def take(self) -> Array:
+        """An array for a frame."""
+        return self._pool.take()[1]
+
     def _copy_of(self, pictures: Sequence[Picture]) -> Array | None:
         if not pictures:
             return None
-        _, frame = self._pool.take()
+        frame = self.take()
         pictures[0].fill(frame)
         return frame
 

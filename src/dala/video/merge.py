@@ -18,6 +18,7 @@ from dala.errors import ParameterError
 from dala.media.program import engine_of
 from dala.video.canvas import Box, Canvas, place_inputs
 from dala.video.codecs import choose_encoder
+from dala.video.collage import Collage, suits
 from dala.video.color import usual_color
 from dala.video.device import Format, FramePass
 from dala.video.encoder import Encoder
@@ -295,9 +296,12 @@ def _merge(
         canvas = lay(inputs)
         color = usual_color(canvas.width, canvas.height)
         target = Format("yuv420p", canvas.width, canvas.height, color)
-        frames = FramePass(
-            engine_of(device), [i.format for i in inputs], target, place_inputs(canvas)
-        )
+        engine, formats = engine_of(device), [i.format for i in inputs]
+        frames: FramePass | Collage
+        if suits(engine, formats, target, canvas):
+            frames = Collage(engine, formats, target, canvas)
+        else:
+            frames = FramePass(engine, formats, target, place_inputs(canvas))
         frames.compile()
         encoder = Encoder(
             settings,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy.typing as npt
 
 from dala.media.losses import report_losses
+from dala.video.collage import Collage
 from dala.video.device import FramePass, PassThrough, Picture
 from dala.video.encoder import Encoder
 from dala.video.flow import run_flow
@@ -71,7 +72,7 @@ def produce_file(
     inputs: Sequence[Input],
     speaker: int | None,
     moments: Iterator[Moment],
-    frames: FramePass | PassThrough,
+    frames: FramePass | PassThrough | Collage,
     encoder: Encoder,
     progress: OnProgress | None,
     extras: Extras = Extras(),

@@ -13,6 +13,7 @@ from dala.media.program import engine_of
 from dala.video.clock import Clock
 from dala.video.color import Color, Matrix, Range, check_color, color_of
 from dala.video.frame import Converter, Frame
+from dala.video.hearing import Ear, Hearing
 from dala.video.info import Info, info_of
 from dala.video.latest import Latest
 from dala.video.pictures import Turn, turn_of
@@ -70,6 +71,7 @@ class Reader(Closing):
         self._attempts = reconnect if self.place.is_live_stream else 0
         self._converter = Converter(engine_of(device))
         self._source = self._open()
+        self._ear: Ear | None = None
         self._closed = False
         self._pictures: Iterator[Any] = self._begin()
         self._first: Any | None = None  # decoded to know the colours, not yet handed out
@@ -174,6 +176,15 @@ class Reader(Closing):
                 break
         return self._first is not None and self._clock.peek(self._first) <= wanted
 
+    def hear(self, ear: Ear) -> None:
+        """Have the sound that comes with the pictures handed over; said before the first is read."""
+        if self._first is not None or self._number:
+            raise VideoError(
+                f"{self.place.name}: its first picture was read before; hear it sooner"
+            )
+        self._ear = ear
+        self._pictures = self._begin()
+
     def close(self) -> None:
         """Close the file, camera or connection, and end the thread. Twice does nothing."""
         self._closed = True
@@ -196,7 +207,9 @@ class Reader(Closing):
         return open_source(self.place, on_damage=self._on_damage, timeout=self._timeout)
 
     def _begin(self) -> Iterator[Any]:
-        return (i.picture for i in self._source.items() if i.picture is not None)
+        if self._ear is None:
+            return (i.picture for i in self._source.items() if i.picture is not None)
+        return _heard(self._source, Hearing(self._source, self._ear))
 
     def _looks(self) -> tuple[Turn, Color]:
         """How the first frame is to be seen; all others are as it is."""
@@ -262,6 +275,14 @@ class Reader(Closing):
             if picture is not None:
                 return picture
         raise error
+
+
+def _heard(source: Source, hearing: Hearing) -> Iterator[Any]:
+    """Pictures; what is heard with them is handed over. It does not hold the reader, which holds it."""
+    for item in source.items(hearing.streams):
+        hearing.hear(item.packets)
+        if item.picture is not None:
+            yield item.picture
 
 
 def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:

@@ -12,6 +12,7 @@ from dala.errors import ParameterError
 from dala.media.chain import Filter
 from dala.scene.description import Description
 from dala.scene.evaluate import contents, dressing
+from dala.scene.evaluate.captions import captions, cue_time
 from dala.scene.evaluate.contents import Shown, margin_for, show_still, with_margin
 from dala.scene.evaluate.filtering import filter_from, filters_at
 from dala.scene.evaluate.geometry import (
@@ -217,7 +218,7 @@ class Composer:
     def _of_node(
         self, node: Node, values: Values, matrix: Matrix, box: Size, canvas: Rectangle, depth: int
     ) -> list[Entry]:
-        if node.type in CONTAINERS:
+        if node.type in CONTAINERS or node.type == "subtitles":
             return self._of_group(node, values, matrix, box, canvas, depth)
         if node.type == "video" and values["pip"]:
             values = {**values, "position": values["pip_position"], "size": values["pip_size"]}
@@ -322,16 +323,18 @@ class Composer:
         self, node: Node, values: Values, matrix: Matrix, box: Size, canvas: Rectangle, depth: int
     ) -> list[Entry]:
         w, h = values["size"]
+        if node.type == "subtitles":  # its shadow is that of its letters
+            values = {**values, "letter_shadow": values["shadow"], "shadow": None}
         boxed = values["clip"] or any(
             values[name] for name in ("corner_radius", "border", "shadow", "crop")
         )
-        if boxed or node.type in LAYOUTS:
+        if boxed or node.type in LAYOUTS or node.type == "subtitles":
             w, h = w or box[0], h or box[1]
         size = (w, h)
         place = times(matrix, placed(values, size))
         if boxed and w > 0 and h > 0:
             return self._boxed(node, values, size, place, canvas, depth)
-        entries = self.entries(node.id, place, size, canvas, depth + 1)
+        entries = self._within(node, values, place, size, canvas, depth)
         effects, _ = self._effects_on(node)
         if not entries or (values["opacity"] == 1 and values["blend"] == "over" and not effects):
             return entries
@@ -351,9 +354,22 @@ class Composer:
             step = min((1 << 14) / max(wide, high), 1.0) * step
             wide, high = math.ceil(size[0] * step), math.ceil(size[1] * step)
         own = (0.0, 0.0, float(wide), float(high))
-        entries = self.entries(node.id, scaled(step, step), size, own, depth + 1)
+        entries = self._within(node, values, scaled(step, step), size, own, depth)
         group = Group(tuple(entries), wide, high)
         return self._placed(node, values, Shown(group, size), size, place, canvas)
+
+    def _within(
+        self, node: Node, values: Values, matrix: Matrix, size: Size, canvas: Rectangle, depth: int
+    ) -> list[Entry]:
+        """What a group holds: its members, or the cues of this time."""
+        if node.type != "subtitles":
+            return self.entries(node.id, matrix, size, canvas, depth + 1)
+        cues = self.resources.cues(values["subtitles"])
+        place, until = cue_time(node.props, self.time, cues)
+        self.changes_at(until)
+        if place is None:
+            return []
+        return [*captions(cues, place, values, size, matrix, self.resources)]
 
     def _places(self, group: Node, box: Size) -> dict[int, Placed]:
         """Where the members of a layout are."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dala.errors import ParameterError
 from dala.scene.layers import Rgba
 from dala.scene.nodes.looks import Gradient
+
+if TYPE_CHECKING:
+    from dala.text import Layout
 
 LARGEST = 64_000_000  # pixels of one picture
 # How much larger than asked for a text is drawn when a node is enlarged, so that it stays sharp; few
@@ -78,10 +81,19 @@ def draw_text(values: Mapping[str, Any], step: float) -> tuple[Lettering, int]:
     if values["reveal"] < 1:
         made = _revealed(made, values["reveal"])
     paint = _paint(values, step)
-    tiles = text.rasterise(made, (0, 0), **paint)
+    picture, (left, upper) = ink_of(made, paint)
+    matrix = (1 / step, 0.0, 0.0, 1 / step, left / step, (upper + top) / step)
     natural = (box[0] / step, box[1] / step)
+    return Lettering(picture, matrix, natural), bytes_of(picture)
+
+
+def ink_of(made: Layout, paint: Mapping[str, Any]) -> tuple[Rgba | None, tuple[int, int]]:
+    """A layout as a picture, and where its corner lies; no picture where nothing is seen."""
+    from dala import text
+
+    tiles = text.rasterise(made, (0, 0), **paint)
     if not tiles:
-        return Lettering(None, (1.0, 0.0, 0.0, 1.0, 0.0, 0.0), natural), 64
+        return None, (0, 0)
     edges = np.array([tile.box for tile in tiles])
     left, upper = int(edges[:, 0].min()), int(edges[:, 1].min())
     right, lower = int(edges[:, 2].max()), int(edges[:, 3].max())
@@ -92,8 +104,12 @@ def draw_text(values: Mapping[str, Any], step: float) -> tuple[Lettering, int]:
         )
     pixels = np.zeros((max(lower - upper, 1), max(right - left, 1), 4), np.uint8)
     text.paint(pixels, made, (-left, -upper), **paint)
-    matrix = (1 / step, 0.0, 0.0, 1 / step, left / step, (upper + top) / step)
-    return Lettering(Rgba(pixels), matrix, natural), pixels.nbytes
+    return Rgba(pixels), (left, upper)
+
+
+def bytes_of(picture: Rgba | None) -> int:
+    """What keeping it takes."""
+    return 64 if picture is None else picture.pixels.nbytes
 
 
 def _runs(given: Any, step: float) -> Any:
@@ -108,13 +124,22 @@ _LENGTHS = ("size", "letter_spacing")
 def _paint(values: Mapping[str, Any], step: float) -> dict[str, Any]:
     from dala import text
 
+    color = values["color"]
+    return {
+        "color": text.Gradient(color.colors, color.angle) if isinstance(color, Gradient) else color,
+        **dress_of(values, step),
+    }
+
+
+def dress_of(values: Mapping[str, Any], step: float) -> dict[str, Any]:
+    """What lies around and behind letters, as ``dala.text`` takes it, ``step`` times as large."""
+    from dala import text
+
     def times(length: float | None) -> float | None:
         return None if length is None else length * step
 
-    color, outline = values["color"], values["outline"]
-    shadow, box = values["shadow"], values["background"]
+    outline, shadow, box = values["outline"], values["shadow"], values["background"]
     return {
-        "color": text.Gradient(color.colors, color.angle) if isinstance(color, Gradient) else color,
         "outline": outline and text.Outline(outline.color, times(outline.width)),
         "shadow": shadow
         and text.Shadow(

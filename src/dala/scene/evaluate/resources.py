@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from dala import forking
 from dala.errors import DalaError, MediaError, ParameterError
 from dala.scene.evaluate.kept import Kept
-from dala.scene.evaluate.lettering import Lettering
 from dala.scene.layers import Rgba
 from dala.scene.nodes.media import Held
+from dala.scene.subtitles import Cues
+from dala.scene.subtitles.opening import is_text, read_subtitles
 
 PICTURE_BYTES = 512 << 20  # of files; what a stranger's scene may make us hold
 DRAWN_BYTES = 128 << 20  # of texts and shapes
+CUES = 1_000_000  # of subtitles
+T = TypeVar("T")
 
 
 class Resources:
     """The pictures and texts of one scene. Files are read once, and stay as they were read."""
 
-    def __init__(self) -> None:
+    def __init__(self, report: Callable[[str, str], None] = lambda name, what: None) -> None:
+        self._report = report  # what of a file was left out
         self._files: Kept[Rgba] = Kept(PICTURE_BYTES)
-        self._drawn: Kept[Lettering] = Kept(DRAWN_BYTES)
+        self._drawn: Kept[Any] = Kept(DRAWN_BYTES)
+        self._cues: Kept[Cues] = Kept(CUES)
         self._loaded: dict[int, Rgba] = {}
         self._lock = forking.lock()
 
@@ -56,14 +61,31 @@ class Resources:
 
         return self._files.get(image, read)
 
-    def drawn(self, key: Hashable, draw: Callable[[], tuple[Lettering, int]]) -> Lettering:
+    def cues(self, subtitles: Any) -> Cues:
+        """What a subtitles property stands for."""
+        if isinstance(subtitles, Held):
+            held: Cues = subtitles.of
+            return held
+
+        def read() -> tuple[Cues, int]:
+            found = read_subtitles(subtitles)
+            name = "subtitles" if is_text(subtitles) else subtitles
+            for problem in found.problems:
+                self._report(name, problem)
+            return found, len(found)
+
+        return self._cues.get(subtitles, read)
+
+    def drawn(self, key: Hashable, draw: Callable[[], tuple[T, int]]) -> T:
         """A text or shape that may have been drawn already."""
-        return self._drawn.get(key, draw)
+        found: T = self._drawn.get(key, draw)
+        return found
 
     def close(self) -> None:
         """Let everything go."""
         self._files.clear()
         self._drawn.clear()
+        self._cues.clear()
         with self._lock:
             self._loaded.clear()
 

@@ -20,8 +20,8 @@ class Streams:
     """Open sources by node, and the pictures beside them."""
 
     def __init__(self) -> None:
-        self.resources = Resources()
         self.supply = Supply()  # memory for frames ahead, and reports of what went wrong
+        self.resources = Resources(self.supply.report)
         self.lookahead = Lookahead()  # which filters come, for whoever compiles them
         self.using = forking.rlock()
         self._lock = forking.lock()

@@ -12,7 +12,7 @@ from dala.errors import DalaError, SceneFileError, suggest
 from dala.scene.files.parameters import chosen, declared, filled
 from dala.scene.files.places import Problems, TooManyProblems, place
 from dala.scene.files.sources import Allowed, Finder, Sources, check_allowed
-from dala.scene.files.text import read_document
+from dala.scene.files.text import FORMAT, SPELLED, VERSION, read_document
 from dala.scene.nodes.kinds import read_color
 from dala.scene.nodes.media import Held
 from dala.scene.nodes.property import NodeType
@@ -20,7 +20,6 @@ from dala.scene.nodes.tables import CONTAINERS, TYPES
 from dala.scene.scene import Scene
 from dala.scene.times import seconds_of
 
-FORMAT, VERSION = "dala.scene", 1
 MOST_NODES = 10_000
 DEEPEST = 8  # scenes in files of scenes
 TOP = (
@@ -36,7 +35,6 @@ TOP = (
     "nodes",
 )
 WORDS = ("text", "file")  # parameters whose values are their user's words
-SPELLED = {"from": "from_"}  # a word of Python's
 
 
 def load(path: str | os.PathLike[str], *, sources: Allowed = "folder", **parameters: Any) -> Scene:

@@ -6,7 +6,8 @@ from typing import Any
 
 from dala.scene.files.parameters import KEYS, MOST
 from dala.scene.files.parameters import TYPES as PARAMETER_TYPES
-from dala.scene.files.reading import FORMAT, MOST_NODES, SPELLED, VERSION
+from dala.scene.files.reading import MOST_NODES
+from dala.scene.files.text import FORMAT, SPELLED, VERSION
 from dala.scene.nodes.kinds import DEFINITIONS, TIME
 from dala.scene.nodes.property import NodeType
 from dala.scene.nodes.tables import CONTAINERS, TYPES

@@ -21,6 +21,7 @@ from dala.media.lookfile import find_look, read_look
 from dala.media.step import find_filter, further_inputs
 from dala.scene.files.places import Problems, place
 from dala.scene.nodes.media import LONGEST_PATH, filter_of
+from dala.scene.subtitles.opening import is_text
 from dala.text.font import is_path
 from dala.video.places import place_of
 
@@ -95,6 +96,10 @@ class Sources:
         if self._limits(where):
             self._refuse_outside(found, word)
         return found
+
+    def subtitles(self, word: str, where: str) -> str:
+        """A file of subtitles; their text stays."""
+        return word if is_text(word) else self.file(word, where)
 
     def font(self, word: str, where: str) -> str:
         """A font's file; a family stays a word."""
@@ -177,6 +182,7 @@ class Finder:
         self._finds: dict[str, Find] = {
             "image": sources.media, "stream": sources.media, "source": sources.media,
             "scene": sources.file, "font": sources.font, "filter": sources.filter,
+            "subtitles": sources.subtitles,
         }  # fmt: skip
 
     def node(self, given: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any
 
 from dala.errors import SceneFileError
 
+FORMAT, VERSION = "dala.scene", 1
+SPELLED = {"from": "from_"}  # a word of Python's
 MOST_BYTES = 16 << 20
 DEEPEST = 64
 

@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import json
 import os
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from dala.errors import DalaError, SceneFileError
 from dala.scene.description import Description
 from dala.scene.files.places import place
-from dala.scene.files.reading import FORMAT, SPELLED, VERSION
 from dala.scene.files.sources import files_of, is_look_file
+from dala.scene.files.text import FORMAT, SPELLED, VERSION
 from dala.scene.nodes.kinds import write_color
 from dala.scene.nodes.media import is_scene
 from dala.scene.nodes.node import Node
 from dala.scene.nodes.targets import target_of
-from dala.scene.scene import Scene
 from dala.scene.times import written
 from dala.text.font import is_path
 
 _BACK = {name: word for word, name in SPELLED.items()}
-_FILES = ("image", "stream", "source")
+_FILES = ("image", "stream", "source", "subtitles")
 _NAMES = ("input", "target", "a", "b")
 
 
-def save(scene: Scene, path: str | os.PathLike[str]) -> Path:
+class Described(Protocol):
+    """What is written of a scene."""
+
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def target_fps(self) -> Fraction: ...
+    @property
+    def background(self) -> tuple[int, int, int, int]: ...
+    def describe(self) -> Description: ...
+
+
+def save(scene: Described, path: str | os.PathLike[str]) -> Path:
     """Write a scene as JSON; paths are relative to the file where they can be.
 
     >>> import tempfile
@@ -51,7 +65,7 @@ def save(scene: Scene, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def to_document(scene: Scene, folder: Path | None = None) -> dict[str, Any]:
+def to_document(scene: Described, folder: Path | None = None) -> dict[str, Any]:
     """A scene as a document."""
     description = scene.describe()
     writer = _Writer(description, folder)

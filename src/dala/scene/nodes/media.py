@@ -17,9 +17,11 @@ from dala.language.kernel import Kernel, make_kernel
 from dala.language.parameter import Param
 from dala.media.chain import Chain
 from dala.scene.nodes.kinds import Kind, string
+from dala.scene.subtitles.opening import is_text, read_subtitles
 
 MOST_PARAMETERS = 64
 LONGEST_PATH = 4096
+LONGEST_SUBTITLES = 1 << 20  # characters of a text; a file may be longer
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +109,35 @@ IMAGE = Kind(
     "a path, a picture, or the number of a loaded image",
     _read_image,
     MEDIA.schema,
+    write=_write_media,
+)
+
+
+def _read_subtitles(value: Any, who: str) -> Any:
+    """A path or a text stays text; cues are held."""
+    if isinstance(value, Held):
+        return value
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if not isinstance(value, str):
+        try:
+            return Held(read_subtitles(value))
+        except ArgumentError as error:
+            raise ArgumentError(f"{who}: {error}") from None
+    if is_text(value):
+        return string(LONGEST_SUBTITLES).read(value, who)
+    return _read_media(value, who)
+
+
+SUBTITLES = Kind(
+    "a path of subtitles, their text, or cues",
+    _read_subtitles,
+    {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": LONGEST_SUBTITLES,
+        "description": "A file of SRT, WebVTT or ASS; of more than one line it is such a text itself.",
+    },
     write=_write_media,
 )
 

@@ -90,7 +90,8 @@ def _pauses(value: Any, who: str, read: Callable[[Any, str], Fraction]) -> tuple
     for n, row in enumerate(value):
         if not isinstance(row, list | tuple) or len(row) != 2:
             raise ArgumentError(f"{who}[{n}]: expected a pause [at, length], got {row!r}")
-        found.append(Pause(*(read(part, f"{who}[{n}]") for part in row)))
+        begin = read(row[0], f"{who}[{n}]")
+        found.append(Pause(begin, None if row[1] is None else read(row[1], f"{who}[{n}]")))
     return TimeMap(pauses=tuple(found)).pauses  # an error if they overlap
 
 
@@ -100,8 +101,15 @@ PAUSES = Kind(
     {
         "type": "array",
         "maxItems": MOST_PAUSES,
-        "items": {"type": "array", "items": TIME.schema, "minItems": 2, "maxItems": 2},
+        "items": {
+            "type": "array",
+            "prefixItems": [TIME.schema, {"anyOf": [TIME.schema, {"type": "null"}]}],
+            "minItems": 2,
+            "maxItems": 2,
+        },
     },
-    write=lambda pauses: [[written(pause.at), written(pause.length)] for pause in pauses],
+    write=lambda pauses: [
+        [written(at), None if length is None else written(length)] for at, length in pauses
+    ],
     of_file=lambda value, who: _pauses(value, who, seconds_of),
 )

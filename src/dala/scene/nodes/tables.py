@@ -19,7 +19,9 @@ from dala.scene.nodes.kinds import (
     SHADOW,
     TIME,
 )
+from dala.scene.nodes.looks import Outline
 from dala.scene.nodes.media import FILTER, IMAGE, MEDIA, PARAMS, SCENE, Params
+from dala.scene.nodes.media import SUBTITLES as MEDIA_SUBTITLES
 from dala.scene.nodes.property import NodeType, Property
 from dala.scene.nodes.references import KEYFRAMES, NODE, PAUSES, VALUE
 
@@ -92,7 +94,10 @@ SOURCE: Table = {
     "source_end": Property(TIME.or_none(), None, "Where in its source it ends.", structural=True),
     "speed": Property(kinds.number(0.01, 100), 1.0, "2 is twice as fast.", structural=True),
     "pauses": Property(
-        PAUSES, (), "When it stands still, since its start, and how long.", structural=True
+        PAUSES,
+        (),
+        "When it stands still, since its start, and how long; null: for good.",
+        structural=True,
     ),
     "loop": Property(FLAG, False, "Begins again at its end.", structural=True),
 }
@@ -148,6 +153,27 @@ SHAPE: Table = {
     "path": Property(kinds.string(1_000_000), "", "Of a path: as SVG writes it."),
 }
 GROUP: Table = {**VISUAL, "clip": Property(FLAG, False, "Cut off what is outside its size.")}
+SUBTITLES: Table = {
+    **GROUP,
+    "subtitles": Property(
+        MEDIA_SUBTITLES, None, "A file of SRT, WebVTT or ASS, its text, or cues.", required=True
+    ),
+    "size": Property(_SIZE, (0.0, 0.0), "The box that cues stand in; 0 is all of its parent."),
+    "font": Property(
+        kinds.string().or_none(), None, "Where the file names none: a family or a file."
+    ),
+    "font_size": Property(
+        kinds.number(1, 1024).or_none(), None, "In pixels; 5.33 % of the box's height."
+    ),
+    "color": Property(COLOR, (255, 255, 255, 255), "Where the file says none."),
+    "outline": Property(OUTLINE.or_none(), Outline(), "A line around letters."),
+    "shadow": Property(SHADOW.or_none(), None, "What letters throw on what is below."),
+    "background": Property(BOX.or_none(), None, "A box behind the text."),
+    "vertical_align": Property(
+        kinds.word("auto", "top", "middle", "bottom"), "auto", "Of all cues; as the file says."
+    ),
+    **SOURCE,
+}
 LAYOUT: Table = {
     **GROUP,
     "size": Property(_SIZE, (0.0, 0.0), "In pixels; 0 is all of its parent."),
@@ -230,6 +256,7 @@ TYPES: dict[str, NodeType] = {
             {**VISUAL, "image": Property(IMAGE, None, "A path, a picture.", required=True)},
         ),
         NodeType("text", "Text in any script.", TEXT),
+        NodeType("subtitles", "The cues of a film, at their times.", SUBTITLES),
         NodeType("shape", "A rectangle, an ellipse, a line, a polygon, a path.", SHAPE),
         NodeType("group", "Nodes that are moved, faded and filtered as one.", GROUP),
         NodeType("row", "Members side by side.", LAYOUT),

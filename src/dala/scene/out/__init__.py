@@ -3,6 +3,7 @@
 export.py        a scene → a file: exact frames, exact sound    canvas.py   a scene in another size
 frames.py        compositions → frames for an encoder           tracks.py   the sound of a file
 transcoding.py   a video through a scene                        show.py     a scene in a window
+parts.py         parts that stay: an export goes on
 stage.py         what is needed of a scene or a canvas          waiting.py  what waits for an output
 stream.py        a scene → a server, live                       broadcast.py   its threads
 

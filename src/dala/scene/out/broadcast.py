@@ -25,7 +25,9 @@ from dala.errors import DalaError
 from dala.scene.out.frames import FramePainter
 from dala.scene.out.stage import Stage, count_of
 from dala.scene.out.waiting import Piece, Waiting
-from dala.scene.sound import RATE, SceneSound
+from dala.scene.sound import RATE
+from dala.scene.sound.broadcast import BroadcastSound
+from dala.scene.sound.live import LiveSoundStats
 from dala.scene.sound.sounds import Waves, silence
 from dala.scene.sources.source import Report, Supply
 from dala.video.codecs import Settings
@@ -56,6 +58,9 @@ class BroadcastStats:
     left_out: int  # because a whole frame was missed
     unsent: int  # because an output was behind or gone, all outputs together
     worst_ms: float  # the latest frame
+    sounds: tuple[
+        LiveSoundStats, ...
+    ] = ()  # of live sources: how long they wait, how their clocks differ
 
 
 class Broadcast(Closing):
@@ -85,7 +90,7 @@ class Broadcast(Closing):
         self._count = None if end is None else count_of(start, end, fps)
         self._stop = threading.Event()
         self._supply = Supply(on_report=on_report)
-        self._sound = SceneSound(scene) if sound else None
+        self._sound = BroadcastSound(scene, self.report) if sound else None
         self._late = self._left_out = self._frames = 0
         self._worst = 0.0
         self._error: BaseException | None = None
@@ -109,7 +114,10 @@ class Broadcast(Closing):
     def stats(self) -> BroadcastStats:
         """Frames, late ones, those left out or not sent."""
         unsent = sum(out.unsent for out in self._outs)
-        return BroadcastStats(self._frames, self._late, self._left_out, unsent, self._worst * 1000)
+        return BroadcastStats(
+            self._frames, self._late, self._left_out, unsent, self._worst * 1000,
+            () if self._sound is None else self._sound.stats,
+        )  # fmt: skip
 
     @property
     def reports(self) -> list[Report]:

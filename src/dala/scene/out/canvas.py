@@ -72,6 +72,7 @@ class Canvas:
             raise ParameterError(f"Canvas: focus is two shares from 0 to 1, got {focus!r}")
         self.scene = scene
         self.width, self.height = width, height
+        self.fit, self.focus = fit, (float(focus[0]), float(focus[1]))
         across, down = width / scene.width, height / scene.height
         self._scale = max(across, down) if fit == "cover" else min(across, down)
         self._offset = (
@@ -95,6 +96,11 @@ class Canvas:
     def duration(self) -> Fraction | None:
         """The scene's."""
         return self.scene.duration
+
+    @property
+    def streams(self) -> Any:
+        """The scene's open sources."""
+        return getattr(self.scene, "streams", None)
 
     def describe(self) -> Any:
         """The scene's nodes."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy.typing as npt
@@ -18,8 +19,9 @@ import numpy.typing as npt
 from dala.errors import ParameterError
 from dala.scene.layers import Composition
 from dala.scene.out.frames import FramePainter
+from dala.scene.out.parts import PIXELS, Asked, export_in_parts
 from dala.scene.out.stage import Stage, check_stage, count_of, fps_of, span_of
-from dala.scene.out.tracks import Audio, Track, track_of
+from dala.scene.out.tracks import Audio, track_of
 from dala.scene.sound import SceneSound
 from dala.scene.times import Time
 from dala.video.codecs import Settings, choose_encoder
@@ -27,7 +29,7 @@ from dala.video.color import usual_color
 from dala.video.encoder import Encoder, target_format
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.flow import run_flow
-from dala.video.pixels import Pixels
+from dala.video.parts import Track
 from dala.video.production import Report
 from dala.video.progress import OnProgress, Progress
 from dala.video.writer import TICKS
@@ -36,21 +38,22 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Array = npt.NDArray[Any]
-Path = str | os.PathLike[str]
+PathLike = str | os.PathLike[str]
 
 
 def export(
     scene: Stage,
-    path: Path,
+    path: PathLike,
     *,
     fps: float | Fraction | None = None,
     start: Time | None = None,
     end: Time | None = None,
     video: Encoding | None = None,
     audio: Audio = "auto",
-    also: Mapping[Path, Stage] | None = None,
+    also: Mapping[PathLike, Stage] | None = None,
     progress: OnProgress | None = None,
     device: str | None = None,
+    resume: bool = False,
     **words: Unpack[Words],
 ) -> Report:
     """Write a scene into a file: every frame at its exact time, every sample at its place.
@@ -66,6 +69,10 @@ def export(
     ``video.Progress``; an exception raised in it ends the export. ``device`` paints it; the scene's own one
     if no other is named.
 
+    ``resume=True`` goes on where the same export was left: it is made in parts of ten seconds, which stay
+    in a hidden folder beside the file until that is complete. Another scene, file, time or encoding begins
+    anew. The scene is one that a file can hold, and nothing in it is live.
+
     >>> from dala import scene, video
     >>> with scene.Scene(64, 48, background="navy") as stage:
     ...     _ = stage.add_shape(position=(8, 8), size=(16, 16), fill="gold")
@@ -79,6 +86,16 @@ def export(
     rate = fps_of(scene, fps)
     first, last = span_of(scene, start, end, "export")
     encoding = with_words(video, words)
+    if resume:
+        if also:
+            raise ParameterError("export: resume makes one file; leave also out, or resume each")
+        return export_in_parts(
+            Asked(scene, Path(path), rate, first, last, encoding, audio, device, progress),
+            lambda part, begin, until, how, watch: export(
+                scene, part, fps=rate, start=begin, end=until, audio="none", video=how,
+                device=device, progress=watch,
+            ).frames,
+        )  # fmt: skip
     job = _Job(rate, first, last, count_of(first, last, rate))
     chosen = {
         p: (s, choose_encoder(p, encoding, PIXELS))
@@ -100,9 +117,6 @@ def export(
         )
         watch()
     return outputs[0].report(watch.elapsed)
-
-
-PIXELS = Pixels(alpha=False, bits=8, rgb=False)
 
 
 @dataclass(frozen=True)

@@ -4,33 +4,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from dala.scene.sound import RATE, SceneSound, SoundFile, Voice
 from dala.scene.sound.mixer import Mixer
 from dala.video.codecs import Settings
 from dala.video.output import Output
+from dala.video.parts import Track
 from dala.video.samples import Samples
 from dala.video.sound import Copied, other_sound
 from dala.video.sound import SoundFile as Packets
 
 Audio = Literal["auto", "encode", "none"]
 CLOSE = Fraction(1, 20)  # seconds: so far may a film's end lie before its sound's
-
-
-class Track(Protocol):
-    """The sound of a file being made."""
-
-    notes: list[str]
-
-    def until(self, time: Fraction) -> None:
-        """Write what is heard before that time of the file."""
-
-    def finish(self) -> None:
-        """Write what is left."""
-
-    def close(self) -> None:
-        """Give back what is open."""
 
 
 class Mixed:
@@ -96,8 +82,10 @@ def track_of(
     end: Fraction,
 ) -> Track | None:
     """The way that the scene's sound takes; None where it has none, or the file holds none."""
+    if audio == "none" or not settings.target.holds_sound:
+        return None
     mixer = sound.mixer
-    if audio == "none" or not mixer.voices or not settings.target.holds_sound:
+    if not mixer.voices:
         return None
     path = _single_file(mixer.voices, start, end)
     if path is not None and audio == "auto" and not settings.audio_chosen:

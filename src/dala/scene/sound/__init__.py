@@ -4,7 +4,8 @@
     resampling.py   other rates → 48 kHz; other speeds        voice.py     a sound in a scene: when, how
     gains.py        automation, fades, pan                    ducking.py   voices that turn others down
     limiter.py      never above full scale                    mixer.py     voices → samples, block by block
-    scene.py        the voices of a description
+    scene.py        the voices of a description       live.py      what comes when it comes, at our pace
+    broadcast.py    the sound of a scene that goes out live: what fails is silent
 
     file ─ decode ─ 48 kHz ─ trims, speed, pauses ─ volume, fades, pan ─ ducking ─ sum ─ limiter ─ samples
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from dala.errors import ParameterError
-from dala.scene.sound.ducking import ducked
+from dala.scene.sound.ducking import Levels, ducked
 from dala.scene.sound.limiter import MARGIN, limit
 from dala.scene.sound.sounds import Waves, silence
 from dala.scene.sound.voice import BLOCK, Voice
@@ -54,6 +54,17 @@ class Mixer:
             out[place - begin : stop - begin] = self._block(number)[within : within + stop - place]
             place = stop
         return out
+
+    def down(self, begin: int, end: int) -> Levels | None:
+        """How much its ducking voices turn others down, sample by sample; None: not at all."""
+        if not self._duckers:
+            return None
+        first, last = begin // BLOCK, -(-end // BLOCK)
+        parts = [ducked(self._duckers, number) for number in range(first, last)]
+        if all(part is None for part in parts):
+            return None
+        whole = np.concatenate([np.ones(BLOCK) if part is None else part for part in parts])
+        return whole[begin - first * BLOCK : end - first * BLOCK]
 
     def _block(self, number: int) -> Waves:
         with self._lock:

@@ -73,7 +73,7 @@ class SceneSound:
         description = self._scene.describe()
         with self._lock:
             if self._mixer is None or self._mixer[0] != description.version:
-                voices = voices_of(description, self._sound_of)
+                voices = voices_of(description, self._sound_of, self._shown_for)
                 self._mixer = description.version, Mixer(voices, limiter=self._limiter)
                 self._forget(description.nodes)
             return self._mixer[1]
@@ -104,9 +104,26 @@ class SceneSound:
         known = self._sounds.get(node.id)
         if known is not None and known[0] == media:
             return known[1]
-        sound = open_sound(getattr(media, "of", media), required=node.type == "audio")
+        sound = self._open(node, getattr(media, "of", media))
+        if known is not None and known[1] is not None:
+            known[1].close()
         self._sounds[node.id] = media, sound
         return sound
+
+    def _open(self, node: SoundNode, media: Any) -> Sound | None:
+        return open_sound(media, required=node.type == "audio")
+
+    def _shown_for(self, node: SoundNode) -> Fraction | None:
+        """How long its pictures last: with them the sound begins again in a loop."""
+        media = node.props[MEDIA[node.type]]
+        if hasattr(getattr(media, "of", None), "describe"):
+            length: Fraction | None = media.of.duration
+            return length
+        streams = getattr(self._scene, "streams", None)
+        if node.type != "video" or streams is None:
+            return None
+        shown: Fraction | None = streams.source(node).duration
+        return shown
 
     def _forget(self, nodes: Mapping[int, Any]) -> None:
         for number in [n for n in self._sounds if n not in nodes]:
@@ -136,49 +153,62 @@ def open_sound(media: Any, *, required: bool = False) -> Sound | None:
     return None
 
 
-def voices_of(description: Described, sound_of: Callable[[Any], Sound | None]) -> list[Voice]:
+def voices_of(
+    description: Described,
+    sound_of: Callable[[Any], Sound | None],
+    shown_for: Callable[[Any], Fraction | None] = lambda node: None,
+) -> list[Voice]:
     """A voice for every node that has a sound, in the order of the nodes."""
     voices = []
     for node in description.nodes.values():
-        if node.type not in MEDIA or (_is_never_heard(description, node)):
+        if node.type not in MEDIA or (is_never_heard(description, node)):
             continue
         sound = sound_of(node)
         if sound is not None:
-            voices.append(_voice(description, node, sound))
+            voices.append(_voice(description, node, sound, shown_for))
     return voices
 
 
-def _is_never_heard(description: Described, node: Any) -> bool:
+def is_never_heard(description: Described, node: Any) -> bool:
+    """Whether a node is mute all the time."""
     moves = _animated(description, node)
     return bool(node.props["mute"]) and "mute" not in moves
 
 
-def _voice(description: Described, node: Any, sound: Sound) -> Voice:
+def _voice(
+    description: Described, node: Any, sound: Sound, shown_for: Callable[[Any], Fraction | None]
+) -> Voice:
     props = node.props
+    looped = props["loop"] and props["source_end"] is None
     return Voice(
         sound,
         start=props["start"] or Fraction(0),
         end=props["end"],
-        times=times_of(props, sound),
-        gain=Gain(
-            volume=_volume(description, node),
-            pan=_level(description, node, "pan"),
-            fade_in=props["fade_in_ms"],
-            fade_out=props["fade_out_ms"],
-        ),
+        times=times_of(props, sound, shown_for(node) if looped else None),
+        gain=gain_of(description, node),
         duck=float(props["duck"]),
         name=str(props.get("name") or node.id),
     )
 
 
-def times_of(props: Mapping[str, Any], sound: Sound) -> TimeMap:
-    """The part of its source that a node plays, and how fast."""
+def gain_of(description: Described, node: Any) -> Gain:
+    """How loud a node is, and where."""
+    return Gain(
+        volume=_volume(description, node),
+        pan=_level(description, node, "pan"),
+        fade_in=node.props["fade_in_ms"],
+        fade_out=node.props["fade_out_ms"],
+    )
+
+
+def times_of(props: Mapping[str, Any], sound: Sound, shown: Fraction | None = None) -> TimeMap:
+    """The part of its source that a node plays, and how fast; ``shown``: how long its pictures last."""
     start, end = props["source_start"], props["source_end"]
     length = None if sound.length is None else Fraction(sound.length, RATE)
     if props["loop"] and end is None:
-        end = length
+        end = length if shown is None else shown
     loop = bool(props["loop"]) and end is not None and end > start
-    return TimeMap(start, end, Fraction(repr(props["speed"])), loop)
+    return TimeMap(start, end, Fraction(repr(props["speed"])), loop, props["pauses"])
 
 
 def _animated(description: Described, node: Any) -> set[str]:

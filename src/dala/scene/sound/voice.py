@@ -70,10 +70,8 @@ class Voice:
     def last(self) -> Fraction | None:
         """When it is over, by its own end or its source's; None: never."""
         length = self.times.length
-        if length is None and not self.times.loop and self.sound.length is not None:
-            left = Fraction(self.sound.length, RATE) - self.times.start
-            pauses = sum((pause.length for pause in self.times.pauses), Fraction(0))
-            length = max(left, Fraction(0)) / self.times.speed + pauses
+        if self.times.end is None and self.sound.length is not None:
+            length = self.times.length_to(Fraction(self.sound.length, RATE))
         ends = [
             e for e in (self.end, None if length is None else self.start + length) if e is not None
         ]
@@ -122,27 +120,28 @@ class Voice:
         return at_speed(self.sound, place, speed, count)
 
     def _with_gain(self, waves: Waves, begin: int) -> Waves:
-        gain, end = self.gain, begin + len(waves)
-        if gain.is_unity:
-            return waves
-        level: object = levels(gain.volume, begin, end)
-        for part in (self._fade_in(begin, end), self._fade_out(begin, end)):
-            if part is not None:
-                level = level * part  # type: ignore[operator]
-        left, right = pan_gains(levels(gain.pan, begin, end))
-        out = np.empty_like(waves)
-        np.multiply(waves[:, 0], level * left, out=out[:, 0], casting="unsafe")  # type: ignore[operator]
-        np.multiply(waves[:, 1], level * right, out=out[:, 1], casting="unsafe")  # type: ignore[operator]
-        return out
+        return with_gain(waves, begin, self.gain, self.start, self.last)
 
-    def _fade_in(self, begin: int, end: int) -> object | None:
-        return fade(begin, end, self.start, self.gain.fade_in, out=False)
 
-    def _fade_out(self, begin: int, end: int) -> object | None:
-        last = self.last
-        if last is None:
-            return None
-        return fade(begin, end, last - self.gain.fade_out, self.gain.fade_out, out=True)
+def with_gain(
+    waves: Waves, begin: int, gain: Gain, start: Fraction, last: Fraction | None
+) -> Waves:
+    """Samples of the scene from ``begin`` on as loud as they are to be."""
+    if gain.is_unity:
+        return waves
+    end = begin + len(waves)
+    level: object = levels(gain.volume, begin, end)
+    fades = [fade(begin, end, start, gain.fade_in, out=False)]
+    if last is not None:
+        fades.append(fade(begin, end, last - gain.fade_out, gain.fade_out, out=True))
+    for part in fades:
+        if part is not None:
+            level = level * part  # type: ignore[operator]
+    left, right = pan_gains(levels(gain.pan, begin, end))
+    out = np.empty_like(waves)
+    np.multiply(waves[:, 0], level * left, out=out[:, 0], casting="unsafe")  # type: ignore[operator]
+    np.multiply(waves[:, 1], level * right, out=out[:, 1], casting="unsafe")  # type: ignore[operator]
+    return out
 
 
 def _sample(time: Fraction) -> int:

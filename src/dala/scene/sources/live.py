@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from dala.scene.layers import Rgba
+from dala.scene.sound.live import LiveSound
 from dala.scene.sources.contents import content_of
 from dala.scene.sources.source import Content, Supply, new_key
 from dala.video.frame import Frame
@@ -63,6 +64,11 @@ class LiveSource:
         return self._state.condition
 
     @property
+    def sound(self) -> LiveSound:
+        """What is heard with its pictures."""
+        return self._state.sound
+
+    @property
     def frames(self) -> int:
         """How many have come."""
         return self._state.count
@@ -98,8 +104,9 @@ class _State:
         self.key = new_key()
         self.content: Content = Rgba(pixels, True, (self.key, "placeholder"))
         self.condition = "waiting"
-        self._what = ""
+        self._what = self._said = ""
         self.count = 0
+        self.sound = LiveSound(name, self._tell)
         self._open = open_
         self._name = name
         self._supply = supply
@@ -126,6 +133,12 @@ class _State:
             reader.close()
         if wait and threading.current_thread() is not self._thread:
             self._thread.join(JOIN_S)
+
+    def _tell(self, what: str) -> None:
+        """Of the sound; the same is told once."""
+        if what != self._said:
+            self._said = what
+            self._supply.report(self._name, what)
 
     def _become(self, condition: str, what: str) -> None:
         if (self.condition, self._what) != (condition, what):
@@ -154,6 +167,8 @@ class _State:
         reader = self._open()
         with self._lock:
             self._reader = reader
+        reader.hear(self.sound)
+        self.sound.begin_anew()
         try:
             while not self._stopping.is_set():
                 frame = reader.read()

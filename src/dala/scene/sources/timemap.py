@@ -17,7 +17,47 @@ class Pause(NamedTuple):
     """The source stands still: from when on the node's clock, and for how long."""
 
     at: Fraction
-    length: Fraction
+    length: Fraction | None  # None: for good
+
+    @property
+    def end(self) -> Fraction | None:
+        """When it runs on; None: never."""
+        return None if self.length is None else self.at + self.length
+
+    def holds(self, time: Fraction) -> bool:
+        """Whether it stands still then."""
+        return self.at <= time and (self.end is None or time < self.end)
+
+
+def paused(pauses: tuple[Pause, ...], begin: Fraction, end: Fraction | None) -> tuple[Pause, ...]:
+    """With one more, until ``end`` or for good; those that it meets become one with it.
+
+    >>> from fractions import Fraction as F
+    >>> [tuple(map(int, pause)) for pause in paused((Pause(F(1), F(2)), Pause(F(9), F(1))), F(2), F(5))]
+    [(1, 4), (9, 1)]
+    """
+    kept = []
+    for pause in pauses:
+        if (end is not None and pause.at > end) or (pause.end is not None and pause.end < begin):
+            kept.append(pause)
+            continue
+        begin = min(begin, pause.at)
+        end = None if end is None or pause.end is None else max(end, pause.end)
+    kept.append(Pause(begin, None if end is None else end - begin))
+    return tuple(sorted(kept, key=lambda pause: pause.at))
+
+
+def resumed(pauses: tuple[Pause, ...], at: Fraction) -> tuple[Pause, ...] | None:
+    """With the one of that time ending there; None: it does not stand still then.
+
+    >>> from fractions import Fraction as F
+    >>> resumed((Pause(F(1), None),), F(4))
+    (Pause(at=Fraction(1, 1), length=Fraction(3, 1)),)
+    """
+    if not any(pause.holds(at) for pause in pauses):
+        return None
+    cut = (Pause(p.at, at - p.at) if p.holds(at) else p for p in pauses)
+    return tuple(pause for pause in cut if pause.length != 0)
 
 
 class Segment(NamedTuple):
@@ -55,11 +95,11 @@ class TimeMap:
             raise ParameterError(
                 "a loop has an end, a thousandth of a second after its start or more"
             )
-        last = ZERO
+        last: Fraction | None = ZERO
         for pause in self.pauses:
-            if pause.at < last or pause.length < 0:
+            if last is None or pause.at < last or (pause.length is not None and pause.length < 0):
                 raise ParameterError(f"pauses come in order and apart, got {self.pauses}")
-            last = pause.at + pause.length
+            last = pause.end
 
     @property
     def is_plain(self) -> bool:
@@ -69,9 +109,18 @@ class TimeMap:
     @property
     def length(self) -> Fraction | None:
         """How long the node has something new to show; None: for ever, or as long as the source."""
-        if self.loop or self.end is None:
-            return None
-        return (self.end - self.start) / self.speed + sum((p.length for p in self.pauses), ZERO)
+        return None if self.loop or self.end is None else self.length_to(self.end)
+
+    def length_to(self, source: Fraction) -> Fraction | None:
+        """How long the node plays until that time of its source; None: it stands still before, for good."""
+        length = max(source - self.start, ZERO) / self.speed
+        for pause in self.pauses:
+            if pause.at >= length:
+                break
+            if pause.length is None:
+                return None
+            length += pause.length
+        return length
 
     def at(self, local: Fraction) -> Fraction:
         """The source's time; at and after its end just that."""
@@ -85,9 +134,11 @@ class TimeMap:
         """The even stretches of a part of the node's time, in order; what is silent is left out."""
         place = max(begin, ZERO)
         while place < end:
-            pause = next((p for p in self.pauses if p.at <= place < p.at + p.length), None)
+            pause = next((p for p in self.pauses if p.holds(place)), None)
             if pause is not None:
-                place = pause.at + pause.length
+                if pause.end is None:
+                    return
+                place = pause.end
                 continue
             following = min((p.at for p in self.pauses if p.at > place), default=end)
             running = self._running(place)
@@ -107,7 +158,8 @@ class TimeMap:
         for pause in self.pauses:
             if local <= pause.at:
                 break
-            stood += min(local - pause.at, pause.length)
+            since = local - pause.at
+            stood += since if pause.length is None else min(since, pause.length)
         return local - stood
 
     def _source_time(self, running: Fraction) -> Fraction:

@@ -5,6 +5,7 @@
     vtt.py       WebVTT (vtt_settings.py: where its cues are, vtt_styles.py: the CSS of its STYLE blocks)
     ass.py       Advanced SubStation Alpha (ass_styles.py: its styles, ass_overrides.py: {\\…})
     finding.py   which cue is shown when                  overlay.py   a cue as an Overlay at one time
+    opening.py   any of the three, from whatever a user has
 
     file ─ decode ─ blocks or events ─ cues, sorted by time ─ the active one ─ overlay ─ pixels
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, SupportsIndex, overload
@@ -137,6 +138,11 @@ class Cues(tuple[Cue, ...]):
     def __getitem__(self, index: slice) -> tuple[Cue, ...]: ...
     def __getitem__(self, index: SupportsIndex | slice) -> Cue | tuple[Cue, ...]:
         return super().__getitem__(index)
+
+    def starting_after(self, time_us: int) -> int | None:
+        """When the next one begins; None: none comes."""
+        following = bisect_right(self.starts, time_us)
+        return self.starts[following] if following < len(self.starts) else None
 
     @property
     def end_us(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from dala import text as dala_text
 from dala.colors import Color, rgba
 from dala.errors import ArgumentError, FontNotFoundError, ParameterError
 from dala.scene.subtitles.cue import Cue, Run, Style
+from dala.text.paint import BoxLike, OutlineLike, ShadowLike, read_paint
 
 SIZE = 0.0533  # of the picture's height, as WebVTT has it
 LINE = 1.2
@@ -52,6 +53,7 @@ class Overlay:
     shadow: dala_text.Shadow | None = None
     background: dala_text.Box | None = None
     bounds: tuple[int, int] = field(default=(0, 0), repr=False)  # the picture's width and height
+    moves: bool = field(default=False, repr=False)  # it is on its way: at parts of pixels, too
 
     @property
     def text(self) -> str:
@@ -86,6 +88,14 @@ class Overlay:
             line_height=LINE,
         )
 
+    def corner(self, block: Block) -> tuple[float, float]:
+        """Where the layout's corner lies; what fits is seen whole, and what stands is at whole pixels."""
+        x = self.position[0] - self.anchor[0] * block.width
+        y = self.position[1] - self.anchor[1] * block.height
+        x = min(max(x, 0.0), max(self.bounds[0] - block.width, 0.0)) - block.begins
+        y = min(max(y, 0.0), max(self.bounds[1] - block.height, 0.0))
+        return (x, y) if self.moves else (float(round(x)), float(round(y)))
+
     def picture(self) -> npt.NDArray[np.uint8]:
         """RGBA of the picture's size, transparent but for the text; a turned text is drawn unturned."""
         width, height = self.bounds
@@ -93,23 +103,30 @@ class Overlay:
         if not self.text.strip() or self.opacity <= 0:
             return pixels
         made = self.layout()
-        begins = min((line.x for line in made.lines), default=0.0)
-        wide = max((line.x + line.width for line in made.lines), default=0.0) - begins
-        x = self.position[0] - self.anchor[0] * wide - begins
-        y = self.position[1] - self.anchor[1] * made.height
-        x = min(max(x + begins, 0.0), max(width - wide, 0.0)) - begins  # what fits is seen whole
-        y = min(max(y, 0.0), max(height - made.height, 0.0))
-        dala_text.paint(
-            pixels,
-            made,
-            (x, y),
-            outline=self.outline,
-            shadow=self.shadow,
-            background=self.background,
-        )
+        dala_text.paint(pixels, made, self.corner(Block.of(made)), **self.paint)
         if self.opacity < 1:
             pixels[..., 3] = np.rint(pixels[..., 3] * self.opacity).astype(np.uint8)
         return pixels
+
+    @property
+    def paint(self) -> dict[str, Any]:
+        """What lies around and behind its letters, as ``dala.text`` takes it."""
+        return {"outline": self.outline, "shadow": self.shadow, "background": self.background}
+
+
+class Block(NamedTuple):
+    """The part of a layout that its lines take."""
+
+    begins: float  # from the layout's left edge
+    width: float
+    height: float
+
+    @classmethod
+    def of(cls, made: dala_text.Layout) -> Block:
+        """That of a layout."""
+        begins = min((line.x for line in made.lines), default=0.0)
+        ends = max((line.x + line.width for line in made.lines), default=0.0)
+        return cls(begins, ends - begins, made.height)
 
 
 def to_overlay(
@@ -121,12 +138,14 @@ def to_overlay(
     size: float | None = None,
     color: Color = "white",
     font: str | None = None,
-    outline: Color | None = "black",
-    background: Color | None = None,
+    outline: OutlineLike = "black",
+    shadow: ShadowLike = None,
+    background: BoxLike = None,
 ) -> Overlay:
     """What a cue shows on a picture of that size, at a time of the film (its start, if none is given).
 
-    ``size`` (pixels), ``color``, ``font``, ``outline`` and ``background`` are for what the cue leaves open.
+    ``size`` (pixels), ``color``, ``font``, ``outline``, ``shadow`` and ``background`` are for what the cue
+    leaves open; the last three are colours, or what ``dala.text`` has for them.
 
     >>> from dala.scene.subtitles import parse_vtt, to_overlay
     >>> cue = parse_vtt("WEBVTT\\n\\n00:01.000 --> 00:02.000\\n<00:01.000>one <00:01.500>two")[0]
@@ -144,8 +163,7 @@ def to_overlay(
     runs = _runs(cue, at, height, usual, rgba(color), font)
     largest = max((style["size"] for _, style in runs), default=usual)
     look = cue.runs[0].style if cue.runs else Style()
-    edge = None if outline is None else rgba(outline)
-    back = None if background is None else rgba(background)
+    open_ = read_paint(color, outline, shadow, background)
     return Overlay(
         runs=runs,
         position=_position(cue, at, width, height, largest),
@@ -157,10 +175,11 @@ def to_overlay(
         start_us=cue.start_us,
         end_us=cue.end_us,
         rotation=cue.placement.rotation,
-        outline=_outline(look, height, edge),
-        shadow=_shadow(look, height),
-        background=_box(look, back),
+        outline=_outline(look, height, open_.outline),
+        shadow=_shadow(look, height, open_.shadow),
+        background=_box(look, open_.box),
         bounds=(width, height),
+        moves=cue.placement.movement is not None,
     )
 
 
@@ -170,8 +189,8 @@ def _runs(cue: Cue, at: int, height: int, usual: float, color: bytes, font: str 
         style = run.style
         size = (style.size * height if style.size else usual) * style.scale
         said: dict[str, Any] = {"size": min(max(size, 1.0), 2048.0), "color": style.color or color}
-        family = style.font or font
-        if family is not None and _has_font(family):
+        family = style.font if style.font and _has_font(style.font) else font
+        if family is not None:
             said["font"] = family
         if style.bold or style.italic:
             said |= {"weight": 700 if style.bold else 400, "italic": style.italic}
@@ -237,20 +256,21 @@ def _opacity(cue: Cue, at: int) -> float:
     return max(min(begins, ends), 0.0)
 
 
-def _outline(style: Style, height: int, usual: bytes | None) -> dala_text.Outline | None:
+def _outline(
+    style: Style, height: int, usual: dala_text.Outline | None
+) -> dala_text.Outline | None:
     if style.outline is None:
-        return None if usual is None or style.box is not None else dala_text.Outline(usual)
+        return None if style.box is not None else usual
     width = min(style.outline * height, 256.0)
     return dala_text.Outline(style.outline_color or b"\0\0\0\xff", width) if width > 0 else None
 
 
-def _shadow(style: Style, height: int) -> dala_text.Shadow | None:
-    if not style.shadow:
-        return None
+def _shadow(style: Style, height: int, usual: dala_text.Shadow | None) -> dala_text.Shadow | None:
+    if style.shadow is None:
+        return usual
     far = min(style.shadow * height, 256.0)
-    return dala_text.Shadow(style.shadow_color or b"\0\0\0\xa0", (far, far), 0)
+    return dala_text.Shadow(style.shadow_color or b"\0\0\0\xa0", (far, far), 0) if far else None
 
 
-def _box(style: Style, usual: bytes | None) -> dala_text.Box | None:
-    color = style.box or usual
-    return None if color is None else dala_text.Box(color)
+def _box(style: Style, usual: dala_text.Box | None) -> dala_text.Box | None:
+    return usual if style.box is None else dala_text.Box(style.box)

@@ -9,21 +9,20 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import asdict, replace
 from fractions import Fraction
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from dala.errors import FleetError
 from dala.video.codecs import Settings
+from dala.video.encoding import Encoding
 from dala.video.library import as_fraction, ffmpeg_errors, load_av
 from dala.video.output import Output
 from dala.video.places import place_of
 from dala.video.sink import Sink
 from dala.video.sound import Audio, Companion, bring_along
 from dala.video.source import Source
-
-if TYPE_CHECKING:
-    from dala.scene.out.tracks import Track
 
 
 class Part(NamedTuple):
@@ -33,6 +32,21 @@ class Part(NamedTuple):
     begin: Fraction
 
 
+class Track(Protocol):
+    """The sound of a file being made."""
+
+    notes: list[str]
+
+    def until(self, time: Fraction) -> None:
+        """Write what is heard before that time of the file."""
+
+    def finish(self) -> None:
+        """Write what is left."""
+
+    def close(self) -> None:
+        """Give back what is open."""
+
+
 class _Timed(NamedTuple):
     """A packet, in the order in which a file has them."""
 
@@ -40,6 +54,16 @@ class _Timed(NamedTuple):
     rank: int  # pictures before what is heard with them
     number: int
     packet: Any
+
+
+def suffix_of(settings: Settings) -> str:
+    """Of parts: a container that has exact times and holds what was encoded."""
+    return ".mov" if settings.encoder.startswith("prores") else ".mp4"
+
+
+def encoding_for(encoding: Encoding, settings: Settings) -> dict[str, Any]:
+    """How parts are encoded: by the codec of the whole file, not the usual one of their own container."""
+    return asdict(replace(encoding, codec=encoding.codec or settings.target.codec))
 
 
 def join_parts(source: str, settings: Settings, parts: Sequence[Part], audio: Audio) -> list[str]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from dala.errors import FleetError
-from dala.fleet.addresses import is_url, name_of
 
 JOURNAL = "journal.jsonl"
 LOOK = "chain.look"
 SOURCE = "source-"  # begins the name of a copy of what lies at an address
 _BLOCK = 1 << 20
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 Record = dict[str, Any]
 
@@ -180,6 +181,20 @@ def folder_of(output: str | os.PathLike[str]) -> Path:
         return Path.cwd() / f".{name_of(str(output))}-{number}.fleet"
     whole = Path(os.path.abspath(output))
     return whole.with_name(f".{whole.name}.fleet")
+
+
+def is_url(place: str | os.PathLike[str]) -> bool:
+    """Whether it is an address rather than a path."""
+    return isinstance(place, str) and _URL.match(place) is not None
+
+
+def name_of(place: str) -> str:
+    """The last word of an address or a path."""
+    return (
+        place.partition("?")[0].rstrip("/").rpartition("/")[2]
+        if is_url(place)
+        else Path(place).name
+    )
 
 
 def fingerprint(asked: Record) -> str:

@@ -1,0 +1,27 @@
+"""A video that is made in parts, and goes on where it was left.
+
+journal.py   which parts are finished: a folder beside the output, with a line for each
+joint.py     parts and sound into one file, packet by packet
+
+parts ─ encoded one by one, noted ─ joined, the sound beside them ─ file
+"""
+
+from __future__ import annotations
+
+from dala.video.parts.joint import Part, Track, encoding_for, join_parts, join_with_track, suffix_of
+from dala.video.parts.journal import Journal, Record, Status, folder_of, hash_file, status
+
+__all__ = [
+    "Journal",
+    "Part",
+    "Record",
+    "Status",
+    "Track",
+    "encoding_for",
+    "folder_of",
+    "hash_file",
+    "join_parts",
+    "join_with_track",
+    "status",
+    "suffix_of",
+]
