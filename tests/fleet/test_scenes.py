@@ -12,6 +12,7 @@ import pytest
 from fleet_workers import assert_same_video, frames_of, sound_of
 from PIL import Image
 
+import dala
 from dala import fleet, scene, video
 from dala.errors import (
     DalaError,
@@ -49,6 +50,17 @@ def test_parts_are_the_frames_of_one_export(clip: Path, tmp_path: Path, suffix: 
     assert (report.tasks, report.frames, report.lost, report.failures) == (4, 41, 0, ())
     assert_same_video(parts, one)
     assert sorted(os.listdir(tmp_path)) == sorted([one.name, parts.name])
+
+
+@pytest.mark.skipif("webgpu" not in dala.devices(), reason="there is no GPU")
+def test_effects_are_where_they_are_for_who_asks(clip: Path, tmp_path: Path) -> None:
+    """On the default device, wherever layers are painted: a GPU rounds otherwise than a CPU."""
+    one, parts = tmp_path / "one.mkv", tmp_path / "parts.mkv"
+    with dala.use("webgpu"), make_stage(clip) as stage:
+        scene.export(stage, one, end=1.0, video=LOSSLESS, device="cpu")
+        asked: Any = {"end": 1.0, "encoding": LOSSLESS, "workers": 1, "segment_s": 0.5}
+        fleet.export(stage, parts, device="cpu", **asked)
+    assert_same_video(parts, one)
 
 
 def test_a_file_and_the_usual_codecs(clip: Path, tmp_path: Path) -> None:

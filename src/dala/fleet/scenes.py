@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from dala._version import __version__
+from dala.compute.default import default_name
 from dala.errors import DalaError, ParameterError, SceneError
 from dala.fleet.addresses import absolute, deliver, is_url, name_of
 from dala.fleet.engines import find_engine
@@ -106,8 +107,12 @@ def export_document(
     encoding: Encoding,
     device: str | None,
     progress: OnProgress | None,
+    default: str | None = None,
 ) -> Report:
-    """The same for a scene's document, whose paths are relative to the job's folder."""
+    """The same for a scene's document, whose paths are relative to the job's folder.
+
+    ``default`` is the default device, which effects use wherever the scene is painted.
+    """
     from dala.scene.files.reading import from_document
     from dala.scene.files.sources import Sources
     from dala.scene.out.stage import fps_of, span_of
@@ -140,14 +145,15 @@ def export_document(
             "start": str(first),
             "end": str(last),
             "segments": [str(begin) for begin, _ in spans],
-            "encoding": encoding_of(encoding, settings, placement),
+            "encoding": encoding_of(encoding, settings.target.codec),
             "part_suffix": suffix_of(settings),
             "audio": audio,
             "device": device,
+            "default": default or default_name(),
             "versions": {"dala": __version__, "av": load_av().__version__},
         }
         given = {"segment_s": segment_s, "threads": placement.threads, "engine": engine}
-        runner = find_engine(engine, placement, address, device, workers)
+        runner = find_engine(engine, placement, address, device or asked["default"], workers)
         with Journal(whole, asked, len(spans), given) as journal:
             tasks = _tasks(spans, rate, journal.folder, asked)
             report = run_tasks(runner, tasks, journal, progress=progress, stop_at_failure=True)
@@ -182,7 +188,7 @@ def _tasks(spans: list[Span], rate: Fraction, folder: Path, asked: Record) -> li
 
     scene = folder / SCENE
     scene.write_text(json.dumps(asked["scene"]), encoding="utf-8")
-    shared: Record = {name: asked[name] for name in ("fps", "encoding", "device")}
+    shared: Record = {name: asked[name] for name in ("fps", "encoding", "device", "default")}
     made = []
     for number, (begin, end) in enumerate(spans):
         key = f"part-{number:05}"

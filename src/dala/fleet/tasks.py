@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dala.compute.default import use
+from dala.compute.default import default_name, use
 from dala.errors import FleetError
 from dala.fleet.addresses import deliver, fetch, is_url, name_of
 from dala.fleet.journal import Record
@@ -26,8 +26,10 @@ def run_task(action: str, facts: Record, tell: Tell) -> Record:
     """Do it; what is worth noting of the result."""
     if action not in ACTIONS:
         raise FleetError(f"a worker knows {', '.join(ACTIONS)}, got {action!r}")
-    if facts.get("device"):
-        use(str(facts["device"]))
+    device = str(facts.get("default") or facts["device"])
+    os.environ["DALA_DEVICE"] = device  # opened when something needs it
+    if default_name() != device:
+        use(device)  # a task before this one had another
     return ACTIONS[action](facts, tell)
 
 

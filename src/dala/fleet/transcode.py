@@ -15,7 +15,7 @@ from dala.fleet.cuts import Segment, cut, scan
 from dala.fleet.engines import find_engine
 from dala.fleet.joint import Part, join_parts
 from dala.fleet.journal import LOOK, SOURCE, Journal, Record, folder_of, hash_file
-from dala.fleet.placement import Placement, Workers, place
+from dala.fleet.placement import Workers, name_of_device, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.media import looks
 from dala.media.chain import Chain, Filters
@@ -30,6 +30,9 @@ from dala.video.source import OnDamage
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+# The same for every job, since x264 decides otherwise with another number; more than four hardly pay, as
+# decoding and filters have threads of their own.
+ENCODER_THREADS = 4
 SEGMENT_S = 10.0  # as long as x264's longest group of pictures at 25 frames per second
 
 
@@ -79,6 +82,7 @@ def transcode(
     settings = choose_encoder(
         str(target), chosen
     )  # what cannot be encoded is said before anything runs
+    device = name_of_device(device)
     scanned = scan(source)
     segments = cut(scanned, segment_s)
     placement = place(
@@ -91,7 +95,7 @@ def transcode(
         "content": hash_file(source),
         "chain": looks.lines_of(chain, Path(os.sep)),
         "strength": chain.strength,
-        "encoding": encoding_of(chosen, settings, placement),
+        "encoding": encoding_of(chosen, settings.target.codec),
         "part_suffix": suffix_of(settings),
         "audio": audio,
         "on_damage": on_damage,
@@ -153,13 +157,10 @@ def suffix_of(settings: Settings) -> str:
     return ".mov" if settings.encoder.startswith("prores") else ".mp4"
 
 
-def encoding_of(encoding: Encoding, settings: Settings, placement: Placement) -> Record:
-    """How parts are encoded: by the codec of the whole file, not the usual one of their own container.
-
-    The encoder's own threads count among those of the worker.
-    """
-    values = asdict(replace(encoding, codec=encoding.codec or settings.target.codec))
-    return {**values, "options": {"threads": str(placement.threads), **values["options"]}}
+def encoding_of(encoding: Encoding, codec: str | None = None) -> Record:
+    """How parts are encoded: by the codec of the whole file, not the usual one of their own container."""
+    values = asdict(replace(encoding, codec=encoding.codec or codec))
+    return {**values, "options": {"threads": str(ENCODER_THREADS), **values["options"]}}
 
 
 def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Record) -> Task:
