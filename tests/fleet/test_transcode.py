@@ -44,6 +44,14 @@ def test_parts_are_the_frames_of_one_run(clip: Path, tmp_path: Path) -> None:
         assert times[0] == times[1]
 
 
+def test_filters_that_count_frames_go_on(clip: Path, tmp_path: Path) -> None:
+    """Grain that lives: its frames are those of one run in every part."""
+    video.transcode(clip, tmp_path / "one.mp4", ["grain"], encoding=LOSSLESS, device="cpu")
+    asked: dict[str, Any] = {"encoding": LOSSLESS, "segment_s": 0.4, "device": "cpu"}
+    fleet.transcode(clip, tmp_path / "parts.mp4", ["grain"], workers=1, **asked)
+    assert_same_video(tmp_path / "parts.mp4", tmp_path / "one.mp4")
+
+
 @pytest.mark.parametrize("audio", ["copy", "encode"])
 def test_clicks_at_the_joints_are_where_they_were(audio: Any, tmp_path: Path) -> None:
     """To the sample: one just before and one just after every joint, and a train of them between."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -35,17 +36,21 @@ def run_task(action: str, facts: Record, tell: Tell) -> Record:
 
 def encode_segment(facts: Record, tell: Tell) -> Record:
     """The frames of one segment, without sound, into a file of their own."""
-    from dala import video
+    from dala.video.encoding import Encoding
+    from dala.video.span import span_of
+    from dala.video.transcode import transcode_span
 
-    report = video.transcode(
+    span = span_of(_time(facts["begin"]), _time(facts["end"]))
+    if not span.is_whole:  # filters count frames and seconds as if it were
+        span = replace(span, before=facts["before"], since=Fraction(facts["shown"]))
+    report = transcode_span(
         facts["source"],
         facts["part"],
         chain_of(facts),
-        start=_time(facts["begin"]),
-        end=_time(facts["end"]),
+        span,
+        Encoding(**facts["encoding"]),
         audio="none",
         subtitles="none",
-        encoding=video.Encoding(**facts["encoding"]),
         on_damage=facts["on_damage"],
         progress=lambda progress: tell(progress.frames),
     )

@@ -170,6 +170,8 @@ def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Recor
         "part": str(folder / f"{key}{asked['part_suffix']}"),
         "begin": None if segment.begin is None else str(segment.begin),
         "end": None if segment.end is None else str(segment.end),
+        "before": segment.before,
+        "shown": str(segment.shown),
         "look": str(look),
         "strength": chain.strength,
     }
