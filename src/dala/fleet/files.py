@@ -12,10 +12,10 @@ from dala.errors import ArgumentError, FleetError
 from dala.fleet.addresses import absolute, inside, name_of, state_of
 from dala.fleet.engines import find_engine
 from dala.fleet.journal import LOOK, Journal, Record
+from dala.fleet.parts import encoding_of
 from dala.fleet.placement import Workers, name_of_device, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.fleet.sizes import largest_pixels
-from dala.fleet.transcode import encoding_of
 from dala.media import looks
 from dala.media.chain import Chain, Filters
 from dala.video.encoding import Encoding, Words, with_words

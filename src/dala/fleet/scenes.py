@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,15 +19,16 @@ from dala.fleet.addresses import absolute, deliver, is_url, name_of
 from dala.fleet.engines import find_engine
 from dala.fleet.joint import Part, join_with_track
 from dala.fleet.journal import Journal, Record, folder_of, hash_file
+from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, require_all, suffix_of
 from dala.fleet.placement import Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
-from dala.fleet.transcode import SEGMENT_S, check_length, encoding_of, require_all, suffix_of
 from dala.language.kernel import Kernel
 from dala.media.chain import Chain
 from dala.video.codecs import Settings, choose_encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.library import load_av
 from dala.video.places import place_of
+from dala.video.sound import Audio as VideoAudio
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -89,6 +90,33 @@ def export(
         segment_s=segment_s, fps=fps, start=start, end=end, audio=audio,
         encoding=with_words(encoding, words), device=device, progress=progress,
     )  # fmt: skip
+
+
+def transcode_through(
+    scene: Scene | str | os.PathLike[str],
+    src: str,
+    dst: str | os.PathLike[str],
+    *,
+    audio: VideoAudio,
+    **asked: Any,
+) -> Report:
+    """A video as a scene shows it in its node ``input``: rate, length and sound are the video's."""
+    from dala.scene import load
+    from dala.scene.files.writing import to_document
+    from dala.scene.out.transcoding import end_of, showing
+
+    heard: Audio = "auto" if audio == "copy" else audio
+    with ExitStack() as opened:
+        stage = scene
+        if isinstance(stage, str | os.PathLike):
+            stage = opened.enter_context(load(stage))
+        rate, length = opened.enter_context(showing(stage, src))
+        check_portable(stage)
+        document = to_document(stage, folder_of(absolute(dst)))
+        return export_document(
+            document, dst, fps=rate or stage.target_fps, start=None, end=end_of(src, length),
+            audio=heard, **asked,
+        )  # fmt: skip
 
 
 def export_document(

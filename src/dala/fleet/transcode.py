@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,13 @@ from dala.fleet.cuts import Segment, cut, scan
 from dala.fleet.engines import find_engine
 from dala.fleet.joint import Part, join_parts
 from dala.fleet.journal import LOOK, SOURCE, Journal, Record, folder_of, hash_file
+from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, require_all, suffix_of
 from dala.fleet.placement import Workers, name_of_device, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
+from dala.fleet.scenes import transcode_through
 from dala.media import looks
 from dala.media.chain import Chain, Filters
-from dala.video.codecs import Settings, choose_encoder
+from dala.video.codecs import choose_encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import check_target
 from dala.video.library import load_av
@@ -30,10 +32,7 @@ from dala.video.source import OnDamage
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# The same for every job, since x264 decides otherwise with another number; more than four hardly pay, as
-# decoding and filters have threads of their own.
-ENCODER_THREADS = 4
-SEGMENT_S = 10.0  # as long as x264's longest group of pictures at 25 frames per second
+    from dala.scene.scene import Scene
 
 
 def transcode(
@@ -49,6 +48,7 @@ def transcode(
     audio: Audio = "copy",
     encoding: Encoding | None = None,
     on_damage: OnDamage = "error",
+    scene: Scene | str | os.PathLike[str] | None = None,
     device: str | None = None,
     progress: OnProgress | None = None,
     **words: Unpack[Words],
@@ -61,6 +61,8 @@ def transcode(
     stand in a folder beside ``dst`` until the file is complete: called again after a crash, a full disk or
     Ctrl-C, it goes on where it was. ``engine="ray"`` runs on a Ray cluster (``address``); its machines must
     see the same paths. Source and result may also lie at an address that fsspec knows (``s3://…``).
+    ``scene``, or a scene's file, shows the video in its node named ``input``, as for ``video.transcode``;
+    filters are nodes of the scene then, and it holds what a scene of ``export`` may hold.
 
     >>> import numpy as np
     >>> from dala import fleet, video
@@ -79,6 +81,15 @@ def transcode(
     check_target(target, [place_of(source)])
     chain = Chain.of(filters)
     chosen = with_words(encoding, words)
+    if scene is not None:
+        if len(chain) or on_damage != "error":
+            raise ParameterError(
+                "fleet.transcode: with a scene, filters are nodes of the scene, and on_damage is 'error'"
+            )
+        return transcode_through(
+            scene, source, dst, workers=workers, threads=threads, engine=engine, address=address,
+            segment_s=segment_s, audio=audio, encoding=chosen, device=device, progress=progress,
+        )  # fmt: skip
     settings = choose_encoder(
         str(target), chosen
     )  # what cannot be encoded is said before anything runs
@@ -134,33 +145,6 @@ def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         fetch(url, copy)
     return str(copy)
-
-
-def check_length(segment_s: object) -> None:
-    """Refuse what is no length of a part."""
-    if not isinstance(segment_s, int | float) or not 0 < segment_s <= 86_400:
-        raise ParameterError(f"segment_s is a number of seconds above 0, got {segment_s!r}")
-
-
-def require_all(report: Report, whole: str, journal: Journal) -> None:
-    """Refuse to join a job of which a part failed."""
-    if report.failures:
-        first = report.failures[0]
-        raise FleetError(
-            f"{whole}: {first.name}: {first.reason}; {len(journal.finished)} of {report.tasks} parts "
-            "are finished and will not be done again"
-        )
-
-
-def suffix_of(settings: Settings) -> str:
-    """Of parts: a container that has exact times and holds what was encoded."""
-    return ".mov" if settings.encoder.startswith("prores") else ".mp4"
-
-
-def encoding_of(encoding: Encoding, codec: str | None = None) -> Record:
-    """How parts are encoded: by the codec of the whole file, not the usual one of their own container."""
-    values = asdict(replace(encoding, codec=encoding.codec or codec))
-    return {**values, "options": {"threads": str(ENCODER_THREADS), **values["options"]}}
 
 
 def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Record) -> Task:
