@@ -1,11 +1,14 @@
 """A job by one process and by several: one long video, and many of them; on a Ray cluster, what that costs.
 
     python bench/fleet.py [--seconds N] [--files N]
+    python bench/fleet.py --workers 1,2,4,8,16 [--seconds N]
     python bench/fleet.py --ray [--queued N]
 
 "one process" is video.transcode; it is compared with one worker of as many threads. Efficiency is the
-speed-up over one worker divided by the number of workers. ``--ray`` starts a cluster of two nodes on this
-machine and counts what goes through its object store, and the driver's memory with many files queued.
+speed-up over one worker divided by the number of workers. ``--workers`` measures nothing but that, of
+workers of one thread each, and checks that all files are the same. ``--ray`` starts a cluster of two
+nodes on this machine and counts what goes through its object store, and the driver's memory with many
+files queued.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,7 @@ from measure import machine, use_the_cpu
 CHAIN = [("blur", {"radius": 2}), ("contrast", {"value": 0.1}), ("saturation", {"value": 0.2})]
 SIZE = (720, 1280)
 FPS = 25
+PART_S = 2  # short parts, so that many workers end at the same time
 ENOUGH = 100  # files that are done before the driver's memory is read; all others are queued
 ALONE = """
 import sys
@@ -80,17 +84,26 @@ def bench_one_file(folder: Path, seconds: int) -> None:
             f"one file, {threads} threads: one process {frames / alone:.1f} fps, one worker "
             f"{frames / job:.1f} fps, ratio {alone / job:.2f}"
         )
-    base = 0.0
-    for workers in sorted({1, 2, cores // 2 or 1, cores}):
+    bench_workers(folder, clip, seconds, sorted({1, 2, cores // 2 or 1, cores}))
+
+
+def bench_workers(folder: Path, clip: Path, seconds: int, counts: Sequence[int]) -> None:
+    """So many workers of one thread each, on parts that they can share out evenly."""
+    base, made = 0.0, b""
+    for workers in counts:
+        target = folder / f"by{workers}.mp4"
         spent = timed(
-            lambda n=workers: fleet.transcode(
-                clip, folder / f"by{n}.mp4", CHAIN, workers=n, threads=1
+            lambda n=workers, t=target: fleet.transcode(
+                clip, t, CHAIN, workers=n, threads=1, segment_s=PART_S
             )
         )
-        base = base or spent
-        efficiency = base / spent / workers
+        made = made or target.read_bytes()
+        same = "" if target.read_bytes() == made else "; ANOTHER FILE"
+        base = base or spent * workers
         print(
-            f"one file, {workers} workers × 1 thread: {frames / spent:.1f} fps, efficiency {efficiency:.2f}"
+            f"one file, {workers} workers × 1 thread: {seconds * FPS / spent:.1f} fps, "
+            f"efficiency {base / spent / workers:.2f}{same}",
+            flush=True,
         )
 
 
@@ -176,7 +189,8 @@ def stored_bytes(ray: Any) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--seconds", type=int, default=96)
+    parser.add_argument("--workers", type=lambda text: [int(n) for n in text.split(",")])
     parser.add_argument("--files", type=int, default=8)
     parser.add_argument("--ray", action="store_true")
     parser.add_argument("--queued", type=int, default=10_000)
@@ -187,6 +201,9 @@ def main() -> None:
     try:
         if options.ray:
             bench_ray(folder, options.seconds, options.queued)
+        elif options.workers:
+            write_clip(folder / "clip.mp4", options.seconds)
+            bench_workers(folder, folder / "clip.mp4", options.seconds, options.workers)
         else:
             bench_one_file(folder, options.seconds)
             bench_many_files(folder, options.seconds, options.files)

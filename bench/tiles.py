@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from dala.backends.webgpu.by_hand import compile_shader
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.compute.default import device as find_device
 from dala.gpu import Recorder
@@ -31,7 +32,7 @@ from dala.gpu.canvas import Canvas, Outcome
 from dala.gpu.shaders import ShaderSet
 from dala.gpu.tiles.canvas import TileCanvas
 from dala.gpu.tiles.painter import TilePainter
-from dala.gpu.tiles.shader import BINDINGS, create, pipeline, shader_text
+from dala.gpu.tiles.shader import BINDINGS, WRITTEN, pipeline, shader_text
 
 SIDE = 32
 COLUMNS = ("gather", "_bins", "_send", "host", "GPU", "both", "CPU", "runs", "levels", "pixels")
@@ -195,7 +196,7 @@ def unchecked(gpu: WebGpuDevice, text: str, bindings: int) -> Any:
         library.wgpuDeviceCreateShaderModuleTrusted(*args, 0)
     )
     try:
-        return create(gpu, text, bindings)[0]
+        return compile_shader(gpu, "drawing", text, bindings, WRITTEN).pipeline
     finally:
         library.wgpuDeviceCreateShaderModule = checked
 
@@ -208,7 +209,7 @@ def variants(gpu: WebGpuDevice, form: int) -> dict[str, Any]:
         text = shader_text(form)
         for old, new in changes:
             text = text.replace(old, new)
-        made[name] = create(gpu, text, BINDINGS[form])[0]
+        made[name] = compile_shader(gpu, "drawing", text, BINDINGS[form], WRITTEN).pipeline
     return made | {"unchecked": unchecked(gpu, shader_text(form), BINDINGS[form])}
 
 

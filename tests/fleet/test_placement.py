@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import dala
 from dala.backends.webgpu import adapters
+from dala.errors import DeviceError
 from dala.fleet import placement
 from dala.fleet.placement import Placement, available_memory, find_gpus, place, workers_in_memory
 
@@ -72,9 +74,13 @@ def test_one_worker_for_each_gpu_of_a_kind(monkeypatch: pytest.MonkeyPatch, sixt
     assert find_gpus("webgpu") == ("webgpu",)  # and the worker says what is missing
 
 
-def test_what_auto_would_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_device_it_is_the_default_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapters, "find_adapters", lambda: [adapter("A"), adapter("A")])
     monkeypatch.setattr("dala.backends.auto.choose_auto", lambda: ("webgpu", "it is the best"))
-    assert find_gpus(None) == ("webgpu:0", "webgpu:1")
-    monkeypatch.setattr("dala.backends.auto.choose_auto", lambda: ("cpu", "there is no other"))
-    assert find_gpus(None) == find_gpus("auto") == ()
+    assert find_gpus("auto") == ("webgpu:0", "webgpu:1")
+    with dala.use("cpu"):
+        assert find_gpus(None) == ()
+    monkeypatch.setattr(placement, "default_name", lambda: "webgpu:1")
+    assert find_gpus(None) == ("webgpu:1",)
+    with pytest.raises(DeviceError, match="no device 'gpu'"):
+        find_gpus("gpu")

@@ -12,6 +12,7 @@ import pytest
 from fleet_workers import assert_same_video, frames_of, sound_of
 from PIL import Image
 
+import dala
 from dala import fleet, scene, video
 from dala.errors import (
     DalaError,
@@ -49,6 +50,42 @@ def test_parts_are_the_frames_of_one_export(clip: Path, tmp_path: Path, suffix: 
     assert (report.tasks, report.frames, report.lost, report.failures) == (4, 41, 0, ())
     assert_same_video(parts, one)
     assert sorted(os.listdir(tmp_path)) == sorted([one.name, parts.name])
+
+
+@pytest.mark.skipif("webgpu" not in dala.devices(), reason="there is no GPU")
+def test_effects_are_where_they_are_for_who_asks(clip: Path, tmp_path: Path) -> None:
+    """On the default device, wherever layers are painted: a GPU rounds otherwise than a CPU."""
+    one, parts = tmp_path / "one.mkv", tmp_path / "parts.mkv"
+    with dala.use("webgpu"), make_stage(clip) as stage:
+        scene.export(stage, one, end=1.0, video=LOSSLESS, device="cpu")
+        asked: Any = {"end": 1.0, "encoding": LOSSLESS, "workers": 1, "segment_s": 0.5}
+        fleet.export(stage, parts, device="cpu", **asked)
+    assert_same_video(parts, one)
+
+
+def test_a_video_through_a_scene(clip: Path, tmp_path: Path) -> None:
+    """The frames, times and sound of one run, from a scene and from its file; the scene stays as it was."""
+    one, parts, again = (tmp_path / f"{name}.mkv" for name in ("one", "parts", "again"))
+    asked: Any = {"encoding": LOSSLESS, "segment_s": 0.5, "workers": 1, "device": "cpu"}
+    shutil.copy(clip, tmp_path / "placeholder.mp4")
+    with scene.Scene(64, 48, target_fps=30) as stage:
+        shown = stage.add_video(str(tmp_path / "placeholder.mp4"), size=(64, 48), name="input")
+        box = stage.add_shape(position=(4, 4), size=(16, 16), fill="gold")
+        stage.animate(box, "position", from_=(4, 4), to=(40, 24), duration_ms=1500)
+        path = scene.save(stage, tmp_path / "scene.json")
+        before = stage.node(shown).props
+        video.transcode(clip, one, scene=stage, encoding=LOSSLESS, device="cpu")
+        report = fleet.transcode(clip, parts, scene=stage, **asked)
+        assert stage.node(shown).props == before
+        with pytest.raises(ParameterError, match="filters are nodes of the scene"):
+            fleet.transcode(clip, again, ["invert"], scene=stage, **asked)
+        stage.remove_node(shown)
+        with pytest.raises(ParameterError, match="a video node named 'input'"):
+            fleet.transcode(clip, again, scene=stage, **asked)
+    assert (report.tasks, report.frames, report.failures) == (5, 60, ())
+    assert_same_video(parts, one)
+    fleet.transcode(clip, again, scene=path, **asked)
+    assert_same_video(again, one)
 
 
 def test_a_file_and_the_usual_codecs(clip: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,14 @@ def test_parts_are_the_frames_of_one_run(clip: Path, tmp_path: Path) -> None:
         assert times[0] == times[1]
 
 
+def test_filters_that_count_frames_go_on(clip: Path, tmp_path: Path) -> None:
+    """Grain that lives: its frames are those of one run in every part."""
+    video.transcode(clip, tmp_path / "one.mp4", ["grain"], encoding=LOSSLESS, device="cpu")
+    asked: dict[str, Any] = {"encoding": LOSSLESS, "segment_s": 0.4, "device": "cpu"}
+    fleet.transcode(clip, tmp_path / "parts.mp4", ["grain"], workers=1, **asked)
+    assert_same_video(tmp_path / "parts.mp4", tmp_path / "one.mp4")
+
+
 @pytest.mark.parametrize("audio", ["copy", "encode"])
 def test_clicks_at_the_joints_are_where_they_were(audio: Any, tmp_path: Path) -> None:
     """To the sample: one just before and one just after every joint, and a train of them between."""
@@ -78,21 +87,48 @@ def test_clicks_at_the_joints_are_where_they_were(audio: Any, tmp_path: Path) ->
     assert np.array_equal(np.concatenate(pieces), heard[0])
 
 
-def test_however_many_workers(clip: Path, tmp_path: Path) -> None:
-    """Encoded with B-frames: the same parts by one worker and by three."""
-    for workers in (1, 3):
-        fleet.transcode(
-            clip,
-            tmp_path / f"{workers}.mp4",
-            CHAIN,
-            workers=workers,
-            threads=1,
-            segment_s=0.8,
-            device="cpu",
-        )
-    assert_same_video(tmp_path / "1.mp4", tmp_path / "3.mp4")
-    times, _ = frames_of(tmp_path / "1.mp4")
-    assert times == [Fraction(n, 25) for n in range(60)]
+@pytest.mark.parametrize(("workers", "threads"), [(3, 1), (1, 7)])
+def test_parts_do_not_depend_on_cores(
+    workers: int, threads: int, tmp_path: Path, by_one: Path, moving: Path
+) -> None:
+    """Encoded with loss and B-frames."""
+    out = tmp_path / "out.mp4"
+    fleet.transcode(
+        moving, out, CHAIN, workers=workers, threads=threads, segment_s=0.8, device="cpu"
+    )
+    assert_same_video(out, by_one)
+    assert frames_of(out)[0] == [Fraction(n, 25) for n in range(60)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's way to fill memory")
+def test_parts_do_not_depend_on_what_memory_holds(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for filled in ("90", "165"):
+        monkeypatch.setenv("MALLOC_PERTURB_", filled)
+        out = tmp_path / f"{filled}.mp4"
+        fleet.transcode(clip, out, CHAIN, workers=1, threads=1, segment_s=0.8, device="cpu")
+    assert_same_video(tmp_path / "90.mp4", tmp_path / "165.mp4")
+
+
+@pytest.fixture(scope="module")
+def moving(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Blocks that move far in a frame: farther than each of many threads of an encoder looks."""
+    path = tmp_path_factory.mktemp("moving") / "moving.mp4"
+    blocks = np.random.default_rng(1).integers(0, 256, (120, 10, 3), np.uint8)
+    blocks = blocks.repeat(16, 0).repeat(16, 1)
+    with video.Writer(path, fps=25, options={"g": "10", "sc_threshold": "0"}) as writer:
+        for number in range(60):
+            writer.write(blocks[number * 24 : number * 24 + 480])
+    return path
+
+
+@pytest.fixture(scope="module")
+def by_one(moving: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made by one worker of one thread."""
+    path = tmp_path_factory.mktemp("one") / "one.mp4"
+    fleet.transcode(moving, path, CHAIN, workers=1, threads=1, segment_s=0.8, device="cpu")
+    return path
 
 
 class _Enough(Exception):

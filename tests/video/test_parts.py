@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,6 +55,25 @@ def test_a_part_of_what_needs_seeking(tmp_path: Path) -> None:
     assert len(found) == 5
     assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
     assert 9500 <= len(samples(tmp_path / "part.mkv")) <= 9700 + 1024  # 0.2 s, and AAC's padding
+
+
+def test_pictures_alone_are_read_from_their_own_key_frame_on(tmp_path: Path) -> None:
+    """The group before it may even be broken."""
+    import av
+
+    clip = tmp_path / "clip.mp4"
+    with video.Writer(clip, fps=25, options={"g": "25", "sc_threshold": "0"}) as writer:
+        for picture in np.random.default_rng(0).integers(0, 256, (75, 48, 64, 3), np.uint8):
+            writer.write(picture)
+    with av.open(clip) as container:
+        broken = [(p.pos, p.size) for p in container.demux(video=0) if p.size][40]
+    raw = bytearray(clip.read_bytes())
+    raw[broken[0] + 40 : sum(broken)] = bytes(broken[1] - 40)
+    clip.write_bytes(raw)
+    asked: dict[str, Any] = {"start": 2, "end": 2.4, "encoding": LOSSLESS, "audio": "none"}
+    assert video.transcode(clip, tmp_path / "part.mkv", **asked, subtitles="none").frames == 10
+    with pytest.raises(VideoError, match="damaged"):
+        video.transcode(clip, tmp_path / "whole.mkv", encoding=LOSSLESS)
 
 
 def test_twice_as_fast(counted: Path, tmp_path: Path) -> None:

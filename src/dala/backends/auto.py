@@ -21,17 +21,22 @@ forking.hold(_lock, outermost=True)
 
 def open_device(spec: str) -> Device:
     """The device of that name; each is made once per process, and anew once it is lost."""
-    if not isinstance(spec, str):
-        raise DeviceError(f"a device is named by a string, got {type(spec).__name__}")
-    name = choose_auto()[0] if spec == "auto" else spec
-    if not is_spec(name):
-        listed = ", ".join(repr(s) for s in SPECS)
-        raise DeviceError(f"no device {spec!r}; expected one of {listed}{suggest(spec, SPECS)}")
+    name = name_device(spec)
     with _lock:
         found = _devices.get(name)
         if found is None or found.lost:
             found = _devices[name] = _make(name)
         return found
+
+
+def name_device(spec: str) -> str:
+    """What a device is called, which is not opened for that: its own name instead of "auto"."""
+    if not isinstance(spec, str):
+        raise DeviceError(f"a device is named by a string, got {type(spec).__name__}")
+    if not is_spec(spec):
+        listed = ", ".join(repr(s) for s in SPECS)
+        raise DeviceError(f"no device {spec!r}; expected one of {listed}{suggest(spec, SPECS)}")
+    return choose_auto()[0] if spec == "auto" else spec
 
 
 def opened_devices() -> list[Device]:

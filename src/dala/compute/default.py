@@ -31,6 +31,12 @@ def devices() -> list[str]:
     return sorted(list_devices(), key=lambda s: s != best)
 
 
+def default_name() -> str:
+    """The name of the default device, which is not opened for that."""
+    found = _default
+    return choose_auto()[0] if found is None else found.device.name
+
+
 def default_engine() -> Engine:
     """Where buffers go and kernels run unless told otherwise. A GPU that was lost is opened again; buffers
     that were on it are gone."""

@@ -8,6 +8,7 @@ worker.py     a local worker
 local.py      a pool of them       cluster.py    tasks on a Ray cluster (extra ``fleet``)
 running.py    tasks → outcomes     engines.py    where they run
 resume.py     a job that was left  addresses.py  what fsspec reaches
+parts.py      how they are encoded
 
 source ─ scan ─ segments ─┬─ worker: decode → chain → encode → part ─┬─ joint ─ file
                           └─ worker: …                               ─┘    └ sound, packet by packet

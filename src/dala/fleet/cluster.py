@@ -106,8 +106,8 @@ def run_remotely(action: str, facts: Record) -> Record:
     """A task on a machine of the cluster; what a user can mend comes back as words, not as an exception."""
     from dala.fleet.tasks import run_task
 
-    if facts.get("device") == "webgpu":
-        facts = {**facts, "device": _own_gpu()}
+    own = {name: _own_gpu() for name in ("device", "default") if facts.get(name) == "webgpu"}
+    facts = {**facts, **own}
     try:
         return run_task(action, facts, lambda frames: None)
     except (DalaError, OSError) as error:

@@ -26,6 +26,7 @@ class Segment:
     end: Fraction | None  # None: to the last one
     frames: int  # packets of them, which tells how much work it is
     shown: Fraction  # its first frame is then, by the file's own clock
+    before: int = 0  # frames of all segments before it
 
 
 @dataclass(frozen=True)
@@ -73,19 +74,25 @@ def cut(scanned: Scan, seconds: float) -> list[Segment]:
         if key - last >= least:
             cuts.append(key)
             last = key
-    return [
-        _segment(scanned.time_base, times, number, begin, end)
-        for number, (begin, end) in enumerate(zip([None, *cuts], [*cuts, None], strict=True))
-    ]
+    made: list[Segment] = []
+    for number, (begin, end) in enumerate(zip([None, *cuts], [*cuts, None], strict=True)):
+        before = made[-1].before + made[-1].frames if made else 0
+        made.append(_segment(scanned.time_base, times, number, (begin, end), before))
+    return made
 
 
 def _segment(
-    time_base: Fraction, times: Sequence[int], number: int, begin: int | None, end: int | None
+    time_base: Fraction,
+    times: Sequence[int],
+    number: int,
+    span: tuple[int | None, int | None],
+    before: int,
 ) -> Segment:
+    begin, end = span
     within = [t for t in times if (begin is None or t >= begin) and (end is None or t < end)]
     first = min(times)
     begins, ends = (None if t is None else (t - first) * time_base for t in (begin, end))
-    return Segment(number, begins, ends, len(within), min(within) * time_base)
+    return Segment(number, begins, ends, len(within), min(within) * time_base, before)
 
 
 def _clean_keys(times: Sequence[int], keys: Sequence[bool]) -> list[int]:

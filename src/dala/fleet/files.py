@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,8 @@ from dala._version import __version__
 from dala.errors import ArgumentError, FleetError
 from dala.fleet.addresses import absolute, inside, state_of
 from dala.fleet.engines import find_engine
-from dala.fleet.placement import Workers, place
+from dala.fleet.parts import encoding_of
+from dala.fleet.placement import Workers, name_of_device, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.fleet.sizes import largest_pixels
 from dala.media import looks
@@ -62,13 +62,14 @@ def map(  # the API's own name
     if isinstance(paths, str | bytes | os.PathLike):
         raise ArgumentError(f"paths is a list of files, got {paths!r}")
     folder = absolute(out_dir)
+    device = name_of_device(device)
     chain = Chain.of(filters)
     targets = plan_targets(paths, folder, names)
     asked: Record = {
         "kind": "map",
         "chain": looks.lines_of(chain, Path(os.sep)),
         "strength": chain.strength,
-        "encoding": asdict(with_words(encoding, words)),
+        "encoding": encoding_of(with_words(encoding, words)),
         "on_damage": on_damage,
         "device": device,
         "names": names,

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from dala.backends.auto import name_device
 from dala.backends.cpu.run.cores import machine_threads
+from dala.compute.default import default_name
 from dala.errors import ParameterError
 
 Workers = int | Literal["auto"]
@@ -75,16 +77,15 @@ def find_gpus(device: str | None) -> tuple[str, ...]:
     """The GPUs of this machine that a job for that device uses, one for each worker; none: the CPU.
 
     ``webgpu`` is every GPU of the best one's make: frames of another may differ by a level. Without a
-    device it is the same, where a GPU is what ``auto`` would choose.
+    device it is the default one.
     """
-    from dala.backends.auto import choose_auto
     from dala.backends.webgpu.adapters import find_adapters
 
-    named = _WEBGPU.fullmatch(choose_auto()[0] if device in (None, "auto") else str(device))
+    named = _WEBGPU.fullmatch(name_of_device(device))
     if named is None:
         return ()
-    if device is not None and named[1] is not None:
-        return (device,)
+    if named[1] is not None:
+        return (named[0],)
     adapters = find_adapters()
     alike = [
         f"webgpu:{number}"
@@ -94,13 +95,14 @@ def find_gpus(device: str | None) -> tuple[str, ...]:
     return tuple(alike) or ("webgpu",)  # which says what is missing
 
 
-def task_environment(threads: int) -> dict[str, str]:
-    """Variables of a process that does tasks.
+def name_of_device(device: str | None) -> str:
+    """The same device for whoever does a task: without one, the default one of who asks for the job."""
+    return default_name() if device is None else name_device(device)
 
-    x264 reads memory that nobody has written. What glibc hands out begins with the same bytes each time, so
-    a part does not depend on what its worker did before.
-    """
-    return {"DALA_THREADS": str(threads), "MALLOC_PERTURB_": "165"}
+
+def task_environment(threads: int) -> dict[str, str]:
+    """Variables of a process that does tasks."""
+    return {"DALA_THREADS": str(threads)}
 
 
 def workers_in_memory(pixels: Pixels, cores: int, free: int | None = None) -> int:

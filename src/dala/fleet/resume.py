@@ -53,7 +53,7 @@ def resume(
         times: dict[str, Any] = {name: Fraction(asked[name]) for name in ("fps", "start", "end")}
         return export_document(
             asked["scene"], output, segment_s=asked["segment_s"], audio=asked["audio"],
-            **times, **shared,
+            default=asked["default"], **times, **shared,
         )  # fmt: skip
     shared["on_damage"] = asked["on_damage"]
     if left.kind == "map":

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
+from dala.compute.default import default_name
 from dala.errors import ParameterError
 from dala.fleet.addresses import absolute, deliver
 from dala.fleet.engines import find_engine
+from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, require_all
 from dala.fleet.placement import Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
-from dala.fleet.transcode import SEGMENT_S, check_length, encoding_of, require_all
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.parts.journal import Journal, Record, folder_of, hash_file, is_url, name_of
+from dala.video.sound import Audio as VideoAudio
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -81,6 +84,34 @@ def export(
     )  # fmt: skip
 
 
+def transcode_through(
+    scene: Scene | str | os.PathLike[str],
+    src: str,
+    dst: str | os.PathLike[str],
+    *,
+    audio: VideoAudio,
+    **asked: Any,
+) -> Report:
+    """A video as a scene shows it in its node ``input``: rate, length and sound are the video's."""
+    from dala.scene import load
+    from dala.scene.files.writing import to_document
+    from dala.scene.out.parts import check_portable
+    from dala.scene.out.transcoding import end_of, showing
+
+    heard: Audio = "auto" if audio == "copy" else audio
+    with ExitStack() as opened:
+        stage = scene
+        if isinstance(stage, str | os.PathLike):
+            stage = opened.enter_context(load(stage))
+        rate, length = opened.enter_context(showing(stage, src))
+        check_portable(stage, "fleet.transcode")
+        document = to_document(stage, folder_of(absolute(dst)))
+        return export_document(
+            document, dst, fps=rate or stage.target_fps, start=None, end=end_of(src, length),
+            audio=heard, **asked,
+        )  # fmt: skip
+
+
 def export_document(
     document: Record,
     dst: str | os.PathLike[str],
@@ -97,8 +128,12 @@ def export_document(
     encoding: Encoding,
     device: str | None,
     progress: OnProgress | None,
+    default: str | None = None,
 ) -> Report:
-    """The same for a scene's document, whose paths are relative to the job's folder."""
+    """The same for a scene's document, whose paths are relative to the job's folder.
+
+    ``default`` is the default device, which effects use wherever the scene is painted.
+    """
     from dala.scene.files.reading import from_document
     from dala.scene.files.sources import Sources
     from dala.scene.out.parts import files_of, join, said_of, settings_of, spans_of
@@ -129,10 +164,11 @@ def export_document(
             "kind": "export",
             "scene": document,
             "files": {path: hash_file(path) for path in files},
-            "encoding": encoding_of(encoding, settings, placement),
+            "encoding": encoding_of(encoding, settings),
+            "default": default or default_name(),
         }
         given = {"segment_s": segment_s, "threads": placement.threads, "engine": engine}
-        runner = find_engine(engine, placement, address, device, workers)
+        runner = find_engine(engine, placement, address, device or asked["default"], workers)
         with Journal(whole, asked, len(spans), given) as journal:
             tasks = _tasks(spans, rate, journal.folder, asked)
             report = run_tasks(runner, tasks, journal, progress=progress, stop_at_failure=True)
@@ -150,7 +186,7 @@ def _tasks(spans: list[Span], rate: Fraction, folder: Path, asked: Record) -> li
 
     scene = folder / SCENE
     scene.write_text(json.dumps(asked["scene"]), encoding="utf-8")
-    shared: Record = {name: asked[name] for name in ("fps", "encoding", "device")}
+    shared: Record = {name: asked[name] for name in ("fps", "encoding", "device", "default")}
     made = []
     for number, (begin, end) in enumerate(spans):
         key = f"part-{number:05}"

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dala.compute.default import use
+from dala.compute.default import default_name, use
 from dala.errors import FleetError
 from dala.fleet.addresses import deliver, fetch
 from dala.media.chain import Chain
@@ -26,24 +27,30 @@ def run_task(action: str, facts: Record, tell: Tell) -> Record:
     """Do it; what is worth noting of the result."""
     if action not in ACTIONS:
         raise FleetError(f"a worker knows {', '.join(ACTIONS)}, got {action!r}")
-    if facts.get("device"):
-        use(str(facts["device"]))
+    device = str(facts.get("default") or facts["device"])
+    os.environ["DALA_DEVICE"] = device  # opened when something needs it
+    if default_name() != device:
+        use(device)  # a task before this one had another
     return ACTIONS[action](facts, tell)
 
 
 def encode_segment(facts: Record, tell: Tell) -> Record:
     """The frames of one segment, without sound, into a file of their own."""
-    from dala import video
+    from dala.video.encoding import Encoding
+    from dala.video.span import span_of
+    from dala.video.transcode import transcode_span
 
-    report = video.transcode(
+    span = span_of(_time(facts["begin"]), _time(facts["end"]))
+    if not span.is_whole:  # filters count frames and seconds as if it were
+        span = replace(span, before=facts["before"], since=Fraction(facts["shown"]))
+    report = transcode_span(
         facts["source"],
         facts["part"],
         chain_of(facts),
-        start=_time(facts["begin"]),
-        end=_time(facts["end"]),
+        span,
+        Encoding(**facts["encoding"]),
         audio="none",
         subtitles="none",
-        encoding=video.Encoding(**facts["encoding"]),
         on_damage=facts["on_damage"],
         progress=lambda progress: tell(progress.frames),
     )

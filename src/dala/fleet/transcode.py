@@ -13,15 +13,17 @@ from dala.errors import FleetError, ParameterError
 from dala.fleet.addresses import absolute, deliver, fetch, state_of
 from dala.fleet.cuts import Segment, cut, scan
 from dala.fleet.engines import find_engine
-from dala.fleet.placement import Placement, Workers, place
+from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, require_all
+from dala.fleet.placement import Workers, name_of_device, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
+from dala.fleet.scenes import transcode_through
 from dala.media import looks
 from dala.media.chain import Chain, Filters
-from dala.video.codecs import Settings, choose_encoder
+from dala.video.codecs import choose_encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import check_target
 from dala.video.library import load_av
-from dala.video.parts import encoding_for, suffix_of
+from dala.video.parts import suffix_of
 from dala.video.parts.joint import Part, join_parts
 from dala.video.parts.journal import (
     LOOK,
@@ -40,7 +42,7 @@ from dala.video.source import OnDamage
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-SEGMENT_S = 10.0  # as long as x264's longest group of pictures at 25 frames per second
+    from dala.scene.scene import Scene
 
 
 def transcode(
@@ -56,6 +58,7 @@ def transcode(
     audio: Audio = "copy",
     encoding: Encoding | None = None,
     on_damage: OnDamage = "error",
+    scene: Scene | str | os.PathLike[str] | None = None,
     device: str | None = None,
     progress: OnProgress | None = None,
     **words: Unpack[Words],
@@ -68,6 +71,8 @@ def transcode(
     stand in a folder beside ``dst`` until the file is complete: called again after a crash, a full disk or
     Ctrl-C, it goes on where it was. ``engine="ray"`` runs on a Ray cluster (``address``); its machines must
     see the same paths. Source and result may also lie at an address that fsspec knows (``s3://…``).
+    ``scene``, or a scene's file, shows the video in its node named ``input``, as for ``video.transcode``;
+    filters are nodes of the scene then, and it holds what a scene of ``export`` may hold.
 
     >>> import numpy as np
     >>> from dala import fleet, video
@@ -86,9 +91,19 @@ def transcode(
     check_target(target, [place_of(source)])
     chain = Chain.of(filters)
     chosen = with_words(encoding, words)
+    if scene is not None:
+        if len(chain) or on_damage != "error":
+            raise ParameterError(
+                "fleet.transcode: with a scene, filters are nodes of the scene, and on_damage is 'error'"
+            )
+        return transcode_through(
+            scene, source, dst, workers=workers, threads=threads, engine=engine, address=address,
+            segment_s=segment_s, audio=audio, encoding=chosen, device=device, progress=progress,
+        )  # fmt: skip
     settings = choose_encoder(
         str(target), chosen
     )  # what cannot be encoded is said before anything runs
+    device = name_of_device(device)
     scanned = scan(source)
     segments = cut(scanned, segment_s)
     placement = place(
@@ -101,7 +116,7 @@ def transcode(
         "content": hash_file(source),
         "chain": looks.lines_of(chain, Path(os.sep)),
         "strength": chain.strength,
-        "encoding": encoding_of(chosen, settings, placement),
+        "encoding": encoding_of(chosen, settings),
         "part_suffix": suffix_of(settings),
         "audio": audio,
         "on_damage": on_damage,
@@ -142,28 +157,6 @@ def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:
     return str(copy)
 
 
-def check_length(segment_s: object) -> None:
-    """Refuse what is no length of a part."""
-    if not isinstance(segment_s, int | float) or not 0 < segment_s <= 86_400:
-        raise ParameterError(f"segment_s is a number of seconds above 0, got {segment_s!r}")
-
-
-def require_all(report: Report, whole: str, journal: Journal) -> None:
-    """Refuse to join a job of which a part failed."""
-    if report.failures:
-        first = report.failures[0]
-        raise FleetError(
-            f"{whole}: {first.name}: {first.reason}; {len(journal.finished)} of {report.tasks} parts "
-            "are finished and will not be done again"
-        )
-
-
-def encoding_of(encoding: Encoding, settings: Settings, placement: Placement) -> Record:
-    """How a worker encodes parts: the encoder's own threads count among the worker's."""
-    values = encoding_for(encoding, settings)
-    return {**values, "options": {"threads": str(placement.threads), **values["options"]}}
-
-
 def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Record) -> Task:
     key = f"part-{segment.number:05}"
     facts: Record = {name: asked[name] for name in ("source", "encoding", "on_damage", "device")}
@@ -171,6 +164,8 @@ def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Recor
         "part": str(folder / f"{key}{asked['part_suffix']}"),
         "begin": None if segment.begin is None else str(segment.begin),
         "end": None if segment.end is None else str(segment.end),
+        "before": segment.before,
+        "shown": str(segment.shown),
         "look": str(look),
         "strength": chain.strength,
     }

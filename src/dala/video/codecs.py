@@ -33,7 +33,8 @@ AUDIO_ENCODERS = {
 }  # fmt: skip
 # options for an encoder of that name; {} stands for what crf or preset says
 _SETTINGS: dict[str, dict[str, str]] = {
-    "libx264": {"preset": "veryfast", "crf": "20"},
+    # else AVX-512 code reads memory that nobody has written, and no two encodings are alike
+    "libx264": {"preset": "veryfast", "crf": "20", "x264-params": "cpu-independent=1"},
     "libx265": {"preset": "veryfast", "crf": "23", "x265-params": "log-level=none"},
     "libvpx-vp9": {"deadline": "good", "cpu-used": "5", "row-mt": "1", "crf": "31", "b:v": "0"},
     "libsvtav1": {"preset": "10", "crf": "32"},
@@ -47,6 +48,7 @@ _ALPHA: dict[str, dict[str, str]] = {
     "prores_ks": {"profile": "4444"},
     "libvpx-vp9": {"auto-alt-ref": "0"},
 }
+_LISTS = ("x264-params", "x265-params")  # of options; of two for the same thing the last one counts
 PRESETS = ("ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower",
            "veryslow", "placebo")  # fmt: skip
 _PRESET_NAMES = {"libvpx-vp9": "cpu-used", "libaom-av1": "cpu-used"}  # others call it preset
@@ -68,8 +70,9 @@ class Settings:
 
     def with_options(self, options: Mapping[str, str]) -> Settings:
         """With more options for the encoder; those that a user gave count more."""
-        usual = {k: v for k, v in self.options.items() if k not in options or v != _usual(self, k)}
-        return replace(self, options={**self.options, **options, **usual})
+        usual = _SETTINGS.get(self.encoder, {})
+        given = {k: v for k, v in self.options.items() if k not in options or v != usual.get(k)}
+        return replace(self, options=_joined(_joined(self.options, options), given))
 
     @property
     def pixels(self) -> Pixels:
@@ -108,7 +111,7 @@ def choose_encoder(
         target,
         encoder,
         pixel_format,
-        {**options, **encoding.options},
+        _joined(options, encoding.options),
         _TAGS.get((target.format, family)),
         encoding.bit_rate,
         _audio_encoder(target.format, encoding.audio_codec),
@@ -125,8 +128,10 @@ def _check_preset(encoder: str, preset: str | int) -> None:
         )
 
 
-def _usual(settings: Settings, option: str) -> str | None:
-    return _SETTINGS.get(settings.encoder, {}).get(option)
+def _joined(usual: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """Both; where both say something of one option, the second counts."""
+    lists = {k: f"{usual[k]}:{given[k]}" for k in _LISTS if k in usual and k in given}
+    return {**usual, **given, **lists}
 
 
 def find_encoder(

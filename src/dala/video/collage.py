@@ -74,6 +74,7 @@ class Collage:
         jobs: Iterable[Job],
         pictures_of: Callable[[Job], Sequence[Picture]],
         time_of: Callable[[Job], float] = lambda job: 0.0,
+        first: int = 0,
     ) -> Iterator[tuple[Job, Array | None]]:
         """As FramePass does."""
         for job in jobs:

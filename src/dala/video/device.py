@@ -155,21 +155,23 @@ class FramePass:
         jobs: Iterable[Job],
         pictures_of: Callable[[Job], Sequence[Picture]],
         time_of: Callable[[Job], float] = lambda job: 0.0,
+        first: int = 0,
     ) -> Iterator[tuple[Job, Array | None]]:
         """Each job's frame, in order; a job without pictures is passed on without one.
 
-        ``time_of`` is for filters that ask; the frames are numbered in any case.
+        ``time_of`` is for filters that ask; the frames are numbered in any case, from ``first`` on.
         """
         run = self._run_here if self.on_host else self._run_ahead
-        return run(jobs, pictures_of, time_of)
+        return run(jobs, pictures_of, time_of, first)
 
     def _run_here(
         self,
         jobs: Iterable[Job],
         pictures_of: Callable[[Job], Sequence[Picture]],
         time_of: Callable[[Job], float],
+        first: int,
     ) -> Iterator[tuple[Job, Array | None]]:
-        number = 0
+        number = first
         for job in jobs:
             pictures = pictures_of(job)
             if pictures and self._asking:
@@ -199,9 +201,10 @@ class FramePass:
         jobs: Iterable[Job],
         pictures_of: Callable[[Job], Sequence[Picture]],
         time_of: Callable[[Job], float],
+        first: int,
     ) -> Iterator[tuple[Job, Array | None]]:
         pending: deque[tuple[Job, Callable[[], Array] | None]] = deque()
-        number = 0
+        number = first
         for job in jobs:
             if len(pending) == UNDER_WAY:
                 yield _fetched(*pending.popleft())
@@ -316,6 +319,7 @@ class PassThrough:
         jobs: Iterable[Job],
         pictures_of: Callable[[Job], Sequence[Picture]],
         time_of: Callable[[Job], float] = lambda job: 0.0,
+        first: int = 0,
     ) -> Iterator[tuple[Job, Array | None]]:
         """As FramePass does."""
         for job in jobs:

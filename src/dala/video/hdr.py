@@ -50,7 +50,7 @@ def mastering_options(picture: Any, encoder: str) -> dict[str, str]:
     shown = None if display is None else _display(bytes(display))
     bright = None if light is None else np.frombuffer(bytes(light), np.uint32)[:2].tolist()
     if encoder == "libx265":
-        parts = ["log-level=none", "hdr10=1", "repeat-headers=1"]
+        parts = ["hdr10=1", "repeat-headers=1"]
         parts += [f"master-display={_whole(shown)}"] if shown else []
         parts += [f"max-cll={bright[0]},{bright[1]}"] if bright else []
         return {"x265-params": ":".join(parts)} if shown or bright else {}

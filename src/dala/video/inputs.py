@@ -150,7 +150,10 @@ class Input:
 
     def _seek(self) -> Any:
         """Go to the key frame from which the span's first frame can be decoded, and its sound."""
-        wanted, back = self.source.begin + self.span.start, PREROLL
+        wanted = self.source.begin + self.span.start
+        back = (
+            PREROLL if self.passed_on else Fraction(0)
+        )  # pictures alone need none before a key frame
         self.source.seeking = True
         try:
             while True:
@@ -164,7 +167,7 @@ class Input:
                     return first
                 if wanted - back <= self.source.begin:
                     break
-                back *= 2
+                back = max(2 * back, PREROLL)
         finally:
             self.source.seeking = False
         if first is None:

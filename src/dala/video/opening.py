@@ -9,11 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from dala.backends.cpu.run.cores import thread_count
 from dala.errors import VideoError, VideoFileError
 from dala.video import allowed
 from dala.video.library import FROM_A_PIPE, ffmpeg_errors, load_av
 from dala.video.places import Place
 
+MOST_THREADS = 16  # of a decoder; each holds a frame
 _WITH_ALPHA = {"vp8": "libvpx", "vp9": "libvpx-vp9"}  # FFmpeg's own decoders leave alpha out
 
 
@@ -65,6 +67,7 @@ def decoder_of(stream: Any, *, strict: bool) -> Any:
         for tag in ("colorspace", "color_range", "color_primaries", "color_trc"):
             setattr(decoder, tag, getattr(told, tag))
     decoder.thread_type = "AUTO"
+    decoder.thread_count = min(thread_count(), MOST_THREADS)
     if strict:  # without it a decoder patches what is broken and says nothing
         decoder.options = {"err_detect": "explode"}
     return decoder

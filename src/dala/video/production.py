@@ -104,7 +104,8 @@ def produce_file(
             lambda given: frames.run(
                 given,
                 lambda moment: _pictures(inputs, moment, extras),
-                lambda moment: float(moment.pts * encoder.time_base),
+                lambda moment: float(moment.pts * encoder.time_base + lead.span.since),
+                lead.span.before,
             ),
             lambda made, checkpoint: _encode(made, encoder, (ways, other), checkpoint),
             watch=watch,

@@ -27,6 +27,8 @@ class Span:
     end: Fraction | None = None
     speed: Fraction = Fraction(1)
     fps: Fraction | None = None
+    before: int = 0  # frames of a larger whole that come before it, which filters may count
+    since: Fraction = Fraction(0)  # and how long those are shown
 
     @property
     def is_whole(self) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from dala.compute.buffers import Buffer
@@ -135,7 +136,34 @@ def transcode(
             progress=progress,
             device=device,
         )
-    chain, wanted = Chain.of(filters), with_words(encoding, words)
+    return transcode_span(
+        src, dst, Chain.of(filters), span, with_words(encoding, words),
+        audio=audio, voice=voice, subtitles=subtitles, matrix=matrix, range=range, on_damage=on_damage,
+        on_frame=on_frame, tonemap=tonemap, over=over, strict=strict, device=device, progress=progress,
+    )  # fmt: skip
+
+
+def transcode_span(
+    src: Spec,
+    dst: str | os.PathLike[str],
+    chain: Chain,
+    span: Span,
+    wanted: Encoding,
+    *,
+    audio: Audio | str | os.PathLike[str] = "copy",
+    voice: Path | None = None,
+    subtitles: Keep = "copy",
+    matrix: Matrix | None = None,
+    range: Range | None = None,
+    on_damage: OnDamage = "error",
+    on_frame: OnFrame | None = None,
+    tonemap: bool = False,
+    over: OnOver | None = None,
+    strict: bool = False,
+    device: str | None = None,
+    progress: OnProgress | None = None,
+) -> Report:
+    """The same for words that are read already; ``voice`` is the file that sound is taken from."""
     place = place_of(src)
     check_target(dst, [place])
     choose_encoder(dst, wanted)  # so that what it refuses is refused before anything is opened
@@ -153,7 +181,7 @@ def transcode(
         )
         opened.callback(source.close)
         if source.is_still and span.fps is None:
-            source.span = span = Span(span.start, span.end, span.speed, Fraction(PICTURES_FPS))
+            source.span = span = replace(span, fps=Fraction(PICTURES_FPS))
         settings = _settle(dst, wanted, source, tonemap=tonemap)
         width, height = chain.size_after(source.format.width, source.format.height)
         color = SDR if tonemap else source.color

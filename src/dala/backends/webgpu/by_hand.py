@@ -53,12 +53,13 @@ def hand_shader(
     arrays it is bound to, of which it writes some. ``what`` is what errors say it is for."""  # fmt: skip
     with _lock:
         shaders = _by_device.setdefault(device, OnceByKey(KEPT_SHADERS))
-    return shaders.get(key, lambda: _compile(device, what, *make(), written))
+    return shaders.get(key, lambda: compile_shader(device, what, *make(), written))
 
 
-def _compile(
+def compile_shader(
     device: WebGpuDevice, what: str, text: str, count: int, written: Collection[int]
 ) -> HandShader:
+    """A shader of such a text, that nobody shares."""
     gpu = device.gpu
     entries = [
         {

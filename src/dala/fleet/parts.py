@@ -1,0 +1,38 @@
+"""Parts of a job: how long they are, how they are encoded, and that none is missing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from dala.errors import FleetError, ParameterError
+from dala.fleet.running import Report
+from dala.video.codecs import Settings
+from dala.video.encoding import Encoding
+from dala.video.parts import Journal, Record, encoding_for
+
+# The same for every job, since x264 decides otherwise with another number; more than four hardly pay, as
+# decoding and filters have threads of their own.
+ENCODER_THREADS = 4
+SEGMENT_S = 10.0  # as long as x264's longest group of pictures at 25 frames per second
+
+
+def check_length(segment_s: object) -> None:
+    """Refuse what is no length of a part."""
+    if not isinstance(segment_s, int | float) or not 0 < segment_s <= 86_400:
+        raise ParameterError(f"segment_s is a number of seconds above 0, got {segment_s!r}")
+
+
+def require_all(report: Report, whole: str, journal: Journal) -> None:
+    """Refuse to join a job of which a part failed."""
+    if report.failures:
+        first = report.failures[0]
+        raise FleetError(
+            f"{whole}: {first.name}: {first.reason}; {len(journal.finished)} of {report.tasks} parts "
+            "are finished and will not be done again"
+        )
+
+
+def encoding_of(encoding: Encoding, settings: Settings | None = None) -> Record:
+    """How parts of a file with these settings, or whole files, are encoded."""
+    values = asdict(encoding) if settings is None else encoding_for(encoding, settings)
+    return {**values, "options": {"threads": str(ENCODER_THREADS), **values["options"]}}
