@@ -318,6 +318,9 @@ class BodyContext(Sources):
         lanes = self.owner.vector_bytes // ring.pixel_bytes
         vector = Type(F32 if ring.form == "f32" else WORDS[ring.pixel_bytes], lanes)
         pixel = vector.element
+        if whole := ring.form == "f32" and ring.pixel_bytes > 4:  # pixels of several channels
+            single, vector = Type(F32, ring.channels), Type(F32, lanes * ring.channels)
+            pixel = str(single)
         columns = f"%b{self.number}.W"
         end = rows.op(f"getelementptr {pixel}, ptr {start}, i64 {columns}")
         start = rows.moved(start, -self.body.margin, pixel)  # the edge that repeats
@@ -326,7 +329,11 @@ class BodyContext(Sources):
             if not pad:
                 continue
             color = rows.op(f"load {pixel}, ptr {rows.moved(anchor, edge, pixel)}, align 1")
-            all_lanes = rows.splat(vector, color)
+            if whole:
+                order = [k % ring.channels for k in range(vector.lanes)]
+                all_lanes = rows.shuffle(single, color, order)
+            else:
+                all_lanes = rows.splat(vector, color)
             for k in range(-(-pad // lanes)):
                 step = k * lanes if edge else -(k + 1) * lanes
                 place = rows.moved(anchor, step, pixel)

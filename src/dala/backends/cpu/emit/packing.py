@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dala.backends.cpu.emit.lanes import LaneWriter
 from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Code, Type
-from dala.ir.dtypes import F32, S32, U8
+from dala.ir.dtypes import F32, S32, U8, U16
 from dala.ir.graph import Node
 from dala.ir.rewrite import is_whole
 
@@ -61,6 +61,35 @@ def _converted(writer: LaneWriter, level: Node) -> str:
         value = code.op(f"fmul {f32} {value}, {most}")
     value = code.select(f32, code.op(f"fcmp ogt {f32} {value}, {most}"), most, value)
     return isa.round_to_whole(code, f32, value)
+
+
+def pack_words(writer: LaneWriter, level: Node) -> str:
+    """Levels of 16 bits, from a vector of them that is two of f32."""
+    code, t = writer.lane, Type(F32, writer.lanes)
+    words, half = Type(U16, writer.lanes), writer.lanes // 2
+    if not isa.has(code, "round_to_whole", 4 * half):
+        writer.write([level])
+        whole = code.op(f"fptosi {t} {writer.vector(level)} to {Type(S32, t.lanes)}")
+        return code.op(f"trunc {Type(S32, t.lanes)} {whole} to {words}")
+    value = _cut(writer, level)
+    parts = [code.shuffle(t, value, range(first, first + half)) for first in (0, half)]
+    whole = [isa.round_to_whole(code, Type(F32, half), part) for part in parts]
+    narrow = isa.narrow_to_unsigned_words(code, 4 * half, whole)
+    block = isa.BLOCK // 4  # of four from the first vector, and four from the second
+    order = [2 * k - k % block + first for first in (0, block) for k in range(half)]
+    return code.shuffle(words, narrow, order)
+
+
+def _cut(writer: LaneWriter, level: Node) -> str:
+    """Levels of 16 bits not beyond the last one; still to be rounded, and clamped below."""
+    code, t = writer.lane, Type(F32, writer.lanes)
+    if level.op != "level16":
+        writer.write([level])
+        return writer.vector(level)
+    writer.write(level.args)
+    most = code.constant(t, 65535.0)
+    value = code.op(f"fmul {t} {writer.vector(level.args[0])}, {most}")
+    return code.select(t, code.op(f"fcmp ogt {t} {value}, {most}"), most, value)
 
 
 def pack_upper_halves(

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from dala.backends.cpu.arithmetic.base import arithmetic_of
 from dala.backends.cpu.schedule.columns import share_columns
+from dala.backends.cpu.schedule.interleave import choose_interleaved
 from dala.backends.cpu.schedule.planes import choose_planar, used_channels
 from dala.backends.cpu.schedule.repeats import hold_repeated
 from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody, Sweep
@@ -55,7 +56,8 @@ def schedule_rows(work: FusedPass) -> Sweep:
     _add_loaders(work, made)
     channels = [a.type.channels for a in work.reads]
     planar = choose_planar(made.bodies, made.forms, made.order, channels)
-    bodies = _drop_unused_channels(made, inputs, planar)
+    whole = choose_interleaved(work, made.bodies)
+    bodies = _drop_unused_channels(made, inputs, planar, whole)
     finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
     shape = work.shape
     if finest < 0:
@@ -63,7 +65,10 @@ def schedule_rows(work: FusedPass) -> Sweep:
         bodies = [replace(b, grid=b.grid - finest) for b in bodies]
     grids = (*(a.grid - finest for a in work.reads), *(b.grid for b in bodies))
     return Sweep(
-        _lead_and_depth(bodies, made, grids, inputs, planar), tuple(made.order), grids, shape
+        _lead_and_depth(bodies, made, grids, inputs, planar, whole),
+        tuple(made.order),
+        grids,
+        shape,
     )
 
 
@@ -188,12 +193,14 @@ def _redirect(
     return lambda roots: map_nodes(roots, move)
 
 
-def _drop_unused_channels(made: Made, inputs: int, planar: frozenset[int]) -> list[Body]:
+def _drop_unused_channels(
+    made: Made, inputs: int, planar: frozenset[int], interleaved: frozenset[int]
+) -> list[Body]:
     """Hold only the channels of planes and of f32 that somebody reads (alpha often is constant)."""
     bodies = made.bodies
     kept: list[dict[int, int]] = []
     for number, used in enumerate(used_channels(bodies, made.order, inputs, planar)):
-        whole = made.forms[number] != "f32" and number not in planar
+        whole = made.forms[number] != "f32" and number not in planar or number in interleaved
         channels = range(len(bodies[number].held)) if whole else used
         kept.append({channel: index for index, channel in enumerate(channels)})
 
@@ -224,6 +231,7 @@ def _lead_and_depth(
     grids: tuple[int, ...],
     inputs: int,
     planar: frozenset[int],
+    interleaved: frozenset[int],
 ) -> tuple[RowBody, ...]:
     forms = made.forms
     found = {arithmetic_of(b) for b in bodies}
@@ -258,8 +266,9 @@ def _lead_and_depth(
         right = max(0, max(a.dx + coarser[r] + around[r] for r, a in reads))
         apart = any(bodies[r].grid != grid for r, _ in reads) or bodies[number].margin > 0
         channels = len(bodies[number].held)
+        whole = number in interleaved
         planes, pixel_bytes = _lay_planes(
-            bodies[number], forms[number], planar=number in planar, pairs=number in pairs
+            bodies[number], forms[number], planar=number in planar, pairs=number in pairs, whole=whole
         )
         rings[number] = Ring(
             depth=depth,
@@ -267,7 +276,7 @@ def _lead_and_depth(
             pad_left=left,
             pad_right=right,
             form=forms[number],
-            blocked=forms[number] == "f32" and left + right == 0 and not apart,
+            blocked=forms[number] == "f32" and left + right == 0 and not apart and not whole,
             planes=planes,
             pixel_bytes=pixel_bytes,
             planar=number in planar,
@@ -287,16 +296,19 @@ def _lead_and_depth(
             b.margin,
             turns=len(b.held) if i in planar and arithmetic_of(b).alike else 1,
             pairs=i in pairs,
+            interleaved=i in interleaved,
         )
         for i, b in enumerate(bodies)
     )
 
 
-def _lay_planes(body: Body, form: Form, *, planar: bool, pairs: bool) -> tuple[int, int]:
+def _lay_planes(
+    body: Body, form: Form, *, planar: bool, pairs: bool, whole: bool
+) -> tuple[int, int]:
     """Planes of a held row, and bytes of a pixel in one of them."""
     channels = len(body.held)
     if form == "f32":
-        return channels, 4
+        return (1, 4 * channels) if whole else (channels, 4)
     if form == "u8":
         return (channels, 1) if planar else (body.images, channels // body.images)
     if pairs:

@@ -24,7 +24,8 @@ class Ring:
     A row is ``planes`` runs of pixels, each with its borders, so that a reader may move sideways: a plane
     per channel of f32 or of a ``planar`` image, per image of bytes, or per half of 16-bit pixels. Rows of
     f32 that nobody reads sideways are ``blocked`` instead: the channels of one vector of pixels side by
-    side, so that a reader of many rows needs one pointer per row.
+    side, so that a reader of many rows needs one pointer per row. Or they are one plane of whole pixels, see
+    interleave.py.
     """
 
     depth: int
@@ -55,6 +56,7 @@ class RowBody:
     margin: int = 0  # held pixels beyond each border, see Stage
     turns: int = 1  # planes that are computed one after the other by the text of one, see planes.py
     pairs: bool = False  # 16-bit rows are held by even and odd columns, see fixed.py
+    interleaved: bool = False  # pixels are computed as they lie in memory, see interleave.py
 
     @property
     def roots(self) -> tuple[Node, ...]:
