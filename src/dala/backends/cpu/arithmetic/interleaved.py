@@ -21,8 +21,8 @@ from dala.backends.cpu.llvm.text import Code, Type
 from dala.backends.cpu.schedule.sweep import RowBody
 from dala.ir.channels import interleave
 from dala.ir.dtypes import F32, S32, U16, DType
-from dala.ir.graph import Access, Node, map_nodes
-from dala.ir.rewrite import LEVELS
+from dala.ir.graph import Access, Node, const, make, map_nodes
+from dala.ir.rewrite import LEVELS, WHITE, is_whole
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class InterleavedArithmetic(CpuArithmetic):
         leaves = write_averages(body, writer)
         row = body.body.map(lambda roots: map_nodes(roots, lambda node: node, leaves))
         held = _write(writer, _join(writer, row.held)) if row.ring is not None else ""
-        stored = [pack_words(writer, _join(writer, store.values)) for store in row.stores]
+        counted = [tuple(map(_counted, store.values)) for store in row.stores]
+        stored = [pack_words(writer, _join(writer, values)) for values in counted]
         if held:
             align = min(64, 4 * elements.lanes)
             body.lane.line(f"store {elements.f32} {held}, ptr {body.own_place(0)}, align {align}")
@@ -66,13 +67,28 @@ class _Elements(Sources):
         return self.body.param(index, dtype)
 
     def load(self, code: Code, access: Access) -> str:
-        place = self.body.place_of(access)
         if access.source >= len(self.body.work.reads):
-            return code.op(f"load {self.f32}, ptr {place}, align 4")
+            return code.op(f"load {self.f32}, ptr {self.body.place_of(access)}, align 4")
+        inverse = code.constant(self.f32, LEVELS[U16][1])
+        return code.op(f"fmul {self.f32} {self._load_words(code, access)}, {inverse}")
+
+    def load_level(self, code: Code, access: Access) -> str | None:
+        return self._load_words(code, access) if self.body.is_deep(access.source) else None
+
+    def _load_words(self, code: Code, access: Access) -> str:
+        place = self.body.place_of(access)
         words, wide = Type(U16, self.lanes), Type(S32, self.lanes)
         levels = code.op(f"zext {words} {code.op(f'load {words}, ptr {place}, align 1')} to {wide}")
-        value = code.op(f"sitofp {wide} {levels} to {self.f32}")
-        return code.op(f"fmul {self.f32} {value}, {code.constant(self.f32, LEVELS[U16][1])}")
+        return code.op(f"sitofp {wide} {levels} to {self.f32}")
+
+
+def _counted(level: Node) -> Node:
+    """A level that is stored, before it is rounded and clamped."""
+    if is_whole(level, U16):
+        return level.args[0].args[0].args[0]
+    if level.op == "level16" and level.args[0].op != "load":
+        return make("mul", level.args[0], const(WHITE[U16], F32))
+    return level
 
 
 def _join(writer: LaneWriter, functions: Values) -> Node:

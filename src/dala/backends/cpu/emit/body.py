@@ -48,8 +48,10 @@ class BodyEmitter(BodyContext):
         self.channels = len(body.held or body.stores[0].values)
         self.vectors = 1
         self.lanes = arithmetic.lanes(self)
+        if not arithmetic.name=="interleaved" and any(a.type.dtype.name=="u16" for a in (*self.work.reads,*self.work.writes)) and owner.image and alike_planes(self):
+            self.lanes *= 2
         self.begins_even = owner.image
-        self.loaded: dict[tuple[int, int, int, int], list[str]] = {}
+        self.loaded: dict[tuple[int, int, int, int, bool], list[str]] = {}
         self.gatherer = Gatherer(owner, self.lanes, body.roots, f"%b{number}.x")
         arithmetic.write(self)
         fetch_ahead(self)
@@ -157,10 +159,14 @@ class BodyEmitter(BodyContext):
         inside = access.source - len(self.work.reads)
         if inside >= 0 and self.form_of(access.source) == "f32":
             return self._load_held(code, access, inside)
+        return self._load_pixels(code, access)
+
+    def _load_pixels(self, code: Code, access: Access, levels: bool = False) -> str:
+        """What lies in memory, or in rows of bytes, as 0..1; or levels of 16 bits."""
         plane = access.channel if self.is_planar(access.source) else 0
-        key = (access.source, plane, access.dx, access.dy)
+        key = (access.source, plane, access.dx, access.dy, levels)
         if key not in self.loaded:
-            form, place = self._source_format(access.source), self.place_of(access, plane)
+            form, place = self._source_format(access.source, levels), self.place_of(access, plane)
             match self.step_to(access.source):
                 case 0:
                     self.loaded[key] = form.load(code, place)
@@ -171,6 +177,8 @@ class BodyEmitter(BodyContext):
         return self.loaded[key][access.channel - plane]
 
     def load_level(self, code: Code, access: Access) -> str | None:
+        if self.is_deep(access.source):
+            return self._load_pixels(code, access, levels=True)
         if self.form_of(access.source) != "u8" or self.step_to(access.source):
             return None
         plane = access.channel if self.is_planar(access.source) else 0
@@ -204,16 +212,17 @@ class BodyEmitter(BodyContext):
                 first = access.dx - self._first_dx(access)
                 return repeat_from(code, whole, vector, 1 << -smaller, first)
 
-    def _source_format(self, source: int) -> Format:
+    def _source_format(self, source: int, levels: bool = False) -> Format:
         inside = source - len(self.work.reads)
         if inside < 0:
             type_ = self.work.reads[source].type
-            return self._format(type_.dtype, type_.channels if self.owner.image else 1)
+            channels = type_.channels if self.owner.image else 1
+            return self._format(type_.dtype, channels, levels=levels)
         assert self._ring(inside).form == "u8"
         return self._format(U8, 1 if self.is_planar(source) else self._ring(inside).channels)
 
-    def _format(self, dtype: DType, channels: int) -> Format:
-        return Format(dtype, channels, self.owner.image, self.lanes)
+    def _format(self, dtype: DType, channels: int, *, levels: bool = False) -> Format:
+        return Format(dtype, channels, self.owner.image, self.lanes, levels=levels)
 
     # -- writing ---------------------------------------------------------------------------------
 

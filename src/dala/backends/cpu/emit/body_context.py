@@ -67,6 +67,11 @@ class BodyContext(Sources):
             return "u8" if self.work.reads[source].type.dtype == U8 else "f32"
         return self._ring(source - len(self.work.reads)).form
 
+    def is_deep(self, source: int) -> bool:
+        """Whether a source is an image of u16 in memory."""
+        reads = self.work.reads
+        return source < len(reads) and self.owner.image and reads[source].type.dtype == U16
+
     def in_planes(self, source: int) -> bool:
         """Whether a source is rows of f32 that lie plane by plane."""
         inside = source - len(self.work.reads)

@@ -17,8 +17,11 @@ from dala.ir.rewrite import INVERSE_255, LEVELS
 class Format:
     """How an array's elements lie in memory, and how vectors of them are read and written."""
 
-    def __init__(self, dtype: DType, channels: int, image: bool, lanes: int) -> None:
+    def __init__(
+        self, dtype: DType, channels: int, image: bool, lanes: int, *, levels: bool = False
+    ) -> None:
         self.dtype, self.channels, self.image, self.lanes = dtype, channels, image, lanes
+        self.levels = levels  # those of u16 are read as they are, not as 0..1
         self.pixel_bytes = dtype.bytes * channels
         self.bytes = self.pixel_bytes * lanes  # of one whole vector
 
@@ -47,7 +50,12 @@ class Format:
         if self.word.dtype == self.dtype:
             return pixels
         if self.dtype == U16:
-            return split_halves(code, pixels, self.lanes, self.channels)
+            levels = split_halves(code, pixels, self.lanes, self.channels)
+            if self.levels:
+                return levels
+            f32 = Type(F32, self.lanes)
+            inverse = code.constant(f32, LEVELS[U16][1])
+            return [code.op(f"fmul {f32} {level}, {inverse}") for level in levels]
         return split_pixels(code, pixels[0], self.lanes, self.channels)
 
     def load_pixels(self, code: Code, pointer: str) -> list[str]:
@@ -71,13 +79,17 @@ class Format:
         if self.dtype == U8 and self.channels == 4:
             pixels = load_every_second(code, pointer, Type(S32, self.lanes), odd)
             return split_pixels(code, pixels, self.lanes)
-        double = Format(self.dtype, self.channels, self.image, self.lanes * 2)
+        double = Format(
+            self.dtype, self.channels, self.image, self.lanes * 2, levels=self.levels
+        )
         wide = Type(F32, self.lanes * 2)
         return [every(code, part, wide, 2, odd) for part in double.load(code, pointer)]
 
     def load_repeated(self, code: Code, pointer: str, times: int) -> list[str]:
         """One vector per channel, with every pixel several times."""
-        part = Format(self.dtype, self.channels, self.image, self.lanes // times)
+        part = Format(
+            self.dtype, self.channels, self.image, self.lanes // times, levels=self.levels
+        )
         narrow = Type(F32, self.lanes // times)
         return [repeated(code, value, narrow, times) for value in part.load(code, pointer)]
 
@@ -194,17 +206,16 @@ def split_levels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[st
 
 
 def split_halves(code: Code, words: Sequence[str], lanes: int, count: int) -> list[str]:
-    """Words of two 16-bit levels each → ``count`` f32 vectors in 0..1."""
+    """Words of two 16-bit levels each → ``count`` f32 vectors of levels."""
     f32, i32 = Type(F32, lanes), Type(S32, lanes)
-    inverse, channels = code.constant(f32, LEVELS[U16][1]), []
+    channels = []
     for channel in range(count):
         part = words[channel // 2]
         if channel % 2:
             part = code.op(f"lshr {i32} {part}, {code.constant(i32, 16)}")
         elif count > 1:
             part = code.op(f"and {i32} {part}, {code.constant(i32, 65535)}")
-        level = code.op(f"sitofp {i32} {part} to {f32}")
-        channels.append(code.op(f"fmul {f32} {level}, {inverse}"))
+        channels.append(code.op(f"sitofp {i32} {part} to {f32}"))
     return channels
 
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 
 from dala.backends.cpu.arithmetic.base import arithmetic_of
 from dala.backends.cpu.schedule.columns import share_columns
+from dala.backends.cpu.schedule.counted import hold_levels
 from dala.backends.cpu.schedule.interleave import choose_interleaved
 from dala.backends.cpu.schedule.planes import choose_planar, used_channels
 from dala.backends.cpu.schedule.repeats import hold_repeated
 from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody, Sweep
-from dala.ir.dtypes import F32
+from dala.ir.dtypes import F32, U16
 from dala.ir.graph import PLAIN, Access, Node, accesses, in_order, make, map_nodes
 from dala.ir.rewrite import normalized_level
 from dala.plan.fuse import Body, FusedPass
@@ -55,9 +56,11 @@ def schedule_rows(work: FusedPass) -> Sweep:
     _share_parts(work, made)
     _add_loaders(work, made)
     channels = [a.type.channels for a in work.reads]
+    deep = any(a.type.dtype == U16 for a in (*work.reads, *work.writes))
     planar = choose_planar(made.bodies, made.forms, made.order, channels)
     whole = choose_interleaved(work, made.bodies)
     bodies = _drop_unused_channels(made, inputs, planar, whole)
+    bodies = hold_levels(work, bodies) if deep else bodies
     finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
     shape = work.shape
     if finest < 0:
@@ -65,7 +68,7 @@ def schedule_rows(work: FusedPass) -> Sweep:
         bodies = [replace(b, grid=b.grid - finest) for b in bodies]
     grids = (*(a.grid - finest for a in work.reads), *(b.grid for b in bodies))
     return Sweep(
-        _lead_and_depth(bodies, made, grids, inputs, planar, whole),
+        _lead_and_depth(bodies, made, grids, inputs, planar, whole, deep),
         tuple(made.order),
         grids,
         shape,
@@ -232,6 +235,7 @@ def _lead_and_depth(
     inputs: int,
     planar: frozenset[int],
     interleaved: frozenset[int],
+    deep: bool,
 ) -> tuple[RowBody, ...]:
     forms = made.forms
     found = {arithmetic_of(b) for b in bodies}
@@ -276,7 +280,7 @@ def _lead_and_depth(
             pad_left=left,
             pad_right=right,
             form=forms[number],
-            blocked=forms[number] == "f32" and left + right == 0 and not apart and not whole,
+            blocked=forms[number] == "f32" and left + right == 0 and not apart and not deep,
             planes=planes,
             pixel_bytes=pixel_bytes,
             planar=number in planar,
