@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-
 from dala import compute
 from measure import machine, use_the_cpu
 
@@ -99,7 +98,9 @@ def main() -> None:
     for name, calls in chosen.items():
         pair = [picture_pipeline(calls, shape, dtype) for dtype in ("u8", "u16")]
         few, many = race([p.run for p in pair], given.turns)
-        print(f"| {name}, RGBA {given.size} | {few:.2f} | {many:.2f} | {many / few:.2f} |", flush=True)
+        print(
+            f"| {name}, RGBA {given.size} | {few:.2f} | {many:.2f} | {many / few:.2f} |", flush=True
+        )
     for name, calls in {"nothing": [], **chosen}.items():
         pair = [frame_pipeline(calls, 1080, 1920, bits) for bits in (8, 10)]
         few, many = race([p.run for p in pair], given.turns)

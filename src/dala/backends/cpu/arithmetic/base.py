@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dala.backends.cpu.emit.body_context import BodyContext
+from dala.backends.cpu.emit.channels import alike_planes
 from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.schedule.sweep import Form, RowBody
 from dala.backends.cpu.schedule.weight import weigh_body
@@ -142,7 +143,18 @@ class CpuArithmetic(Arithmetic):
         body.write_values()
 
 
-IN_F32 = CpuArithmetic("plain", mixes=True, contracts=True, shares_columns=True, borrows=True)
+@dataclass(frozen=True)
+class PlainArithmetic(CpuArithmetic):
+    """Whatever it is, in f32."""
+
+    def lanes(self, body: BodyContext) -> int:
+        """Two vectors of planes of 16 bits: a loop has few instructions on pixels, and as many around them.
+        (Pictures of f32 wait for memory.)"""
+        body.two_vectors = body.owner.sweep.deep and alike_planes(body) is not None
+        return body.owner.lanes * (2 if body.two_vectors else 1)
+
+
+IN_F32 = PlainArithmetic("plain", mixes=True, contracts=True, shares_columns=True, borrows=True)
 
 
 def arithmetic_of(body: Body | RowBody) -> CpuArithmetic:

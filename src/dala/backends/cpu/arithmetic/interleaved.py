@@ -8,7 +8,6 @@ both have in common. schedule/interleave.py says which bodies these are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dala.backends.cpu.arithmetic.base import PIXEL, CpuArithmetic, Values
@@ -17,6 +16,7 @@ from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LANE, LaneWriter, Sources
 from dala.backends.cpu.emit.packing import pack_words
 from dala.backends.cpu.emit.pass_context import PassContext
+from dala.backends.cpu.emit.pixels import load_between
 from dala.backends.cpu.llvm.text import Code, Type
 from dala.backends.cpu.schedule.sweep import RowBody
 from dala.ir.channels import interleave
@@ -33,6 +33,7 @@ class InterleavedArithmetic(CpuArithmetic):
         return body.interleaved
 
     def lanes(self, body: BodyContext) -> int:
+        body.two_vectors = True
         return body.owner.vector_bytes // (PIXEL * U16.bytes)
 
     def write(self, body: BodyContext) -> None:
@@ -41,15 +42,17 @@ class InterleavedArithmetic(CpuArithmetic):
         writer = LaneWriter(elements, elements.lanes, body.uniform, body.row, body.lane)
         leaves = write_averages(body, writer)
         row = body.body.map(lambda roots: map_nodes(roots, lambda node: node, leaves))
-        held = _write(writer, _join(writer, row.held)) if row.ring is not None else ""
-        counted = [tuple(map(_counted, store.values)) for store in row.stores]
-        stored = [pack_words(writer, _join(writer, values)) for values in counted]
+        held = ""
+        if row.ring is not None and row.ring.form == "f32":
+            held = f"{elements.f32} {_write(writer, _join(writer, row.held))}"
+        elif row.ring is not None:
+            held = _words(elements, writer, row.held)
+        stored = [_words(elements, writer, store.values) for store in row.stores]
         if held:
-            align = min(64, 4 * elements.lanes)
-            body.lane.line(f"store {elements.f32} {held}, ptr {body.own_place(0)}, align {align}")
+            body.lane.line(f"store {held}, ptr {body.own_place(0)}, align 4")
         for store, words in zip(row.stores, stored, strict=True):
             place = body.store_place(store.write, PIXEL * U16.bytes)
-            body.lane.line(f"store {Type(U16, elements.lanes)} {words}, ptr {place}, align 1")
+            body.lane.line(f"store {words}, ptr {place}, align 1")
 
 
 INTERLEAVED = InterleavedArithmetic("interleaved", borrows=True)
@@ -61,25 +64,42 @@ class _Elements(Sources):
     def __init__(self, body: BodyContext) -> None:
         self.body, self.owner = body, body.owner
         self.lanes = PIXEL * body.lanes
-        self.f32 = Type(F32, self.lanes)
+        self.f32, self.words = Type(F32, self.lanes), Type(U16, self.lanes)
 
     def param(self, index: int, dtype: DType) -> str:
         return self.body.param(index, dtype)
 
     def load(self, code: Code, access: Access) -> str:
-        if access.source >= len(self.body.work.reads):
-            return code.op(f"load {self.f32}, ptr {self.body.place_of(access)}, align 4")
-        inverse = code.constant(self.f32, LEVELS[U16][1])
-        return code.op(f"fmul {self.f32} {self._load_words(code, access)}, {inverse}")
+        if self.body.is_deep(access.source):
+            inverse = code.constant(self.f32, LEVELS[U16][1])
+            return code.op(f"fmul {self.f32} {self._load_levels(code, access)}, {inverse}")
+        if self.body.form_of(access.source) == "level16":
+            return self._load_levels(code, access)
+        place = self.body.place_of(access)
+        if self.body.in_two_lines(PIXEL * access.dx):
+            return load_between(code, place, self.f32, PIXEL * access.dx)
+        return code.op(f"load {self.f32}, ptr {place}, align 4")
 
     def load_level(self, code: Code, access: Access) -> str | None:
-        return self._load_words(code, access) if self.body.is_deep(access.source) else None
+        return self._load_levels(code, access) if self.body.is_deep(access.source) else None
 
-    def _load_words(self, code: Code, access: Access) -> str:
-        place = self.body.place_of(access)
-        words, wide = Type(U16, self.lanes), Type(S32, self.lanes)
-        levels = code.op(f"zext {words} {code.op(f'load {words}, ptr {place}, align 1')} to {wide}")
+    def load_words(self, code: Code, access: Access) -> str:
+        """Levels as they lie in memory."""
+        return code.op(f"load {self.words}, ptr {self.body.place_of(access)}, align 1")
+
+    def _load_levels(self, code: Code, access: Access) -> str:
+        wide = Type(S32, self.lanes)
+        levels = code.op(f"zext {self.words} {self.load_words(code, access)} to {wide}")
         return code.op(f"sitofp {wide} {levels} to {self.f32}")
+
+
+def _words(elements: _Elements, writer: LaneWriter, levels: Values) -> str:
+    """What is stored of levels, with its type; those that only pass through stay as they are."""
+    read = levels[0].args[0].attr if levels[0].op == "level16" else None
+    if isinstance(read, Access) and len({*levels}) == 1 and elements.body.is_deep(read.source):
+        return f"{elements.words} {elements.load_words(writer.lane, read)}"
+    counted = tuple(map(_counted, levels))
+    return f"{elements.words} {pack_words(writer, _join(writer, counted))}"
 
 
 def _counted(level: Node) -> Node:

@@ -18,6 +18,7 @@ from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody
 from dala.ir.dtypes import F32, S32, S64, U8, U16
 from dala.ir.graph import Access, Extent, Node
 
+CACHE_LINE = 64
 WORDS = {1: U8, 2: U16, 4: S32, 8: S64}  # integers by their bytes
 
 
@@ -42,6 +43,7 @@ class BodyContext(Sources):
     vectors: int  # that are computed at once
     channels: int  # of a pixel that it computes
     gatherer: Gatherer
+    two_vectors = False  # whether it computes two of them at once
     unchanged = "false"  # whether the row that is held is this one already
 
     @abstractmethod
@@ -76,6 +78,13 @@ class BodyContext(Sources):
         """Whether a source is rows of f32 that lie plane by plane."""
         inside = source - len(self.work.reads)
         return inside >= 0 and self._ring(inside).form == "f32" and not self._ring(inside).blocked
+
+    def has_planes(self, source: int) -> bool:
+        """Whether a source is rows of f32, or of levels of 16 bits, in which each channel lies apart."""
+        inside = source - len(self.work.reads)
+        if inside < 0 or self._ring(inside).form not in ("f32", "level16"):
+            return False
+        return self._ring(inside).planes == self._ring(inside).channels
 
     def is_planar(self, source: int) -> bool:
         """Whether a source is rows of bytes that lie plane by plane."""
@@ -238,6 +247,15 @@ class BodyContext(Sources):
         row = self._row_in_turn(number, channel, dy)
         block = self.lane.op(f"getelementptr i8, ptr {row}, i64 {step}")
         return self.lane.moved(block, channel * self.lanes * 4)
+
+    def in_two_lines(self, elements: int) -> bool:
+        """Whether a vector of f32 so many elements to the right is best cut out of two that lie in lines.
+
+        Loads across lines take two turns. It pays where a vector is as long as a line, and there is time:
+        with two vectors at once, of images of 16 bits.
+        """
+        fits = 0 < elements < self.owner.lanes and self.owner.vector_bytes == CACHE_LINE
+        return fits and self.owner.sweep.deep and self.two_vectors
 
     def offset_in_row(self, source: int, plane: int) -> str:
         """From the begin of a row to the vector of this round, in one plane or channel."""

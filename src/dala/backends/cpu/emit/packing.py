@@ -64,7 +64,7 @@ def _converted(writer: LaneWriter, level: Node) -> str:
 
 
 def pack_words(writer: LaneWriter, value: Node) -> str:
-    """Levels of 16 bits, from a vector of f32 counted in them that is two of the machine's: rounded, clamped."""
+    """Levels of 16 bits, rounded and clamped, from what is two vectors of f32 on this machine."""
     code, t = writer.lane, Type(F32, writer.lanes)
     words, half = Type(U16, writer.lanes), writer.lanes // 2
     most = const(WHITE[U16], F32)

@@ -79,9 +79,7 @@ class Format:
         if self.dtype == U8 and self.channels == 4:
             pixels = load_every_second(code, pointer, Type(S32, self.lanes), odd)
             return split_pixels(code, pixels, self.lanes)
-        double = Format(
-            self.dtype, self.channels, self.image, self.lanes * 2, levels=self.levels
-        )
+        double = Format(self.dtype, self.channels, self.image, self.lanes * 2, levels=self.levels)
         wide = Type(F32, self.lanes * 2)
         return [every(code, part, wide, 2, odd) for part in double.load(code, pointer)]
 
@@ -232,6 +230,16 @@ def load_every_second(code: Code, pointer: str, vector: Type, odd: int) -> str:
     """A vector of every second element in memory."""
     double = Type(vector.dtype, vector.lanes * 2)
     return every(code, code.op(f"load {double}, ptr {pointer}, align 1"), double, 2, odd)
+
+
+def load_between(code: Code, pointer: str, vector: Type, behind: int) -> str:
+    """A vector in memory that lies ``behind`` elements behind another one, cut out of that and the next."""
+    size = vector.dtype.bytes
+    here, after = (
+        code.op(f"load {vector}, ptr {code.moved(pointer, size * move)}, align {size}")
+        for move in (-behind, vector.lanes - behind)
+    )
+    return code.shuffle(vector, here, range(behind, behind + vector.lanes), after)
 
 
 def load_repeated(code: Code, pointer: str, vector: Type, times: int) -> str:

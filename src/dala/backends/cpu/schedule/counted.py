@@ -8,22 +8,19 @@ are scaled to what they meet, once per pass; where two counted values are multip
 It changes the last place of f32, so it is done to a kernel's own program, and only if no jump (a
 comparison, a whole part) could turn that into more.
 
-In a kernel of u16 images what lies between its stages is counted, too. After fusion, rows of f32 that are
-such levels, and are read as such, are held as levels: 65535 of them survive the way to 0..1 and back.
+In a kernel of u16 images what lies between its stages is counted, too.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
-from dataclasses import replace
+from collections.abc import Container
 from typing import NamedTuple
 
 from dala.backends.cpu.arithmetic.extrema import are_extrema
-from dala.ir.dtypes import U16, DType
-from dala.ir.graph import Access, Node, accesses, const, in_order, make, map_nodes, walk
-from dala.ir.rewrite import LEVELS, WHITE, is_whole_level16, normalized_whole
-from dala.plan.fuse import Body, FusedPass
+from dala.ir.dtypes import DType
+from dala.ir.graph import Access, Node, const, make, walk
+from dala.ir.rewrite import LEVELS, WHITE, normalized_whole
 
 ALIKE = frozenset({"add", "sub", "min", "max"})  # operands and result have one count
 KEPT = frozenset({"neg", "abs"})  # the result has the operand's
@@ -32,7 +29,7 @@ SMOOTH = ALIKE | KEPT | FUNCTIONS | {"mul", "load"}
 
 
 class Counted(NamedTuple):
-    """Sources that are counted in levels of a type: images of it, and stages that are counted themselves."""
+    """Sources that are counted in levels of a type: images of it, and stages that are counted, too."""
 
     dtype: DType
     images: Container[int]
@@ -45,7 +42,7 @@ class Counted(NamedTuple):
 def count_in_levels(
     body: tuple[Node, ...], counted: Counted, *, stored: bool = True
 ) -> tuple[Node, ...]:
-    """A stage with the sources that are images of levels counted in those; what is ``stored`` is rounded."""
+    """A stage with some sources counted in levels; what is ``stored`` is rounded."""
     if stored and are_extrema(body):  # needs no numbers at all
         return body
     colored = _find_colored(body)
@@ -82,9 +79,7 @@ def _is_smooth(node: Node) -> bool:
 class _Counting:
     """Every node of a body, rewritten, with its count."""
 
-    def __init__(
-        self, body: tuple[Node, ...], colored: Container[int], counted: Counted
-    ) -> None:
+    def __init__(self, body: tuple[Node, ...], colored: Container[int], counted: Counted) -> None:
         self.colored, self.counted = colored, counted
         self.counts: dict[int, int] = {}  # of what is not uniform
         self.done: dict[int, Node] = {}
@@ -162,47 +157,3 @@ class _Counting:
             else:
                 self.scaled[key] = make("mul", self.done[id(node)], const(factor, node.dtype))
         return self.scaled[key]
-
-
-# -- rows ----------------------------------------------------------------------------------------------
-
-
-def hold_levels(work: FusedPass, bodies: Sequence[Body]) -> list[Body]:
-    """The bodies, with rows of f32 held as levels of 16 bits where nobody reads them as anything else."""
-    inputs = len(work.reads)
-    other = {a.source for b in bodies for a in accesses(_outside_levels(b))}
-    held = {n: _levels_of(work, b) for n, b in enumerate(bodies) if inputs + n not in other}
-    sources = {inputs + n for n, levels in held.items() if levels}
-    if not sources:
-        return [*bodies]
-
-    def read(node: Node) -> Node:
-        attr = node.args[0].attr if node.op == "level16" else None
-        return node.args[0] if isinstance(attr, Access) and attr.source in sources else node
-
-    kept = [replace(b, held=held.get(n) or b.held) for n, b in enumerate(bodies)]
-    return [b.map(lambda roots: map_nodes(roots, read)) for b in kept]
-
-
-def _outside_levels(body: Body) -> list[Node]:
-    """The loads that are read as they are."""
-    nodes = in_order(body.roots)
-    read = [a for n in nodes if n.op != "level16" for a in n.args] + [*body.roots]
-    return [n for n in read if n.op == "load"]
-
-
-def _levels_of(work: FusedPass, body: Body) -> tuple[Node, ...]:
-    """The levels that a body holds, divided by 65535 as yet; nothing if one of them is something else."""
-    levels = []
-    for node in body.held:
-        if is_whole_level16(node):
-            levels.append(node.args[0])
-        elif isinstance(node.attr, Access) and _is_deep(work, node.attr.source):
-            levels.append(make("level16", node))
-        else:
-            return ()
-    return tuple(levels)
-
-
-def _is_deep(work: FusedPass, source: int) -> bool:
-    return source < len(work.reads) and work.reads[source].type.dtype == U16

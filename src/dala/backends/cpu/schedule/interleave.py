@@ -3,7 +3,7 @@
 In f32 the channels of a pixel are taken apart when they are read and put together when they are written.
 A blur, a sharpening or a curve does the same to each of them, so they may stay side by side: the body is
 then that of a grey image of four times the width. What such a body reads from another one is held so, and
-all who read it work so, too.
+all who read that work so, too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def choose_interleaved(work: FusedPass, bodies: Sequence[Body]) -> frozenset[int
     chosen = {n for n, body in enumerate(bodies) if _is_alike(work, body)}
     while True:
         others = set(range(len(bodies))) - chosen
-        mixed = {n for n in chosen if read[n] & others}  # somebody takes channels apart
+        mixed = {n for n in chosen if read[n] & others}  # somebody holds channels apart, or takes
         mixed |= chosen & set[int]().union(*(read[n] for n in others))
         if not mixed:
             return frozenset(chosen)
@@ -48,7 +48,7 @@ def _is_alike(work: FusedPass, body: Body) -> bool:
         return False
     if any(n.op in ("coord", "gather") for n in in_order(body.roots)):
         return False
-    return bool(read or results) and all(map(_has_one_function, results))
+    return all(map(_has_one_function, results))
 
 
 def _has_one_function(values: Sequence[Node]) -> bool:

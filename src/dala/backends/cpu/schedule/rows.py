@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 
 from dala.backends.cpu.arithmetic.base import arithmetic_of
 from dala.backends.cpu.schedule.columns import share_columns
-from dala.backends.cpu.schedule.counted import hold_levels
+from dala.backends.cpu.schedule.deep import hold_levels, is_deep
 from dala.backends.cpu.schedule.interleave import choose_interleaved
 from dala.backends.cpu.schedule.planes import choose_planar, used_channels
 from dala.backends.cpu.schedule.repeats import hold_repeated
 from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody, Sweep
-from dala.ir.dtypes import F32, U16
+from dala.ir.dtypes import F32
 from dala.ir.graph import PLAIN, Access, Node, accesses, in_order, make, map_nodes
 from dala.ir.rewrite import normalized_level
 from dala.plan.fuse import Body, FusedPass
@@ -53,14 +53,16 @@ def schedule_rows(work: FusedPass) -> Sweep:
     inputs = len(work.reads)
     bodies = [arithmetic_of(b).arrange(b) for b in work.bodies]
     made = Made(*_choose_forms(bodies, inputs), list(range(len(bodies))))
+    deep = is_deep(work)
     _share_parts(work, made)
-    _add_loaders(work, made)
+    _add_loaders(work, made, choose_interleaved(work, made.bodies) if deep else frozenset())
     channels = [a.type.channels for a in work.reads]
-    deep = any(a.type.dtype == U16 for a in (*work.reads, *work.writes))
     planar = choose_planar(made.bodies, made.forms, made.order, channels)
-    whole = choose_interleaved(work, made.bodies)
+    whole = choose_interleaved(work, made.bodies) if deep else frozenset[int]()
     bodies = _drop_unused_channels(made, inputs, planar, whole)
-    bodies = hold_levels(work, bodies) if deep else bodies
+    if deep:
+        bodies, words = hold_levels(work, bodies, whole)
+        made.forms = ["level16" if n in words else form for n, form in enumerate(made.forms)]
     finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
     shape = work.shape
     if finest < 0:
@@ -72,6 +74,7 @@ def schedule_rows(work: FusedPass) -> Sweep:
         tuple(made.order),
         grids,
         shape,
+        deep,
     )
 
 
@@ -126,7 +129,7 @@ def _sources(body: Body) -> set[int]:
     return {a.source for a in accesses(body.roots)}
 
 
-def _add_loaders(work: FusedPass, made: Made) -> None:
+def _add_loaders(work: FusedPass, made: Made, interleaved: frozenset[int]) -> None:
     """Insert a converting body before the first one that reads a source at several offsets."""
     if work.domain == "tensor":
         return
@@ -165,6 +168,8 @@ def _add_loaders(work: FusedPass, made: Made) -> None:
                 continue
             if body.arithmetic.alone and source < inputs and sideways:
                 targets[source] = loader(source, "u8", number)
+            elif number in interleaved and source < inputs and not sideways | (source in averaged):
+                pass  # as fast as rows of f32 that no cache is large enough for
             elif not body.arithmetic.alone and in_bytes and (several or source in averaged):
                 targets[source] = loader(source, "f32", number)
         if targets:
@@ -203,7 +208,7 @@ def _drop_unused_channels(
     bodies = made.bodies
     kept: list[dict[int, int]] = []
     for number, used in enumerate(used_channels(bodies, made.order, inputs, planar)):
-        whole = made.forms[number] != "f32" and number not in planar or number in interleaved
+        whole = (made.forms[number] != "f32" and number not in planar) or number in interleaved
         channels = range(len(bodies[number].held)) if whole else used
         kept.append({channel: index for index, channel in enumerate(channels)})
 
@@ -272,7 +277,11 @@ def _lead_and_depth(
         channels = len(bodies[number].held)
         whole = number in interleaved
         planes, pixel_bytes = _lay_planes(
-            bodies[number], forms[number], planar=number in planar, pairs=number in pairs, whole=whole
+            bodies[number],
+            forms[number],
+            planar=number in planar,
+            pairs=number in pairs,
+            whole=whole,
         )
         rings[number] = Ring(
             depth=depth,
@@ -283,7 +292,7 @@ def _lead_and_depth(
             blocked=forms[number] == "f32" and left + right == 0 and not apart and not deep,
             planes=planes,
             pixel_bytes=pixel_bytes,
-            planar=number in planar,
+            planar=number in planar or (forms[number] == "level16" and not whole),
         )
     return tuple(
         RowBody(
@@ -313,6 +322,8 @@ def _lay_planes(
     channels = len(body.held)
     if form == "f32":
         return (1, 4 * channels) if whole else (channels, 4)
+    if form == "level16":
+        return (1, 2 * channels) if whole else (channels, 2)
     if form == "u8":
         return (channels, 1) if planar else (body.images, channels // body.images)
     if pairs:
