@@ -51,13 +51,13 @@ class Subject:
             return False
         return all(self.inputs[self.program.source_part(s).array].dtype == U8 for s in sources)
 
-    def is_picture(self, source: int) -> bool:
-        """Whether a source is an RGBA image of bytes in memory."""
+    def is_picture(self, source: int, channels: int = PIXEL) -> bool:
+        """Whether a source is an image of bytes in memory, RGBA or of another number of channels."""
         program = self.program
         if source >= program.inputs or program.source_part(source).plane is not None:
             return False
         array = self.inputs[program.source_part(source).array]
-        return array.dtype == U8 and array.channels == PIXEL
+        return array.dtype == U8 and array.channels == channels
 
     @cached_property
     def maps_bytes(self) -> bool:

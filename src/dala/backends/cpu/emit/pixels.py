@@ -143,11 +143,11 @@ class Format:
             return gather(code, base, index, number)
         if self.image and self.pixel_bytes == 8:  # u16 of four channels: two words
             i64, double = Type(S64, self.lanes), Type(S32, self.lanes * 2)
-            found = _gather(code, base, "i64", i64, number, index)
+            found = gather_elements(code, base, "i64", i64, number, index)
             block = code.op(f"bitcast {i64} {found} to {double}")
             return [every(code, block, double, 2, half) for half in range(2)]
         stride = f"i{8 * self.pixel_bytes}"
-        words = _gather(code, base, stride, self.word, number, index)
+        words = gather_elements(code, base, stride, self.word, number, index)
         if self.word.dtype != self.dtype and self.pixel_bytes < 4:  # its neighbours came along
             mask = code.constant(self.word, (1 << 8 * self.pixel_bytes) - 1)
             words = code.op(f"and {self.word} {words}, {mask}")
@@ -162,7 +162,7 @@ class Format:
             block = _load_each(code, base, Type(self.word.dtype, 2), "i32", index, number)
         else:  # as fast, and a third of the text
             i64 = Type(S64, self.lanes)
-            found = _gather(code, base, "i32", i64, number, index)
+            found = gather_elements(code, base, "i32", i64, number, index)
             block = code.op(f"bitcast {i64} {found} to {whole}")
         return every(code, block, whole, 2, 0), every(code, block, whole, 2, 1)
 
@@ -178,7 +178,7 @@ class Format:
         first = code.op(f"shl {number} {index}, {code.constant(number, 2)}")
         places = [code.op(f"add {number} {first}, {code.constant(number, c)}") for c in range(4)]
         element = Type(self.dtype, self.lanes)
-        return [_gather(code, base, element.element, element, number, p) for p in places]
+        return [gather_elements(code, base, element.element, element, number, p) for p in places]
 
 
 def split_pixels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[str]:
@@ -300,7 +300,10 @@ def _load_each(code: Code, base: str, part: Type, stride: str, index: str, numbe
     return join(code, parts, part)
 
 
-def _gather(code: Code, base: str, stride: str, element: Type, number: Type, index: str) -> str:
+def gather_elements(
+    code: Code, base: str, stride: str, element: Type, number: Type, index: str
+) -> str:
+    """A vector of elements at computed places, counted in strides from the base."""
     lanes = element.lanes
     pointers = code.op(f"getelementptr {stride}, ptr {base}, {number} {index}")
     name = f"llvm.masked.gather.{element.suffix}.v{lanes}p0"
