@@ -18,7 +18,7 @@ lanczos (8, 1.72).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -148,8 +148,12 @@ class _Lines(ABC):
         """The bytes of two vectors of a line, packed block by block, in their order."""
 
     @abstractmethod
-    def _mix(self, code: Code, pixels: str, column: str, target: str) -> None:
-        """Write a vector of a line, from a row that begins at ``pixels``."""
+    def _mix(self, code: Code, pixels: str, column: str) -> list[str]:
+        """A vector of positions, mixed from a row that begins at ``pixels``, in 32 bits."""
+
+    @abstractmethod
+    def _pack(self, code: Code, sums: list[str]) -> Iterator[str]:
+        """The same as it lies in a line, with its type."""
 
     def hold(self) -> list[str]:
         """Mix those rows of a block that are not held yet: where the lines of all of them begin."""
@@ -185,10 +189,12 @@ class _Lines(ABC):
         pixels, line = self._pixels(code, row), self._line(code, row)
 
         def mix(inner: Code, column: str, done: list[str]) -> list[str]:
+            sums = self._mix(inner, pixels, column)
             offset = inner.op(f"mul i64 {column}, {self.pixel_bytes}")
-            self._mix(
-                inner, pixels, column, inner.op(f"getelementptr i8, ptr {line}, i64 {offset}")
-            )
+            target = inner.op(f"getelementptr i8, ptr {line}, i64 {offset}")
+            for number, vector in enumerate(self._pack(inner, sums)):
+                place = inner.moved(target, 4 * self.lanes * number)
+                inner.line(f"store {vector}, ptr {place}, align 4")
             return done
 
         code.repeat(self.columns.positions, self.lanes, [], mix)
@@ -230,15 +236,11 @@ class _PixelLines(_Lines):
     def in_order(self, code: Code, packed: str) -> str:
         return packed
 
-    def _mix(self, code: Code, pixels: str, column: str, target: str) -> None:
-        groups = self._mix_groups(code, pixels, column)
-        for half in range(2):
-            pair = groups[2 * half : 2 * half + 2]
-            narrow = isa.narrow_to_words(code, 4 * self.lanes, pair)
-            place = code.moved(target, 4 * self.lanes * half)
-            code.line(f"store <{2 * self.lanes} x i16> {narrow}, ptr {place}, align 4")
+    def _pack(self, code: Code, sums: list[str]) -> Iterator[str]:
+        for pair in (sums[:2], sums[2:]):
+            yield f"<{2 * self.lanes} x i16> {isa.narrow_to_words(code, 4 * self.lanes, pair)}"
 
-    def _mix_groups(self, code: Code, pixels: str, column: str) -> list[str]:
+    def _mix(self, code: Code, pixels: str, column: str) -> list[str]:
         """The pixels of a vector in four groups, each fourth to one: a channel to each 32 bits.
 
         Packed twice, groups in this order are pixels in order.
@@ -295,11 +297,12 @@ class _GreyLines(_Lines):
         order = [2 * k - k % block + first for first in (0, block) for k in range(half)]
         return code.shuffle(f"<{size} x i8>", packed, order)
 
-    def _mix(self, code: Code, pixels: str, column: str, target: str) -> None:
-        (total,) = self._sums(code, 1, partial(self._add, pixels, column))
+    def _mix(self, code: Code, pixels: str, column: str) -> list[str]:
+        return self._sums(code, 1, partial(self._add, pixels, column))
+
+    def _pack(self, code: Code, sums: list[str]) -> Iterator[str]:
         words = f"<{self.lanes} x i16>"
-        narrow = code.op(f"trunc {self.i32} {total} to {words}")
-        code.line(f"store {words} {narrow}, ptr {target}, align 2")
+        yield f"{words} {code.op(f'trunc {self.i32} {sums[0]} to {words}')}"
 
     def _add(self, pixels: str, column: str, code: Code, quad: str, totals: list[str]) -> list[str]:
         """What the taps of one quad add."""
