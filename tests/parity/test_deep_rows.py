@@ -123,6 +123,30 @@ def test_frames_of_ten_bits_fused_are_those_unfused(name: str) -> None:
             np.testing.assert_array_equal(together, apart, str(size))
 
 
+@pytest.mark.parametrize("calls", [[BLUR, SHARPEN, BLUR], CURVES * 2], ids=["blur", "curves"])
+@pytest.mark.parametrize("first", ["u8", "u16", "f32"])
+@pytest.mark.parametrize("between", [("u16", "u8"), ("u8", "u16"), ("f32", "u16"), ("u16", "f32")])
+def test_images_of_other_types_between(
+    first: str, between: tuple[str, str], calls: list[Call]
+) -> None:
+    """What is a level depends on the type of each image."""
+    types = [first, *between * 2][: len(calls)] + ["u16"]
+    source = picture((9, 21, 4)) >> (8 if first == "u8" else 0)
+    with dala.use("cpu"):
+        start = compute.buffer_zeros(source.shape, first)
+        start.write(source / 65535 if first == "f32" else source.astype(first.replace("u", "uint")))
+        fused, last, apart = compute.pipeline(), start, start
+        for number, ((kernel, params), type_) in enumerate(zip(calls, types[1:], strict=True), 1):
+            own = compute.buffer_zeros(source.shape, type_)
+            compute.run_kernel(kernel, [apart], own, params)
+            make = compute.buffer_zeros if number == len(calls) else compute.scratch
+            target = make(source.shape, type_)
+            fused.add({"kernel": kernel, "inputs": [last], "output": target, "params": params})
+            last, apart = target, own
+        fused.run()
+        np.testing.assert_array_equal(last.read(), apart.read())
+
+
 @pytest.mark.parametrize(
     ("vector_bytes", "x86"), [(64, False), (32, True), (32, False), (16, True), (16, False)]
 )

@@ -80,8 +80,9 @@ class _Elements(Sources):
             return load_between(code, place, self.f32, PIXEL * access.dx)
         return code.op(f"load {self.f32}, ptr {place}, align 4")
 
-    def load_level(self, code: Code, access: Access) -> str | None:
-        return self._load_levels(code, access) if self.body.is_deep(access.source) else None
+    def load_level(self, code: Code, access: Access, op: str) -> str | None:
+        deep = op == "level16" and self.body.is_deep(access.source)
+        return self._load_levels(code, access) if deep else None
 
     def load_words(self, code: Code, access: Access) -> str:
         """Levels as they lie in memory."""

@@ -175,9 +175,10 @@ class BodyEmitter(BodyContext):
                     self.loaded[key] = form.load_repeated(code, place, 1 << -smaller)
         return self.loaded[key][access.channel - plane]
 
-    def load_level(self, code: Code, access: Access) -> str | None:
-        if self.is_deep(access.source):
-            return self._load_pixels(code, access, levels=True)
+    def load_level(self, code: Code, access: Access, op: str) -> str | None:
+        if op == "level16":
+            deep = self.is_deep(access.source)
+            return self._load_pixels(code, access, levels=True) if deep else None
         if self.form_of(access.source) != "u8" or self.step_to(access.source):
             return None
         plane = access.channel if self.is_planar(access.source) else 0
