@@ -149,8 +149,9 @@ class PlainArithmetic(CpuArithmetic):
 
     def lanes(self, body: BodyContext) -> int:
         """Two vectors of planes of 16 bits: a loop has few instructions on pixels, and as many around them.
-        (Pictures of f32 wait for memory.)"""
-        body.two_vectors = body.owner.sweep.deep and alike_planes(body) is not None
+        (Pictures of f32 wait for memory; before a row there is room for a margin of one vector.)"""
+        plain = body.owner.sweep.deep and not body.body.margin
+        body.two_vectors = plain and alike_planes(body) is not None
         return body.owner.lanes * (2 if body.two_vectors else 1)
 
 

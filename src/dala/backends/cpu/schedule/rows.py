@@ -169,7 +169,7 @@ def _add_loaders(work: FusedPass, made: Made, interleaved: frozenset[int]) -> No
             if body.arithmetic.alone and source < inputs and sideways:
                 targets[source] = loader(source, "u8", number)
             elif number in interleaved and source < inputs and not sideways | (source in averaged):
-                pass  # as fast as rows of f32 that no cache is large enough for
+                pass  # faster than rows of f32, which lie in the second cache
             elif not body.arithmetic.alone and in_bytes and (several or source in averaged):
                 targets[source] = loader(source, "f32", number)
         if targets:
