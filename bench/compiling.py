@@ -1,4 +1,4 @@
-"""How long the passes of the catalogue take to compile: every image kernel, on u8 and on f32 images.
+"""How long the passes of the catalogue take to compile: every image kernel, on images of u8, u16 and f32.
 
     python bench/compiling.py [NAME ...]
 
@@ -111,7 +111,7 @@ def catalogue() -> Iterator[tuple[str, str]]:
     """Every image kernel with every type it takes."""
     for name in compute.kernels():
         if compute.find_kernel(name).domain == "image":
-            for dtype in ("u8",) if name in BYTES_ONLY else ("u8", "f32"):
+            for dtype in ("u8",) if name in BYTES_ONLY else ("u8", "u16", "f32"):
                 yield name, dtype
 
 

@@ -15,7 +15,7 @@ from llvm_texts import Case, Step
 import dala
 from dala import compute
 from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import BUFFER_DTYPES, F32, F64, S32, U8
+from dala.ir.dtypes import BUFFER_DTYPES, F32, F64, S32, U8, U16
 from dala.language.kernel import Kernel
 from dala.language.registry import find_kernel
 
@@ -220,6 +220,28 @@ def chains() -> Iterator[tuple[str, Case]]:
         yield f"{kernel} in place", chain([(kernel, {})], COLOURS, in_place=True)
 
 
+DEEP_KINDS = {"u16": ArrayType((48, 64, 4), U16), "grey u16": ArrayType((48, 64), U16)}
+DEEP_FRAME = ArrayType((72, 64), U16)
+DEEP: dict[str, list[Call]] = {
+    **{f"blur {radius}": [("blur", {"radius": radius})] for radius in (1, 3, 9, 30)},
+    **{name: [(name, {})] for name in ("sharpen", "contrast", "gamma", "median", "denoise")},
+    "saturation": [("saturation", {"value": 0.4})],
+    "all": [BLUR, SHARPEN, *CURVES],
+    "mixed": [BLUR, ("saturation", {"value": 0.4}), SHARPEN],
+}
+
+
+def deep() -> Iterator[tuple[str, Case]]:
+    """Images of 16 bits, and frames of ten."""
+    bits: dict[str, object] = {"bits": 10}
+    for (name, calls), (kind, type_) in product(DEEP.items(), DEEP_KINDS.items()):
+        yield f"deep {name}, {kind}", chain(calls, type_)
+    for name, calls in DEEP.items():
+        around: list[Call] = [("yuv420p_to_rgba", bits), *calls, ("rgba_to_yuv420p", bits)]
+        pictures = [DEEP_KINDS["u16"]] * (len(around) - 1)
+        yield f"deep {name}, frames", chain(around, DEEP_FRAME, *pictures, DEEP_FRAME)
+
+
 # Pipelines that are no chains, of colours but for what is named after its kind.
 WIRED = {
     "two results of one": [
@@ -307,7 +329,7 @@ def tensors() -> Iterator[tuple[str, Case]]:
 
 def all_cases() -> dict[str, Case]:
     """Every case by its name."""
-    groups = (catalogue, parameters, resizes, frames, chains, wired, images, tensors)
+    groups = (catalogue, parameters, resizes, frames, chains, deep, wired, images, tensors)
     listed = [named for group in groups for named in group()]
     cases = dict(listed)
     assert len(cases) == len(listed), "two cases of one name"

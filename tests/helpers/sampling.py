@@ -12,7 +12,7 @@ from dala.language.kernel import Kernel
 def run_here(
     kernel: str | Kernel, image: np.ndarray, shape: tuple[int, int], **params: object
 ) -> np.ndarray:
-    target = compute.buffer_zeros((*shape, 4), "u8")
+    target = compute.buffer_zeros((*shape, *image.shape[2:]), "u8")
     compute.run_kernel(kernel, [compute.from_array(image)], target, params)
     return target.read().astype(int)
 

@@ -12,7 +12,7 @@ import dala
 from dala import compute
 from dala.backends.cpu.device import CpuDevice
 from dala.backends.cpu.llvm.jit import detect_host
-from dala.backends.cpu.schedule.counted import count_in_levels
+from dala.backends.cpu.schedule.counted import Counted, count_in_levels
 from dala.backends.cpu.schedule.prepare import prepare_program
 from dala.compute import default
 from dala.compute.engine import Engine
@@ -83,7 +83,7 @@ def test_the_same_within_a_level(name: str, shape: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("name", SMOOTH)
 def test_results_are_whole_levels(name: str) -> None:
-    body = count_in_levels(program_of(probe(SMOOTH[name])).stages[-1].body, {0, 1})
+    body = count_in_levels(program_of(probe(SMOOTH[name])).stages[-1].body, Counted(U8, {0, 1}))
     made = [n for n in body if n.op not in ("load", "const")]
     assert made
     assert all(is_whole_level(n) for n in made)
@@ -92,7 +92,7 @@ def test_results_are_whole_levels(name: str) -> None:
 @pytest.mark.parametrize("text", ["max(p, q)", "min(max(p, 0.2), q)"])
 def test_extremes_stay_bytes(text: str) -> None:
     body = program_of(probe(text)).stages[-1].body
-    assert count_in_levels(body, {0, 1}) is body
+    assert count_in_levels(body, Counted(U8, {0, 1})) is body
 
 
 def test_curves_are_the_same_with_and_without_tables() -> None:
@@ -107,7 +107,7 @@ def test_curves_are_the_same_with_and_without_tables() -> None:
 @pytest.mark.parametrize("name", JUMPS)
 def test_jumps_are_left_alone(name: str) -> None:
     body = program_of(probe(JUMPS[name])).stages[-1].body
-    assert count_in_levels(body, {0, 1}) is body
+    assert count_in_levels(body, Counted(U8, {0, 1})) is body
 
 
 def test_what_is_not_bytes_is_left_alone() -> None:

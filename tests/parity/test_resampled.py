@@ -23,7 +23,7 @@ from dala.backends.cpu.schedule.prepare import prepare_program
 from dala.compute import default
 from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import F32, U8
+from dala.ir.dtypes import F32, U8, parse_dtype
 from dala.ir.graph import Arithmetic, Program
 from dala.kernels.halves import cubic_weights, lanczos_weights
 from dala.kernels.resize import mix_taps
@@ -152,6 +152,18 @@ def test_any_size(source: tuple[int, int], target: tuple[int, int], way: str, se
     assert np.abs(got - wanted).max() <= 1
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("source", SOURCES, ids=str)
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+def test_grey_is_a_channel(way: str, source: tuple[int, int], target: tuple[int, int]) -> None:
+    image = pixels(source)
+    colour = run("cpu", "resize", image, target, interpolation=way)
+    for channel in range(4):
+        grey = np.ascontiguousarray(image[..., channel])
+        got = run("cpu", "resize", grey, target, interpolation=way)
+        np.testing.assert_array_equal(got, colour[..., channel])
+
+
 @pytest.mark.parametrize("kernel", OURS)
 @pytest.mark.parametrize("source", SOURCES, ids=str)
 def test_any_position(kernel: str, source: tuple[int, int]) -> None:
@@ -194,13 +206,16 @@ def test_other_machines_give_the_same_bytes(vector_bytes: int, x86: bool) -> Non
         *(("resize", {"interpolation": way}) for way in WAYS),
         *((kernel, {}) for kernel in OURS.values()),
     ]
+    grey = np.ascontiguousarray(image[..., 1])
     wanted = [run("cpu", k, image, (21, 50), **p) for k, p in chosen]
+    wanted += [run("cpu", k, grey, (21, 50), **p) for k, p in chosen[: len(WAYS)]]
     with pytest.MonkeyPatch.context() as patch:
         host = machine_with(vector_bytes, x86)
         patch.setattr(launch, "_band_rows", lambda *_: 5)
         use_threads(patch, 4)
         patch.setattr(default, "_default", Engine(CpuDevice(host)))
         got = [run_here(k, image, (21, 50), **p) for k, p in chosen]
+        got += [run_here(k, grey, (21, 50), **p) for k, p in chosen[: len(WAYS)]]
     for a, b in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -214,7 +229,7 @@ def apart_and_fused(device: str, image: np.ndarray, stages: Sequence[Stage]) -> 
         source = one = compute.from_array(image)
         pipeline = compute.pipeline()
         for number, (kernel, params, size) in enumerate(stages, 1):
-            apart = compute.buffer_zeros((*size, 4), "u8")
+            apart = compute.buffer_zeros((*size, *image.shape[2:]), "u8")
             compute.run_kernel(kernel, [source], apart, params)
             last = number == len(stages)
             fused = (
@@ -224,6 +239,23 @@ def apart_and_fused(device: str, image: np.ndarray, stages: Sequence[Stage]) -> 
             source, one = apart, fused
         pipeline.run()
         return [source.read().astype(int), one.read().astype(int)]
+
+
+@pytest.mark.parametrize("kind", ["u8", "f32", "u16"])
+def test_grey_bytes_alone_are_in_sixteen_bits(kind: str) -> None:
+    grey, target = ArrayType((64, 48), parse_dtype(kind)), ArrayType((50, 31), parse_dtype(kind))
+    found = arithmetic_of("resize", grey, target, interpolation="bicubic")
+    assert (found == RESAMPLED) == (kind == "u8")
+
+
+@pytest.mark.parametrize("size", [(50, 66), (122, 154), (30, 38)], ids=str)
+@pytest.mark.parametrize("after", ["blur", "brightness", "sharpen"])
+def test_grey_fused_is_unfused(after: str, size: tuple[int, int]) -> None:
+    image = np.ascontiguousarray(pixels((61, 77))[..., 2])
+    for way in WAYS:
+        stages: list[Stage] = [("resize", {"interpolation": way}, size), (after, {}, size)]
+        apart, fused = apart_and_fused("cpu", image, stages)
+        np.testing.assert_array_equal(apart, fused)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -36,6 +36,7 @@ LEVELS = {
     U8: ("level", INVERSE_255),
     U16: ("level16", INVERSE_65535),
 }  # of images: op, and its inverse
+WHITE = {U8: 255.0, U16: 65535.0}
 
 
 def optimize(program: Program) -> Program:
@@ -219,36 +220,41 @@ def _simplify_node(node: Node) -> Node:
             return a
         case "level" if is_whole_level(a):
             return a.args[0]
-        case "level16" if _is_whole_level16(a):
+        case "level16" if is_whole_level16(a):
             return a.args[0]
     return node
 
 
 def is_whole_level(node: Node) -> bool:
     """``level(v) * (1/255)``: storing such a value again gives the same level, for all 256 of them."""
-    if node.op != "mul" or not _is(node.args[1], INVERSE_255):
-        return False
-    return node.args[0].op == "level" or is_whole(node.args[0])
+    return _is_normalized(node, U8)
 
 
-def _is_whole_level16(node: Node) -> bool:
+def is_whole_level16(node: Node) -> bool:
     """The same for the 65536 levels of a u16 image: f32 has room for them and eight more bits."""
-    return node.op == "mul" and _is(node.args[1], INVERSE_65535) and node.args[0].op == "level16"
+    return _is_normalized(node, U16)
 
 
-def is_whole(node: Node) -> bool:
+def _is_normalized(node: Node, dtype: DType) -> bool:
+    op, inverse = LEVELS[dtype]
+    if node.op != "mul" or not _is(node.args[1], inverse):
+        return False
+    return node.args[0].op == op or is_whole(node.args[0], dtype)
+
+
+def is_whole(node: Node, dtype: DType = U8) -> bool:
     """Whether it is a value counted in levels, clamped and rounded: see ``normalized_whole``."""
     if node.op != "round" or node.args[0].op != "min" or node.args[0].args[0].op != "max":
         return False
     least = node.args[0]
-    return _is(least.args[1], 255.0) and _is(least.args[0].args[1], 0.0)
+    return _is(least.args[1], WHITE[dtype]) and _is(least.args[0].args[1], 0.0)
 
 
-def normalized_whole(levels: Node) -> Node:
-    """What a reader sees of a value counted in levels, 0..255, once a u8 image has stored it."""
+def normalized_whole(levels: Node, dtype: DType = U8) -> Node:
+    """What a reader sees of a value counted in levels once an image of them (u8, u16) has stored it."""
     above = make("max", levels, const(0.0, levels.dtype))
-    whole = make("round", make("min", above, const(255.0, levels.dtype)))
-    return make("mul", whole, const(INVERSE_255, levels.dtype))
+    whole = make("round", make("min", above, const(WHITE[dtype], levels.dtype)))
+    return make("mul", whole, const(LEVELS[dtype][1], levels.dtype))
 
 
 def normalized_level(value: Node, dtype: DType = U8) -> Node:

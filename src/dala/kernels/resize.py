@@ -215,6 +215,8 @@ def _choose(
             return _to_double_of_many if many else _to_double, {}
     if values["interpolation"] != "area":
         return None
+    if images and all(n >= o for o, n in zip(old, new, strict=True)):  # which is bilinear
+        return _any_size, {"interpolation": "bilinear"}
     if cut:
         scale = builtins.min(old[0] / new[0], old[1] / new[1])
         taps = 2 if scale <= 1 else math.ceil(scale) + 1

@@ -42,7 +42,7 @@ def find_sample(values: Sequence[Node]) -> Sampled | None:
         mixes.add(mix)
         factors.append(factor)
         conditions.add(condition)
-    if len(values) != CHANNELS or len(mixes) != 1 or len(conditions) != 1:
+    if len(values) not in (1, CHANNELS) or len(mixes) != 1 or len(conditions) != 1:
         return None
     mix, condition = mixes.pop(), conditions.pop()
     fading = all(_is_share(f) for f in factors if f is not None) and len({*factors[:3]}) == 1
@@ -52,7 +52,7 @@ def find_sample(values: Sequence[Node]) -> Sampled | None:
     ahead = [n for n in (mix.u, mix.v, *factors, condition) if n is not None]
     if any(n.op in ("load", "gather") for n in walk(ahead)):
         return None
-    return Sampled(*mix, factors[0], factors[3], condition)
+    return Sampled(*mix, factors[0], factors[-1], condition)
 
 
 def _unless_zero(value: Node) -> tuple[Node | None, Node]:

@@ -47,6 +47,7 @@ class Separable(NamedTuple):
     source: int
     columns: Axis
     rows: Axis
+    channels: int = CHANNELS
 
 
 class _Term(NamedTuple):
@@ -70,7 +71,7 @@ def find_separable(values: tuple[Node, ...]) -> Separable | None:
     found = _find_mix(values) or _find_sampled(values)
     if found is None or not _moves_along(found.rows, 0) or not _moves_along(found.columns, 1):
         return None
-    return found
+    return found._replace(channels=len(values))
 
 
 def _find_sampled(values: tuple[Node, ...]) -> Separable | None:
@@ -94,7 +95,7 @@ def _find_mix(values: tuple[Node, ...]) -> Separable | None:
     for node in in_order(values):
         if node.op in ("load", "gather") or any(id(a) in reading for a in node.args):
             reading.add(id(node))
-    if len(values) != CHANNELS:
+    if len(values) not in (1, CHANNELS):
         return None
     blocks = {_find_block(value, channel, reading) for channel, value in enumerate(values)}
     return blocks.pop() if len(blocks) == 1 else None

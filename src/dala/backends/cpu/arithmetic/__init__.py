@@ -8,6 +8,7 @@ extrema.py      minima and maxima of bytes
 fixed.py        averages in 16-bit fixed point        taps.py        their taps in memory
 tables.py       any function of one byte, as a look-up table
 deep_tables.py  any function of one 16-bit level, as a look-up table
+interleaved.py  f32 of colours of 16 bits, as they lie in memory
 gain.py         levels plus a gain times differences  halves.py      weighted sums of bytes in 16 bits
 resampled.py    columns, then rows, as resize does    stops.py       where its taps begin, what they weigh
 dot.py          integer dot products                  dot_planes.py  those of planes

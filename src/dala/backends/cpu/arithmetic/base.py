@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dala.backends.cpu.emit.body_context import BodyContext
+from dala.backends.cpu.emit.channels import alike_planes
 from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.schedule.sweep import Form, RowBody
 from dala.backends.cpu.schedule.weight import weigh_body
@@ -50,13 +51,13 @@ class Subject:
             return False
         return all(self.inputs[self.program.source_part(s).array].dtype == U8 for s in sources)
 
-    def is_picture(self, source: int) -> bool:
-        """Whether a source is an RGBA image of bytes in memory."""
+    def is_picture(self, source: int, channels: int = PIXEL) -> bool:
+        """Whether a source is an image of bytes in memory, RGBA or of another number of channels."""
         program = self.program
         if source >= program.inputs or program.source_part(source).plane is not None:
             return False
         array = self.inputs[program.source_part(source).array]
-        return array.dtype == U8 and array.channels == PIXEL
+        return array.dtype == U8 and array.channels == channels
 
     @cached_property
     def maps_bytes(self) -> bool:
@@ -142,7 +143,19 @@ class CpuArithmetic(Arithmetic):
         body.write_values()
 
 
-IN_F32 = CpuArithmetic("plain", mixes=True, contracts=True, shares_columns=True, borrows=True)
+@dataclass(frozen=True)
+class PlainArithmetic(CpuArithmetic):
+    """Whatever it is, in f32."""
+
+    def lanes(self, body: BodyContext) -> int:
+        """Two vectors of planes of 16 bits: a loop has few instructions on pixels, and as many around them.
+        (Pictures of f32 wait for memory; before a row there is room for a margin of one vector.)"""
+        plain = body.owner.sweep.deep and not body.body.margin
+        body.two_vectors = plain and alike_planes(body) is not None
+        return body.owner.lanes * (2 if body.two_vectors else 1)
+
+
+IN_F32 = PlainArithmetic("plain", mixes=True, contracts=True, shares_columns=True, borrows=True)
 
 
 def arithmetic_of(body: Body | RowBody) -> CpuArithmetic:

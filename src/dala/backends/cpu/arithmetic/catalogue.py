@@ -15,6 +15,7 @@ from dala.backends.cpu.arithmetic.dot import DOT
 from dala.backends.cpu.arithmetic.extrema import EXTREMA
 from dala.backends.cpu.arithmetic.fixed import FIXED
 from dala.backends.cpu.arithmetic.gain import GAIN
+from dala.backends.cpu.arithmetic.interleaved import INTERLEAVED
 from dala.backends.cpu.arithmetic.resampled import RESAMPLED
 from dala.backends.cpu.arithmetic.sampled import SAMPLED
 from dala.backends.cpu.arithmetic.tables import TABLE
@@ -26,6 +27,7 @@ ARITHMETICS: tuple[CpuArithmetic, ...] = (
     FIXED,
     TABLE,
     DEEP_TABLE,
+    INTERLEAVED,
     GAIN,
     RESAMPLED,
     DOT,

@@ -56,7 +56,7 @@ class DeepTableArithmetic(CpuArithmetic):
             for k, a in enumerate(work.reads)
             if a.type.dtype == U16 and context.sweep.grids[k] == body.grid
         }
-        known = body.channels in (1, 4) and maps_levels(body, "level16", channels)
+        known = body.channels in (1, 4) and maps_levels(body, U16, channels)
         return known and _pays(body, context.lanes)
 
     def weigh(self, work: FusedPass, body: RowBody) -> float:

@@ -17,7 +17,10 @@ lanczos (8, 1.72).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from dala.backends.cpu.analysis.separable import Axis, Separable, find_separable, weights_fit
 from dala.backends.cpu.arithmetic.base import (
@@ -31,7 +34,7 @@ from dala.backends.cpu.arithmetic.base import (
 from dala.backends.cpu.arithmetic.halves import take_halves
 from dala.backends.cpu.arithmetic.stops import WEIGHT_PLACES, Stops
 from dala.backends.cpu.emit.body_context import BodyContext
-from dala.backends.cpu.emit.pixels import join
+from dala.backends.cpu.emit.pixels import gather_elements, join
 from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Code, Type, splat
 from dala.backends.cpu.schedule.sweep import RowBody
@@ -41,7 +44,7 @@ from dala.ir.graph import Access, Gather, Node, Stage
 from dala.plan.fuse import FusedPass
 
 PLACES = 6  # binary places of a line
-PIXEL_BYTES = 2 * PIXEL  # of a pixel in a line
+PLACE_BYTES = 2  # of a channel in a line
 TAP, TAP_OF_LINE = 5, 19  # operations for a tap of a row, and of each line that is mixed for it
 QUAD = 4  # pixels that are loaded together
 NONE = -1 << 40  # the end of the lines held, as long as there are none
@@ -62,11 +65,11 @@ class ResampledMatch(Match):
 
 @dataclass(frozen=True)
 class ResampledArithmetic(CpuArithmetic):
-    """A stage that mixes blocks of an RGBA image of bytes by their columns and rows."""
+    """A stage that mixes blocks of an image of bytes, RGBA or grey, by their columns and rows."""
 
     def match_stage(self, subject: Subject, stage: Stage) -> Values | None:
         program, found = subject.program, find_separable(stage.body)
-        if found is None or stage.margin or not subject.is_picture(found.source):
+        if found is None or stage.margin or not subject.is_picture(found.source, found.channels):
             return None
         # gathered from an image of any size, or read from one of twice the size
         whole = program.has_one_grid and found.rows.base
@@ -80,12 +83,17 @@ class ResampledArithmetic(CpuArithmetic):
         if found.rows.base:
             needed = work.reads[found.source].type.shape[0] / work.shape[0] * (1 << body.grid)
             lines = min(taps, needed)
-        return taps * (TAP + TAP_OF_LINE * lines) / (1 << 2 * body.grid)
+        share = found.channels / PIXEL
+        return share * taps * (TAP + TAP_OF_LINE * lines) / (1 << 2 * body.grid)
+
+    def lanes(self, body: BodyContext) -> int:
+        return body.owner.vector_bytes // body.channels
 
     def write(self, body: BodyContext) -> None:
         assert not body.body.margin
-        lines = _Lines(body, _read(written_down(body)))
-        store_pixels(body, _Mixer(body, lines).pixels(), PIXEL)
+        found = _read(written_down(body))
+        lines = _PixelLines(body, found) if found.channels == PIXEL else _GreyLines(body, found)
+        store_pixels(body, _Mixer(body, lines).pixels(), found.channels)
 
 
 RESAMPLED = ResampledArithmetic("resampled", alone=True, stays_inside=True)
@@ -94,7 +102,7 @@ RESAMPLED = ResampledArithmetic("resampled", alone=True, stays_inside=True)
 def _write_down(found: Separable) -> Values:
     columns, rows = found.columns, found.rows
     channels = []
-    for channel in range(PIXEL):
+    for channel in range(found.channels):
         pixels: tuple[Node, ...]
         if rows.base is not None and columns.base is not None:
             at = Gather(found.source, channel)
@@ -119,21 +127,33 @@ def _read(values: Values) -> Separable:
     row, column = pixel.args or (None, None)
     columns = Axis(column, match.across, weights[: match.columns])
     rows = Axis(row, match.down, weights[match.columns :])
-    return Separable(pixel.attr.source, columns, rows)
+    return Separable(pixel.attr.source, columns, rows, len(values))
 
 
-class _Lines:
+class _Lines(ABC):
     """Rows of the source, mixed at the columns of the output: as many as a block has, those last needed."""
 
     def __init__(self, body: BodyContext, found: Separable) -> None:
         self.body, self.source = body, found.source
         self.rows = Stops(body, 0, found.rows)
-        self.columns = Stops(body, 1, found.columns, body.size_of(found.source, 1), PIXEL)
-        self.depth = self.rows.count
-        self.start = body.owner.room_along(1, PIXEL_BYTES * self.depth)
-        self.stride = body.owner.bytes_along(1, PIXEL_BYTES)
-        self.lanes, self.i32 = body.lanes, Type(S32, body.lanes)
-        self.bytes, self.halves = f"<{4 * body.lanes} x i8>", f"<{2 * body.lanes} x i16>"
+        self.columns = Stops(body, 1, found.columns, body.size_of(found.source, 1), found.channels)
+        self.depth, self.pixel_bytes = self.rows.count, PLACE_BYTES * found.channels
+        self.start = body.owner.room_along(1, self.pixel_bytes * self.depth)
+        self.stride = body.owner.bytes_along(1, self.pixel_bytes)
+        self.lanes = body.owner.lanes
+        self.i32, self.bytes = Type(S32, self.lanes), f"<{4 * self.lanes} x i8>"
+
+    @abstractmethod
+    def in_order(self, code: Code, packed: str) -> str:
+        """The bytes of two vectors of a line, packed block by block, in their order."""
+
+    @abstractmethod
+    def _mix(self, code: Code, pixels: str, column: str) -> list[str]:
+        """A vector of positions, mixed from a row that begins at ``pixels``, in 32 bits."""
+
+    @abstractmethod
+    def _pack(self, code: Code, sums: list[str]) -> Iterator[str]:
+        """The same as it lies in a line, with its type."""
 
     def hold(self) -> list[str]:
         """Mix those rows of a block that are not held yet: where the lines of all of them begin."""
@@ -169,14 +189,12 @@ class _Lines:
         pixels, line = self._pixels(code, row), self._line(code, row)
 
         def mix(inner: Code, column: str, done: list[str]) -> list[str]:
-            groups = self._mix_groups(inner, pixels, column)
-            offset = inner.op(f"mul i64 {column}, {PIXEL_BYTES}")
+            sums = self._mix(inner, pixels, column)
+            offset = inner.op(f"mul i64 {column}, {self.pixel_bytes}")
             target = inner.op(f"getelementptr i8, ptr {line}, i64 {offset}")
-            for half in range(2):
-                pair = groups[2 * half : 2 * half + 2]
-                narrow = isa.narrow_to_words(inner, 4 * self.lanes, pair)
-                place = inner.moved(target, 4 * self.lanes * half)
-                inner.line(f"store {self.halves} {narrow}, ptr {place}, align 4")
+            for number, vector in enumerate(self._pack(inner, sums)):
+                place = inner.moved(target, 4 * self.lanes * number)
+                inner.line(f"store {vector}, ptr {place}, align 4")
             return done
 
         code.repeat(self.columns.positions, self.lanes, [], mix)
@@ -192,23 +210,46 @@ class _Lines:
         offset = code.op(f"mul i64 {inside}, {stride}")
         return code.op(f"getelementptr i8, ptr {start}, i64 {offset}")
 
-    def _mix_groups(self, code: Code, pixels: str, column: str) -> list[str]:
+    def _sums(
+        self, code: Code, count: int, add: Callable[[Code, str, list[str]], list[str]]
+    ) -> list[str]:
+        """What ``add`` makes of some sums for four taps after the other, with PLACES binary places."""
+        half = splat(1 << (WEIGHT_PLACES - PLACES - 1), "i32")
+        quads = -(-self.columns.count // QUAD)
+        if quads == 1:
+            totals = add(code, "0", [half] * count)
+        else:  # spelled out, it would take long to compile
+            totals = code.repeat(quads, 1, [(str(self.i32), half)] * count, add)
+        shift = splat(WEIGHT_PLACES - PLACES, "i32")
+        return [code.op(f"ashr {self.i32} {total}, {shift}") for total in totals]
+
+    def _given(self, code: Code, column: str, quad: str, pair: int) -> str:
+        """Where the weights of two taps of a vector are."""
+        given = self.columns.weights(code, column, pair)
+        twice = code.op(f"mul i64 {quad}, {QUAD // 2}")
+        return code.op(f"getelementptr {self.i32}, ptr {given}, i64 {twice}")
+
+
+class _PixelLines(_Lines):
+    """Lines of RGBA. Their pixels are those of four groups, each fourth to one: packed once."""
+
+    def in_order(self, code: Code, packed: str) -> str:
+        return packed
+
+    def _pack(self, code: Code, sums: list[str]) -> Iterator[str]:
+        for pair in (sums[:2], sums[2:]):
+            yield f"<{2 * self.lanes} x i16> {isa.narrow_to_words(code, 4 * self.lanes, pair)}"
+
+    def _mix(self, code: Code, pixels: str, column: str) -> list[str]:
         """The pixels of a vector in four groups, each fourth to one: a channel to each 32 bits.
 
         Packed twice, groups in this order are pixels in order.
         """
-        half = splat(1 << (WEIGHT_PLACES - PLACES - 1), "i32")
 
         def add(inner: Code, quad: str, totals: list[str]) -> list[str]:
             return [self._add(inner, pixels, column, quad, n, t) for n, t in enumerate(totals)]
 
-        quads = -(-self.columns.count // QUAD)
-        if quads == 1:
-            totals = add(code, "0", [half] * QUAD)
-        else:  # spelled out, it would take long to compile
-            totals = code.repeat(quads, 1, [(str(self.i32), half)] * QUAD, add)
-        shift = splat(WEIGHT_PLACES - PLACES, "i32")
-        return [code.op(f"ashr {self.i32} {total}, {shift}") for total in totals]
+        return self._sums(code, QUAD, add)
 
     def _add(self, code: Code, pixels: str, column: str, quad: str, number: int, total: str) -> str:
         """What the taps of one quad add to a group."""
@@ -222,11 +263,7 @@ class _Lines:
             parts.append(code.op(f"load {Type(S32, QUAD)}, ptr {place}, align 1"))
         block = join(code, parts, Type(S32, QUAD))
         for pair in range(min(QUAD, self.columns.count) // 2):
-            given = self.columns.weights(code, column, pair)
-            twice = code.op(f"mul i64 {quad}, {QUAD // 2}")
-            weights = self._weights(
-                code, code.op(f"getelementptr {self.i32}, ptr {given}, i64 {twice}"), number
-            )
+            weights = self._weights(code, self._given(code, column, quad, pair), number)
             levels = self._neighbours(code, block, 2 * pair)
             product = isa.weigh_words(
                 code, 4 * self.lanes, (self.bytes, levels), (str(self.i32), weights)
@@ -251,24 +288,60 @@ class _Lines:
         return code.shuffle(self.i32, all_, chosen)
 
 
+class _GreyLines(_Lines):
+    """Lines of one channel: four pixels are a word, and words are gathered."""
+
+    def in_order(self, code: Code, packed: str) -> str:
+        size = self.body.owner.vector_bytes
+        half, block = size // 2, isa.BLOCK // 2  # bytes of a block from each of both vectors
+        order = [2 * k - k % block + first for first in (0, block) for k in range(half)]
+        return code.shuffle(f"<{size} x i8>", packed, order)
+
+    def _mix(self, code: Code, pixels: str, column: str) -> list[str]:
+        return self._sums(code, 1, partial(self._add, pixels, column))
+
+    def _pack(self, code: Code, sums: list[str]) -> Iterator[str]:
+        words = f"<{self.lanes} x i16>"
+        yield f"{words} {code.op(f'trunc {self.i32} {sums[0]} to {words}')}"
+
+    def _add(self, pixels: str, column: str, code: Code, quad: str, totals: list[str]) -> list[str]:
+        """What the taps of one quad add."""
+        total = totals[0]
+        start = code.op(f"getelementptr i32, ptr {pixels}, i64 {quad}")
+        first = code.op(f"load {self.i32}, ptr {self.columns.first(code, column)}, align 4")
+        found = gather_elements(code, start, "i8", self.i32, self.i32, first)
+        levels = code.op(f"bitcast {self.i32} {found} to {self.bytes}")
+        for pair in range(min(QUAD, self.columns.count) // 2):
+            given = self._given(code, column, quad, pair)
+            weights = code.op(f"load {self.i32}, ptr {given}, align 4")
+            size = 4 * self.lanes
+            taps = [4 * lane + 2 * pair for lane in range(self.lanes)]
+            order = [byte for tap in taps for byte in (tap, size, tap + 1, size)]
+            two = code.shuffle(self.bytes, levels, order, "zeroinitializer")
+            product = isa.weigh_words(code, size, (self.bytes, two), (str(self.i32), weights))
+            total = code.op(f"add {self.i32} {total}, {product}")
+        return [total]
+
+
 class _Mixer:
     """Lines mixed by the weights of the row."""
 
     def __init__(self, body: BodyContext, lines: _Lines) -> None:
         self.body, self.code = body, body.lane
         self.halves = take_halves(body, [])
-        self.lines = lines.hold()
+        self.source, self.lines = lines, lines.hold()
         self.weights = [self._weight(lines.rows, k) for k in range(lines.depth)]
 
     def pixels(self) -> str:
         """The packed pixels, with their type."""
         halves, parts = self.halves, [self._mix(half) for half in range(2)]
-        return f"{halves.bytes} {isa.narrow_to_bytes(self.code, halves.size, parts)}"
+        packed = isa.narrow_to_bytes(self.code, halves.size, parts)
+        return f"{halves.bytes} {self.source.in_order(self.code, packed)}"
 
     def _mix(self, half: int) -> str:
         """Each second pair of pixels; products have one place less than lines have."""
         code, halves = self.code, self.halves
-        column = code.op(f"mul i64 %b{self.body.number}.x, {PIXEL_BYTES}")
+        column = code.op(f"mul i64 %b{self.body.number}.x, {self.source.pixel_bytes}")
         total = splat(1 << (PLACES - 2))
         for line, weight in zip(self.lines, self.weights, strict=True):
             place = code.op(f"getelementptr i8, ptr {line}, i64 {column}")

@@ -53,7 +53,8 @@ class SampledArithmetic(CpuArithmetic):
     """
 
     def match_stage(self, subject: Subject, stage: Stage) -> Values | None:
-        found = find_sample(stage.body) if subject.program.has_one_grid else None
+        whole = subject.program.has_one_grid and len(stage.body) == PIXEL
+        found = find_sample(stage.body) if whole else None
         if found is None or not subject.is_picture(found.source):
             return None
         return _write_down(found, weigh_channels(stage.body))

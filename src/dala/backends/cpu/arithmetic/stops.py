@@ -29,11 +29,12 @@ class Stops:
         self.body, self.axis, self.taps, self.unit = body, axis, taps, unit
         self.count = len(taps.weights)
         self.size = 4 * (1 + self.count // 2)  # bytes for each position
-        self.f32, self.i32 = Type(F32, body.lanes), Type(S32, body.lanes)
+        self.lanes = body.owner.lanes
+        self.f32, self.i32 = Type(F32, self.lanes), Type(S32, self.lanes)
         self.extent = body.uniform.op(f"trunc i64 {extent} to i32") if extent else ""
         self.start = body.owner.room_along(axis, self.size)
         self.positions = body.owner.size_of(body.body.grid, axis)
-        body.owner.prelude.repeat(self.positions, body.lanes, [], self._fill)
+        body.owner.prelude.repeat(self.positions, self.lanes, [], self._fill)
 
     def first(self, code: Code, position: str) -> str:
         """The address of what is noted of a vector's first taps, or of a position among them."""
@@ -44,15 +45,15 @@ class Stops:
         return self._address(code, position, 1 + pair)
 
     def _address(self, code: Code, position: str, part: int) -> str:
-        lane = code.op(f"and i64 {position}, {self.body.lanes - 1}")
+        lane = code.op(f"and i64 {position}, {self.lanes - 1}")
         block = code.op(f"mul i64 {code.op(f'sub i64 {position}, {lane}')}, {self.size}")
         start = code.op(f"getelementptr i8, ptr {self.start}, i64 {block}")
         here = code.op(f"getelementptr i32, ptr {start}, i64 {lane}")
-        return code.moved(here, 4 * self.body.lanes * part)
+        return code.moved(here, 4 * self.lanes * part)
 
     def _fill(self, code: Code, position: str, carried: list[str]) -> list[str]:
         body, i32, along = self.body, self.i32, _Along(self, position)
-        writer = LaneWriter(along, body.lanes, body.uniform, code, code)
+        writer = LaneWriter(along, self.lanes, body.uniform, code, code)
         writer.write(self.taps.weights)
         weights = [writer.vector(w) for w in self.taps.weights]
         if self.taps.base is not None:
@@ -72,7 +73,7 @@ class Stops:
         if not self.extent:
             for k in range(0, self.count, 2):
                 pair = [self._scaled(code, w) for w in weights[k : k + 2]]
-                self._store_pair(code, pair, code.moved(start, 4 * body.lanes * (1 + k // 2)))
+                self._store_pair(code, pair, code.moved(start, 4 * self.lanes * (1 + k // 2)))
             return carried
         places = [code.op(f"sub {i32} {self._inside(code, w, 1)}, {first}") for w in wanted]
 

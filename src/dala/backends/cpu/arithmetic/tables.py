@@ -27,7 +27,7 @@ from dala.ir.channels import reads_own_channels
 from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Access, Node, accesses, map_nodes, walk
 from dala.ir.printer import print_body
-from dala.ir.rewrite import LEVELS
+from dala.ir.rewrite import LEVELS, is_whole
 from dala.plan.fuse import Body, FusedPass
 
 IDENTITY = ""  # the key of a channel that is passed through
@@ -83,21 +83,26 @@ def _maps_bytes(context: PassContext, body: RowBody) -> bool:
     if body.ring is not None and body.ring.form != "u8":
         return False
     channels = context.channels_of_bytes(body.grid)  # of images of the body's own size
-    return maps_levels(body, "level", channels)
+    return maps_levels(body, U8, channels)
 
 
-def maps_levels(body: RowBody, level: str, channels_of: Mapping[int, int]) -> bool:
+def maps_levels(body: RowBody, dtype: DType, channels_of: Mapping[int, int]) -> bool:
     """Whether each channel of what a body makes is a function of the same channel of one pixel, as a
-    ``level`` of its type; ``channels_of`` has the sources that it may come from."""
+    level of a type; ``channels_of`` has the sources that it may come from."""
     results = [s.values for s in body.stores] + ([body.held] if body.ring is not None else [])
     if any(n.op == "coord" for n in walk(body.roots)):
         return False
-    if any(n.op not in (level, "const") for values in results for n in values):
+    if not all(_is_level(n, dtype) for values in results for n in values):
         return False
     found = {(a.source, a.dx, a.dy) for a in accesses(body.roots)}
     if len(found) != 1 or any(channels_of.get(source) != body.channels for source, _, _ in found):
         return False
     return all(len(r) == body.channels and reads_own_channels(r) for r in results)
+
+
+def _is_level(node: Node, dtype: DType) -> bool:
+    """Whether a value is a level; bytes that are looked up are not counted in them (counted.py)."""
+    return node.op in (LEVELS[dtype][0], "const") or (dtype != U8 and is_whole(node, dtype))
 
 
 def _map(body: BodyContext, pixels: str, values: Sequence[Node]) -> str:

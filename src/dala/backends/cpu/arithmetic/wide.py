@@ -29,13 +29,14 @@ def write_averages(body: BodyContext, writer: LaneWriter) -> dict[int, Node]:
             alike.setdefault((*places, *map(id, weights)), []).append(node)
     leaves: dict[int, Node] = {}
     for averages in alike.values():
-        for node, total in zip(averages, _sum_up(body, averages), strict=True):
+        totals = _sum_up(body, averages, writer.lanes)
+        for node, total in zip(averages, totals, strict=True):
             leaf = leaves[id(node)] = Node("average", F32)
             writer.names[id(leaf)], writer.rates[id(leaf)] = total, LANE
     return leaves
 
 
-def _sum_up(body: BodyContext, averages: Sequence[Node]) -> list[str]:
+def _sum_up(body: BodyContext, averages: Sequence[Node], lanes: int) -> list[str]:
     """The vectors of all channels' averages."""
     values, weights = split_average(averages[0].args)
     sources: dict[int, list[tuple[Access, Node]]] = {}
@@ -49,16 +50,22 @@ def _sum_up(body: BodyContext, averages: Sequence[Node]) -> list[str]:
     for source, listed in sources.items():
         offsets = [body.offset_in_row(source, _channel(node, source)) for node in averages]
         start = body.uniform.op(f"getelementptr float, ptr {shares}, i64 {first}")
-        totals = _add_taps(body, [access for access, _ in listed], start, offsets, totals)
+        accesses = [access for access, _ in listed]
+        totals = _add_taps(body, accesses, start, offsets, totals, Type(F32, lanes))
         first += len(listed)
     return totals
 
 
 def _add_taps(
-    body: BodyContext, taps: Sequence[Access], shares: str, offsets: list[str], totals: list[str]
+    body: BodyContext,
+    taps: Sequence[Access],
+    shares: str,
+    offsets: list[str],
+    totals: list[str],
+    vector: Type,
 ) -> list[str]:
     """The taps of one source added to the totals; ``offsets`` lead to each channel in a row."""
-    vector, places = Type(F32, body.lanes), tap_places(body, taps)
+    places = tap_places(body, taps)
 
     def add_tap(code: Code, index: str, sums: list[str]) -> list[str]:
         slot = code.op(f"getelementptr ptr, ptr {places}, i64 {index}")

@@ -23,6 +23,7 @@ from dala.backends.cpu.emit.packing import can_pack, pack_pixels
 from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.emit.pixels import (
     Format,
+    load_between,
     load_every_second,
     load_repeated,
     pack_level,
@@ -31,7 +32,7 @@ from dala.backends.cpu.emit.pixels import (
 from dala.backends.cpu.emit.prefetch import fetch_ahead
 from dala.backends.cpu.llvm.text import Code, Type, signed
 from dala.backends.cpu.schedule.sweep import Ring, RowBody
-from dala.ir.dtypes import F32, S32, U8, DType
+from dala.ir.dtypes import F32, S32, U8, U16, DType
 from dala.ir.graph import Access, Gather, Node, accesses, in_order, map_nodes
 
 
@@ -49,7 +50,7 @@ class BodyEmitter(BodyContext):
         self.vectors = 1
         self.lanes = arithmetic.lanes(self)
         self.begins_even = owner.image
-        self.loaded: dict[tuple[int, int, int, int], list[str]] = {}
+        self.loaded: dict[tuple[int, int, int, int, bool], list[str]] = {}
         self.gatherer = Gatherer(owner, self.lanes, body.roots, f"%b{number}.x")
         arithmetic.write(self)
         fetch_ahead(self)
@@ -157,10 +158,14 @@ class BodyEmitter(BodyContext):
         inside = access.source - len(self.work.reads)
         if inside >= 0 and self.form_of(access.source) == "f32":
             return self._load_held(code, access, inside)
+        return self._load_pixels(code, access, levels=self.form_of(access.source) == "level16")
+
+    def _load_pixels(self, code: Code, access: Access, levels: bool = False) -> str:
+        """What lies in memory, or in rows of bytes, as 0..1; or levels of 16 bits."""
         plane = access.channel if self.is_planar(access.source) else 0
-        key = (access.source, plane, access.dx, access.dy)
+        key = (access.source, plane, access.dx, access.dy, levels)
         if key not in self.loaded:
-            form, place = self._source_format(access.source), self.place_of(access, plane)
+            form, place = self._source_format(access.source, levels), self.place_of(access, plane)
             match self.step_to(access.source):
                 case 0:
                     self.loaded[key] = form.load(code, place)
@@ -170,7 +175,10 @@ class BodyEmitter(BodyContext):
                     self.loaded[key] = form.load_repeated(code, place, 1 << -smaller)
         return self.loaded[key][access.channel - plane]
 
-    def load_level(self, code: Code, access: Access) -> str | None:
+    def load_level(self, code: Code, access: Access, op: str) -> str | None:
+        if op == "level16":
+            deep = self.is_deep(access.source)
+            return self._load_pixels(code, access, levels=True) if deep else None
         if self.form_of(access.source) != "u8" or self.step_to(access.source):
             return None
         plane = access.channel if self.is_planar(access.source) else 0
@@ -195,6 +203,8 @@ class BodyEmitter(BodyContext):
         vector = Type(F32, self.lanes)
         match self.step_to(access.source):
             case 0:
+                if self.in_two_lines(access.dx):
+                    return load_between(code, place, vector, access.dx)
                 align = 4 if access.dx else self._alignment
                 return code.op(f"load {vector}, ptr {place}, align {align}")
             case 1:
@@ -204,23 +214,28 @@ class BodyEmitter(BodyContext):
                 first = access.dx - self._first_dx(access)
                 return repeat_from(code, whole, vector, 1 << -smaller, first)
 
-    def _source_format(self, source: int) -> Format:
+    def _source_format(self, source: int, levels: bool = False) -> Format:
         inside = source - len(self.work.reads)
         if inside < 0:
             type_ = self.work.reads[source].type
-            return self._format(type_.dtype, type_.channels if self.owner.image else 1)
+            channels = type_.channels if self.owner.image else 1
+            return self._format(type_.dtype, channels, levels=levels)
+        if self._ring(inside).form == "level16":
+            channels = 1 if self.is_planar(source) else self._ring(inside).channels
+            return self._format(U16, channels, levels=levels)
         assert self._ring(inside).form == "u8"
         return self._format(U8, 1 if self.is_planar(source) else self._ring(inside).channels)
 
-    def _format(self, dtype: DType, channels: int) -> Format:
-        return Format(dtype, channels, self.owner.image, self.lanes)
+    def _format(self, dtype: DType, channels: int, *, levels: bool = False) -> Format:
+        return Format(dtype, channels, self.owner.image, self.lanes, levels=levels)
 
     # -- writing ---------------------------------------------------------------------------------
 
     def _hold(self, ring: Ring, values: Sequence[str]) -> None:
-        if ring.form == "u8" and ring.planar:
+        if ring.planar:
+            form = self._format(U8 if ring.form == "u8" else U16, 1)
             for plane, value in enumerate(values):
-                self._format(U8, 1).store(self.lane, self.own_place(plane), [value])
+                form.store(self.lane, self.own_place(plane), [value])
             return
         if ring.form == "u8":
             self._format(U8, ring.channels).store(self.lane, self.own_place(0), values)

@@ -18,6 +18,7 @@ from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody
 from dala.ir.dtypes import F32, S32, S64, U8, U16
 from dala.ir.graph import Access, Extent, Node
 
+CACHE_LINE = 64
 WORDS = {1: U8, 2: U16, 4: S32, 8: S64}  # integers by their bytes
 
 
@@ -42,6 +43,7 @@ class BodyContext(Sources):
     vectors: int  # that are computed at once
     channels: int  # of a pixel that it computes
     gatherer: Gatherer
+    two_vectors = False  # whether it computes two of them at once
     unchanged = "false"  # whether the row that is held is this one already
 
     @abstractmethod
@@ -67,10 +69,22 @@ class BodyContext(Sources):
             return "u8" if self.work.reads[source].type.dtype == U8 else "f32"
         return self._ring(source - len(self.work.reads)).form
 
+    def is_deep(self, source: int) -> bool:
+        """Whether a source is an image of u16 in memory."""
+        reads = self.work.reads
+        return source < len(reads) and self.owner.image and reads[source].type.dtype == U16
+
     def in_planes(self, source: int) -> bool:
         """Whether a source is rows of f32 that lie plane by plane."""
         inside = source - len(self.work.reads)
         return inside >= 0 and self._ring(inside).form == "f32" and not self._ring(inside).blocked
+
+    def has_planes(self, source: int) -> bool:
+        """Whether a source is rows of f32, or of levels of 16 bits, in which each channel lies apart."""
+        inside = source - len(self.work.reads)
+        if inside < 0 or self._ring(inside).form not in ("f32", "level16"):
+            return False
+        return self._ring(inside).planes == self._ring(inside).channels
 
     def is_planar(self, source: int) -> bool:
         """Whether a source is rows of bytes that lie plane by plane."""
@@ -234,6 +248,15 @@ class BodyContext(Sources):
         block = self.lane.op(f"getelementptr i8, ptr {row}, i64 {step}")
         return self.lane.moved(block, channel * self.lanes * 4)
 
+    def in_two_lines(self, elements: int) -> bool:
+        """Whether a vector of f32 so many elements to the right is best cut out of two that lie in lines.
+
+        Loads across lines take two turns. It pays where a vector is as long as a line, and there is time:
+        with two vectors at once, of images of 16 bits.
+        """
+        fits = 0 < elements < self.owner.lanes and self.owner.vector_bytes == CACHE_LINE
+        return fits and self.owner.sweep.deep and self.two_vectors
+
     def offset_in_row(self, source: int, plane: int) -> str:
         """From the begin of a row to the vector of this round, in one plane or channel."""
         inside = source - len(self.work.reads)
@@ -318,6 +341,9 @@ class BodyContext(Sources):
         lanes = self.owner.vector_bytes // ring.pixel_bytes
         vector = Type(F32 if ring.form == "f32" else WORDS[ring.pixel_bytes], lanes)
         pixel = vector.element
+        if whole := ring.form == "f32" and ring.pixel_bytes > 4:  # pixels of several channels
+            single, vector = Type(F32, ring.channels), Type(F32, lanes * ring.channels)
+            pixel = str(single)
         columns = f"%b{self.number}.W"
         end = rows.op(f"getelementptr {pixel}, ptr {start}, i64 {columns}")
         start = rows.moved(start, -self.body.margin, pixel)  # the edge that repeats
@@ -326,7 +352,11 @@ class BodyContext(Sources):
             if not pad:
                 continue
             color = rows.op(f"load {pixel}, ptr {rows.moved(anchor, edge, pixel)}, align 1")
-            all_lanes = rows.splat(vector, color)
+            if whole:
+                order = [k % ring.channels for k in range(vector.lanes)]
+                all_lanes = rows.shuffle(single, color, order)
+            else:
+                all_lanes = rows.splat(vector, color)
             for k in range(-(-pad // lanes)):
                 step = k * lanes if edge else -(k + 1) * lanes
                 place = rows.moved(anchor, step, pixel)

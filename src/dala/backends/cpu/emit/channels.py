@@ -208,7 +208,7 @@ def _leaves_match(
     first, second = nodes[0].attr, nodes[1].attr
     if not isinstance(first, Access) or not isinstance(second, Access):
         return nodes[0].op != "coord" and all(node is nodes[0] for node in nodes)
-    if first.source < len(body.work.reads) or body.form_of(first.source) != "f32":
+    if not body.has_planes(first.source):
         return False
     step = second.channel - first.channel
     expected = [first._replace(channel=first.channel + i * step) for i in range(len(nodes))]

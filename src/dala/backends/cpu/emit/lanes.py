@@ -46,8 +46,9 @@ class Sources(ABC):
     def load(self, code: Code, access: Access) -> str:
         """The vector of f32 (image) or elements (tensor) at an offset."""
 
-    def load_level(self, code: Code, access: Access) -> str | None:
-        """The vector of levels of an image of bytes, in f32, if that takes less than ``load`` does."""
+    def load_level(self, code: Code, access: Access, op: str) -> str | None:
+        """The vector of levels of an image, in f32, if that takes less than ``load`` does, and its levels
+        are those of an op."""
         return None
 
     def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
@@ -128,8 +129,8 @@ class LaneWriter:
     def _operation(self, node: Node) -> tuple[str, int]:
         if node.op == "gather":
             return self.sources.gather(self, node), LANE
-        if node.op == "level" and isinstance(node.args[0].attr, Access):
-            levels = self.sources.load_level(self.lane, node.args[0].attr)
+        if node.op in ("level", "level16") and isinstance(node.args[0].attr, Access):
+            levels = self.sources.load_level(self.lane, node.args[0].attr, node.op)
             if levels is not None:
                 return levels, LANE
         if isinstance(node.attr, Either):

@@ -16,9 +16,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dala.backends.cpu.emit.lanes import LaneWriter
 from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Code, Type
-from dala.ir.dtypes import F32, S32, U8
-from dala.ir.graph import Node
-from dala.ir.rewrite import is_whole
+from dala.ir.dtypes import F32, S32, U8, U16
+from dala.ir.graph import Node, const, make
+from dala.ir.rewrite import WHITE, is_whole
 
 CHANNELS = 4
 
@@ -61,6 +61,27 @@ def _converted(writer: LaneWriter, level: Node) -> str:
         value = code.op(f"fmul {f32} {value}, {most}")
     value = code.select(f32, code.op(f"fcmp ogt {f32} {value}, {most}"), most, value)
     return isa.round_to_whole(code, f32, value)
+
+
+def pack_words(writer: LaneWriter, value: Node) -> str:
+    """Levels of 16 bits, rounded and clamped, from what is two vectors of f32 on this machine."""
+    code, t = writer.lane, Type(F32, writer.lanes)
+    words, half = Type(U16, writer.lanes), writer.lanes // 2
+    most = const(WHITE[U16], F32)
+    if not isa.has(code, "round_to_whole", 4 * half):
+        level = make("round", make("min", make("max", value, const(0.0, F32)), most))
+        writer.write([level])
+        whole = code.op(f"fptosi {t} {writer.vector(level)} to {Type(S32, t.lanes)}")
+        return code.op(f"trunc {Type(S32, t.lanes)} {whole} to {words}")
+    writer.write([value])
+    cut, top = writer.vector(value), code.constant(t, WHITE[U16])
+    cut = code.select(t, code.op(f"fcmp ogt {t} {cut}, {top}"), top, cut)
+    parts = [code.shuffle(t, cut, range(first, first + half)) for first in (0, half)]
+    rounded = [isa.round_to_whole(code, Type(F32, half), part) for part in parts]
+    narrow = isa.narrow_to_unsigned_words(code, 4 * half, rounded)
+    block = isa.BLOCK // 4  # of four from the first vector, and four from the second
+    order = [2 * k - k % block + first for first in (0, block) for k in range(half)]
+    return code.shuffle(words, narrow, order)
 
 
 def pack_upper_halves(

@@ -17,8 +17,11 @@ from dala.ir.rewrite import INVERSE_255, LEVELS
 class Format:
     """How an array's elements lie in memory, and how vectors of them are read and written."""
 
-    def __init__(self, dtype: DType, channels: int, image: bool, lanes: int) -> None:
+    def __init__(
+        self, dtype: DType, channels: int, image: bool, lanes: int, *, levels: bool = False
+    ) -> None:
         self.dtype, self.channels, self.image, self.lanes = dtype, channels, image, lanes
+        self.levels = levels  # those of u16 are read as they are, not as 0..1
         self.pixel_bytes = dtype.bytes * channels
         self.bytes = self.pixel_bytes * lanes  # of one whole vector
 
@@ -47,7 +50,12 @@ class Format:
         if self.word.dtype == self.dtype:
             return pixels
         if self.dtype == U16:
-            return split_halves(code, pixels, self.lanes, self.channels)
+            levels = split_halves(code, pixels, self.lanes, self.channels)
+            if self.levels:
+                return levels
+            f32 = Type(F32, self.lanes)
+            inverse = code.constant(f32, LEVELS[U16][1])
+            return [code.op(f"fmul {f32} {level}, {inverse}") for level in levels]
         return split_pixels(code, pixels[0], self.lanes, self.channels)
 
     def load_pixels(self, code: Code, pointer: str) -> list[str]:
@@ -71,13 +79,15 @@ class Format:
         if self.dtype == U8 and self.channels == 4:
             pixels = load_every_second(code, pointer, Type(S32, self.lanes), odd)
             return split_pixels(code, pixels, self.lanes)
-        double = Format(self.dtype, self.channels, self.image, self.lanes * 2)
+        double = Format(self.dtype, self.channels, self.image, self.lanes * 2, levels=self.levels)
         wide = Type(F32, self.lanes * 2)
         return [every(code, part, wide, 2, odd) for part in double.load(code, pointer)]
 
     def load_repeated(self, code: Code, pointer: str, times: int) -> list[str]:
         """One vector per channel, with every pixel several times."""
-        part = Format(self.dtype, self.channels, self.image, self.lanes // times)
+        part = Format(
+            self.dtype, self.channels, self.image, self.lanes // times, levels=self.levels
+        )
         narrow = Type(F32, self.lanes // times)
         return [repeated(code, value, narrow, times) for value in part.load(code, pointer)]
 
@@ -133,11 +143,11 @@ class Format:
             return gather(code, base, index, number)
         if self.image and self.pixel_bytes == 8:  # u16 of four channels: two words
             i64, double = Type(S64, self.lanes), Type(S32, self.lanes * 2)
-            found = _gather(code, base, "i64", i64, number, index)
+            found = gather_elements(code, base, "i64", i64, number, index)
             block = code.op(f"bitcast {i64} {found} to {double}")
             return [every(code, block, double, 2, half) for half in range(2)]
         stride = f"i{8 * self.pixel_bytes}"
-        words = _gather(code, base, stride, self.word, number, index)
+        words = gather_elements(code, base, stride, self.word, number, index)
         if self.word.dtype != self.dtype and self.pixel_bytes < 4:  # its neighbours came along
             mask = code.constant(self.word, (1 << 8 * self.pixel_bytes) - 1)
             words = code.op(f"and {self.word} {words}, {mask}")
@@ -152,7 +162,7 @@ class Format:
             block = _load_each(code, base, Type(self.word.dtype, 2), "i32", index, number)
         else:  # as fast, and a third of the text
             i64 = Type(S64, self.lanes)
-            found = _gather(code, base, "i32", i64, number, index)
+            found = gather_elements(code, base, "i32", i64, number, index)
             block = code.op(f"bitcast {i64} {found} to {whole}")
         return every(code, block, whole, 2, 0), every(code, block, whole, 2, 1)
 
@@ -168,7 +178,7 @@ class Format:
         first = code.op(f"shl {number} {index}, {code.constant(number, 2)}")
         places = [code.op(f"add {number} {first}, {code.constant(number, c)}") for c in range(4)]
         element = Type(self.dtype, self.lanes)
-        return [_gather(code, base, element.element, element, number, p) for p in places]
+        return [gather_elements(code, base, element.element, element, number, p) for p in places]
 
 
 def split_pixels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[str]:
@@ -194,17 +204,16 @@ def split_levels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[st
 
 
 def split_halves(code: Code, words: Sequence[str], lanes: int, count: int) -> list[str]:
-    """Words of two 16-bit levels each → ``count`` f32 vectors in 0..1."""
+    """Words of two 16-bit levels each → ``count`` f32 vectors of levels."""
     f32, i32 = Type(F32, lanes), Type(S32, lanes)
-    inverse, channels = code.constant(f32, LEVELS[U16][1]), []
+    channels = []
     for channel in range(count):
         part = words[channel // 2]
         if channel % 2:
             part = code.op(f"lshr {i32} {part}, {code.constant(i32, 16)}")
         elif count > 1:
             part = code.op(f"and {i32} {part}, {code.constant(i32, 65535)}")
-        level = code.op(f"sitofp {i32} {part} to {f32}")
-        channels.append(code.op(f"fmul {f32} {level}, {inverse}"))
+        channels.append(code.op(f"sitofp {i32} {part} to {f32}"))
     return channels
 
 
@@ -221,6 +230,16 @@ def load_every_second(code: Code, pointer: str, vector: Type, odd: int) -> str:
     """A vector of every second element in memory."""
     double = Type(vector.dtype, vector.lanes * 2)
     return every(code, code.op(f"load {double}, ptr {pointer}, align 1"), double, 2, odd)
+
+
+def load_between(code: Code, pointer: str, vector: Type, behind: int) -> str:
+    """A vector in memory that lies ``behind`` elements behind another one, cut out of that and the next."""
+    size = vector.dtype.bytes
+    here, after = (
+        code.op(f"load {vector}, ptr {code.moved(pointer, size * move)}, align {size}")
+        for move in (-behind, vector.lanes - behind)
+    )
+    return code.shuffle(vector, here, range(behind, behind + vector.lanes), after)
 
 
 def load_repeated(code: Code, pointer: str, vector: Type, times: int) -> str:
@@ -281,7 +300,10 @@ def _load_each(code: Code, base: str, part: Type, stride: str, index: str, numbe
     return join(code, parts, part)
 
 
-def _gather(code: Code, base: str, stride: str, element: Type, number: Type, index: str) -> str:
+def gather_elements(
+    code: Code, base: str, stride: str, element: Type, number: Type, index: str
+) -> str:
+    """A vector of elements at computed places, counted in strides from the base."""
     lanes = element.lanes
     pointers = code.op(f"getelementptr {stride}, ptr {base}, {number} {index}")
     name = f"llvm.masked.gather.{element.suffix}.v{lanes}p0"

@@ -7,5 +7,7 @@ rows.py      the decisions: who computes which rows when, how many are held, in 
 columns.py   what several pixels need of a column, computed once
 repeats.py   rows that are the same as the row before
 planes.py    which held images lie plane by plane
+interleave.py  which bodies leave the channels of pixels side by side
+deep.py      rows of 16-bit levels: held as levels, or in 16 bits
 weight.py    how much work a pass is
 """

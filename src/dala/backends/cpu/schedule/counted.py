@@ -1,4 +1,4 @@
-"""Colours of bytes counted in levels, 0..255, where a kernel speaks of 0..1.
+"""Colours counted in levels, 0..255 of bytes or 0..65535 of 16 bits, where a kernel speaks of 0..1.
 
 Reading a u8 image multiplies every channel by 1/255, and storing multiplies it by 255 again. Most kernels
 mean the same without: what is added, scaled, or a minimum or maximum, may as well be 255 times as large. So
@@ -7,16 +7,20 @@ are scaled to what they meet, once per pass; where two counted values are multip
 
 It changes the last place of f32, so it is done to a kernel's own program, and only if no jump (a
 comparison, a whole part) could turn that into more.
+
+In a kernel of u16 images what lies between its stages is counted, too.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container
+from typing import NamedTuple
 
 from dala.backends.cpu.arithmetic.extrema import are_extrema
+from dala.ir.dtypes import DType
 from dala.ir.graph import Access, Node, const, make, walk
-from dala.ir.rewrite import INVERSE_255, normalized_whole
+from dala.ir.rewrite import LEVELS, WHITE, normalized_whole
 
 ALIKE = frozenset({"add", "sub", "min", "max"})  # operands and result have one count
 KEPT = frozenset({"neg", "abs"})  # the result has the operand's
@@ -24,17 +28,43 @@ FUNCTIONS = frozenset({"sqrt", "exp", "log", "sin", "cos", "tanh", "pow"})  # of
 SMOOTH = ALIKE | KEPT | FUNCTIONS | {"mul", "load"}
 
 
-def count_in_levels(body: tuple[Node, ...], of_bytes: Container[int]) -> tuple[Node, ...]:
-    """A stage that writes a u8 image, with the sources that are u8 images counted in levels."""
-    if are_extrema(body):  # needs no numbers at all
+class Counted(NamedTuple):
+    """Sources that are counted in levels of a type: images of it, and stages that are counted, too."""
+
+    dtype: DType
+    images: Container[int]
+    stages: Container[int] = ()
+
+    def of(self, source: int) -> bool:
+        return source in self.images or source in self.stages
+
+
+def count_in_levels(
+    body: tuple[Node, ...], counted: Counted, *, stored: bool = True
+) -> tuple[Node, ...]:
+    """A stage with some sources counted in levels; what is ``stored`` is rounded."""
+    if stored and are_extrema(body):  # needs no numbers at all
         return body
-    colored: set[int] = set()  # what depends on a load
+    colored = _find_colored(body)
+    if not colored and stored:
+        return body
+    return body if colored is None else _Counting(body, colored, counted).results(body, stored)
+
+
+def can_count(body: tuple[Node, ...]) -> bool:
+    """Whether a stage may be counted, whoever reads it."""
+    return not are_extrema(body) and _find_colored(body) is not None
+
+
+def _find_colored(body: tuple[Node, ...]) -> set[int] | None:
+    """What depends on a load; None if a jump does."""
+    colored: set[int] = set()
     for node in walk(body):
         if node.op == "load" or not colored.isdisjoint(map(id, node.args)):
             colored.add(id(node))
             if not _is_smooth(node):
-                return body
-    return _Counting(body, colored, of_bytes).results(body) if colored else body
+                return None
+    return colored
 
 
 def _is_smooth(node: Node) -> bool:
@@ -49,10 +79,8 @@ def _is_smooth(node: Node) -> bool:
 class _Counting:
     """Every node of a body, rewritten, with its count."""
 
-    def __init__(
-        self, body: tuple[Node, ...], colored: Container[int], of_bytes: Container[int]
-    ) -> None:
-        self.colored, self.of_bytes = colored, of_bytes
+    def __init__(self, body: tuple[Node, ...], colored: Container[int], counted: Counted) -> None:
+        self.colored, self.counted = colored, counted
         self.counts: dict[int, int] = {}  # of what is not uniform
         self.done: dict[int, Node] = {}
         self.scaled: dict[tuple[int, int], Node] = {}
@@ -61,13 +89,19 @@ class _Counting:
         for node in nodes:
             self.done[id(node)] = self._rewrite(node)
 
-    def results(self, body: tuple[Node, ...]) -> tuple[Node, ...]:
+    def results(self, body: tuple[Node, ...], stored: bool) -> tuple[Node, ...]:
+        if not stored:
+            return tuple(self._as(node, 1) for node in body)
         return tuple(
             node
-            if node.op == "load" or id(node) not in self.colored
-            else normalized_whole(self._as(node, 1))
+            if self._is_image(node) or id(node) not in self.colored
+            else normalized_whole(self._as(node, 1), self.counted.dtype)
             for node in body
         )
+
+    def _is_image(self, node: Node) -> bool:
+        """Whether it is read from memory, as 0..1."""
+        return isinstance(node.attr, Access) and node.attr.source not in self.counted.stages
 
     def _rewrite(self, node: Node) -> Node:
         """The node on its rewritten arguments; its count is noted."""
@@ -77,9 +111,9 @@ class _Counting:
             return node
         if node.op == "load":
             assert isinstance(node.attr, Access)
-            counted = node.attr.source in self.of_bytes
-            self.counts[id(node)] = int(counted)
-            return make("level", node) if counted else node
+            self.counts[id(node)] = int(self.counted.of(node.attr.source))
+            in_image = node.attr.source in self.counted.images
+            return make(LEVELS[self.counted.dtype][0], node) if in_image else node
         wanted, self.counts[id(node)] = self._choose(node)
         args = [self._as(a, count) for a, count in zip(node.args, wanted, strict=True)]
         if node.op == "sub" and args[0].op == "mul":  # a sum: what becomes one multiply-add
@@ -113,11 +147,11 @@ class _Counting:
         uniform, has = id(node) not in self.counts, self.counts.get(id(node), 0)
         if has == count:
             return self.done[id(node)]
-        if node.op == "load" and not count:
+        if not count and self._is_image(node):
             return node
         key = (id(node), count)
         if key not in self.scaled:
-            factor = 255.0 if count else INVERSE_255
+            factor = WHITE[self.counted.dtype] if count else LEVELS[self.counted.dtype][1]
             if uniform and isinstance(node.attr, float):
                 self.scaled[key] = const(node.attr * factor, node.dtype)
             else:

@@ -2,7 +2,7 @@
 
 * A stage that an arithmetic takes (arithmetic/catalogue.py) is written down in its terms.
 * A wide average of another kind stays one, to be a loop over its taps (wide.py).
-* Colours of bytes are counted in levels rather than in 0..1 (counted.py).
+* Colours of bytes and of 16 bits are counted in levels rather than in 0..1 (counted.py).
 * Elsewhere averages are spelled out, and a multiply that feeds one add becomes a fused multiply-add.
 
 All is decided for one kernel and its element types alone, so that a stage rounds the same way in
@@ -17,11 +17,11 @@ from dataclasses import replace
 
 from dala.backends.cpu.arithmetic.base import IN_F32, CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.catalogue import choose_before_fusion
-from dala.backends.cpu.schedule.counted import count_in_levels
+from dala.backends.cpu.schedule.counted import Counted, can_count, count_in_levels
 from dala.ir.arrays import ArrayType
 from dala.ir.contract import contract_body
-from dala.ir.dtypes import U8
-from dala.ir.graph import Node, Program, Stage, accesses
+from dala.ir.dtypes import U8, U16
+from dala.ir.graph import Node, Program, Stage, accesses, gathered_sources
 from dala.ir.patterns import drop_halves, is_plain_average
 from dala.ir.rewrite import PASSES, expand_averages
 
@@ -43,11 +43,13 @@ def prepare_program(
     ``least_table``: curves that are so much work (weight.py) are look-up tables.
     """
     chosen: Chosen = {}
-    of_bytes: set[int] = set()  # sources that may be counted in levels
+    counted = Counted(output.dtype, ())
     if program.domain == "image" and output.dtype == U8:
-        program, chosen, of_bytes = _choose(program, inputs, least_table)
+        program, chosen, counted = _choose(program, inputs, least_table)
     else:
         program = drop_halves(program)
+        if program.domain == "image" and output.dtype == U16:
+            counted = _count_deep(program, inputs)
     stages = []
     for number, stage in enumerate(program.stages):
         arithmetic, body = chosen.get(number, (IN_F32, stage.body))
@@ -55,8 +57,9 @@ def prepare_program(
             stage = replace(stage, arithmetic=arithmetic, body=body)
         if arithmetic.contracts and not _is_wide(program, stage):
             body = expand_averages(body)
-            if number not in chosen and number >= program.first_result and of_bytes:
-                body = count_in_levels(body, of_bytes)
+            stored = number >= program.first_result
+            if number not in chosen and counted.images and (stored or counted.stages):
+                body = count_in_levels(body, counted, stored=stored)
             stage = replace(stage, body=_rewrite(body, fma))
         stages.append(stage)
     return replace(program, stages=tuple(stages))
@@ -70,7 +73,7 @@ def _rewrite(body: tuple[Node, ...], fma: bool) -> tuple[Node, ...]:
 
 def _choose(
     program: Program, inputs: Sequence[ArrayType], least_table: float
-) -> tuple[Program, Chosen, set[int]]:
+) -> tuple[Program, Chosen, Counted]:
     """The program, or the same for images of any size where only that needs no f32 in the end; with
     the arithmetics of its stages, and its sources that may be counted in levels."""
     subject = Subject(drop_halves(program), inputs, least_table)
@@ -80,7 +83,19 @@ def _choose(
         found = choose_before_fusion(general)
         if len(general.program.stages) - 1 in found:
             subject, chosen = general, found
-    return subject.program, chosen, _point_wise_bytes(subject)
+    return subject.program, chosen, Counted(U8, _point_wise_bytes(subject))
+
+
+def _count_deep(program: Program, inputs: Sequence[ArrayType]) -> Counted:
+    """The u16 images, and what lies between the stages, if nothing in the program forbids to count them."""
+    nothing = Counted(U16, ())
+    sources = [inputs[program.source_part(k).array] for k in range(program.inputs)]
+    if any(gathered_sources(s.body) or _is_wide(program, s) for s in program.stages):
+        return nothing
+    if not all(can_count(expand_averages(s.body)) for s in program.stages):
+        return nothing
+    images = {k for k, type_ in enumerate(sources) if type_.dtype == U16}
+    return Counted(U16, images, range(program.inputs, program.inputs + program.first_result))
 
 
 def _point_wise_bytes(subject: Subject) -> set[int]:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 
 from dala.backends.cpu.arithmetic.base import arithmetic_of
 from dala.backends.cpu.schedule.columns import share_columns
+from dala.backends.cpu.schedule.deep import hold_levels, is_deep
+from dala.backends.cpu.schedule.interleave import choose_interleaved
 from dala.backends.cpu.schedule.planes import choose_planar, used_channels
 from dala.backends.cpu.schedule.repeats import hold_repeated
 from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody, Sweep
@@ -51,11 +53,16 @@ def schedule_rows(work: FusedPass) -> Sweep:
     inputs = len(work.reads)
     bodies = [arithmetic_of(b).arrange(b) for b in work.bodies]
     made = Made(*_choose_forms(bodies, inputs), list(range(len(bodies))))
+    deep = is_deep(work)
     _share_parts(work, made)
-    _add_loaders(work, made)
+    _add_loaders(work, made, choose_interleaved(work, made.bodies) if deep else frozenset())
     channels = [a.type.channels for a in work.reads]
     planar = choose_planar(made.bodies, made.forms, made.order, channels)
-    bodies = _drop_unused_channels(made, inputs, planar)
+    whole = choose_interleaved(work, made.bodies) if deep else frozenset[int]()
+    bodies = _drop_unused_channels(made, inputs, planar, whole)
+    if deep:
+        bodies, words = hold_levels(work, bodies, whole)
+        made.forms = ["level16" if n in words else form for n, form in enumerate(made.forms)]
     finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
     shape = work.shape
     if finest < 0:
@@ -63,7 +70,11 @@ def schedule_rows(work: FusedPass) -> Sweep:
         bodies = [replace(b, grid=b.grid - finest) for b in bodies]
     grids = (*(a.grid - finest for a in work.reads), *(b.grid for b in bodies))
     return Sweep(
-        _lead_and_depth(bodies, made, grids, inputs, planar), tuple(made.order), grids, shape
+        _lead_and_depth(bodies, made, grids, inputs, planar, whole, deep),
+        tuple(made.order),
+        grids,
+        shape,
+        deep,
     )
 
 
@@ -118,7 +129,7 @@ def _sources(body: Body) -> set[int]:
     return {a.source for a in accesses(body.roots)}
 
 
-def _add_loaders(work: FusedPass, made: Made) -> None:
+def _add_loaders(work: FusedPass, made: Made, interleaved: frozenset[int]) -> None:
     """Insert a converting body before the first one that reads a source at several offsets."""
     if work.domain == "tensor":
         return
@@ -157,6 +168,8 @@ def _add_loaders(work: FusedPass, made: Made) -> None:
                 continue
             if body.arithmetic.alone and source < inputs and sideways:
                 targets[source] = loader(source, "u8", number)
+            elif number in interleaved and source < inputs and not sideways | (source in averaged):
+                pass  # faster than rows of f32, which lie in the second cache
             elif not body.arithmetic.alone and in_bytes and (several or source in averaged):
                 targets[source] = loader(source, "f32", number)
         if targets:
@@ -188,12 +201,14 @@ def _redirect(
     return lambda roots: map_nodes(roots, move)
 
 
-def _drop_unused_channels(made: Made, inputs: int, planar: frozenset[int]) -> list[Body]:
+def _drop_unused_channels(
+    made: Made, inputs: int, planar: frozenset[int], interleaved: frozenset[int]
+) -> list[Body]:
     """Hold only the channels of planes and of f32 that somebody reads (alpha often is constant)."""
     bodies = made.bodies
     kept: list[dict[int, int]] = []
     for number, used in enumerate(used_channels(bodies, made.order, inputs, planar)):
-        whole = made.forms[number] != "f32" and number not in planar
+        whole = (made.forms[number] != "f32" and number not in planar) or number in interleaved
         channels = range(len(bodies[number].held)) if whole else used
         kept.append({channel: index for index, channel in enumerate(channels)})
 
@@ -224,6 +239,8 @@ def _lead_and_depth(
     grids: tuple[int, ...],
     inputs: int,
     planar: frozenset[int],
+    interleaved: frozenset[int],
+    deep: bool,
 ) -> tuple[RowBody, ...]:
     forms = made.forms
     found = {arithmetic_of(b) for b in bodies}
@@ -258,8 +275,13 @@ def _lead_and_depth(
         right = max(0, max(a.dx + coarser[r] + around[r] for r, a in reads))
         apart = any(bodies[r].grid != grid for r, _ in reads) or bodies[number].margin > 0
         channels = len(bodies[number].held)
+        whole = number in interleaved
         planes, pixel_bytes = _lay_planes(
-            bodies[number], forms[number], planar=number in planar, pairs=number in pairs
+            bodies[number],
+            forms[number],
+            planar=number in planar,
+            pairs=number in pairs,
+            whole=whole,
         )
         rings[number] = Ring(
             depth=depth,
@@ -267,10 +289,10 @@ def _lead_and_depth(
             pad_left=left,
             pad_right=right,
             form=forms[number],
-            blocked=forms[number] == "f32" and left + right == 0 and not apart,
+            blocked=forms[number] == "f32" and left + right == 0 and not apart and not deep,
             planes=planes,
             pixel_bytes=pixel_bytes,
-            planar=number in planar,
+            planar=number in planar or (forms[number] == "level16" and not whole),
         )
     return tuple(
         RowBody(
@@ -287,16 +309,21 @@ def _lead_and_depth(
             b.margin,
             turns=len(b.held) if i in planar and arithmetic_of(b).alike else 1,
             pairs=i in pairs,
+            interleaved=i in interleaved,
         )
         for i, b in enumerate(bodies)
     )
 
 
-def _lay_planes(body: Body, form: Form, *, planar: bool, pairs: bool) -> tuple[int, int]:
+def _lay_planes(
+    body: Body, form: Form, *, planar: bool, pairs: bool, whole: bool
+) -> tuple[int, int]:
     """Planes of a held row, and bytes of a pixel in one of them."""
     channels = len(body.held)
     if form == "f32":
-        return channels, 4
+        return (1, 4 * channels) if whole else (channels, 4)
+    if form == "level16":
+        return (1, 2 * channels) if whole else (channels, 2)
     if form == "u8":
         return (channels, 1) if planar else (body.images, channels // body.images)
     if pairs:

@@ -13,8 +13,9 @@ from dala.ir.graph import Arithmetic, Node, in_order
 from dala.plan.fuse import Store, map_together, renew
 
 # What a held row is made of: f32 values, a plane per channel; bytes (levels of a u8 image, as they lie
-# in memory); or 16-bit fixed point (levels with 7 binary places, see fixed.py).
-Form = Literal["f32", "u8", "u16"]
+# in memory); 16-bit fixed point (levels with 7 binary places, see fixed.py); or levels of a u16 image, as
+# they lie in memory or plane by plane (see deep.py).
+Form = Literal["f32", "u8", "u16", "level16"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Ring:
     A row is ``planes`` runs of pixels, each with its borders, so that a reader may move sideways: a plane
     per channel of f32 or of a ``planar`` image, per image of bytes, or per half of 16-bit pixels. Rows of
     f32 that nobody reads sideways are ``blocked`` instead: the channels of one vector of pixels side by
-    side, so that a reader of many rows needs one pointer per row.
+    side, so that a reader of many rows needs one pointer per row. Or they are one plane of whole pixels
+    (interleave.py).
     """
 
     depth: int
@@ -55,6 +57,7 @@ class RowBody:
     margin: int = 0  # held pixels beyond each border, see Stage
     turns: int = 1  # planes that are computed one after the other by the text of one, see planes.py
     pairs: bool = False  # 16-bit rows are held by even and odd columns, see fixed.py
+    interleaved: bool = False  # pixels are computed as they lie in memory, see interleave.py
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -82,3 +85,4 @@ class Sweep:
     order: tuple[int, ...]  # in which the bodies are computed
     grids: tuple[int, ...]
     shape: tuple[int, ...]  # of the images of grid 0
+    deep: bool = False  # whether there are images of 16 bits
