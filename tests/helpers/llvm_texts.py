@@ -60,6 +60,11 @@ class Writer(CpuDevice):
 
 def write_case(case: Case, host: Host) -> str:
     """The text of all passes of a case, one after the other."""
+    return "\n".join(Writer(host).write(work) for work in plan_case(case, host).passes)
+
+
+def plan_case(case: Case, host: Host) -> Plan:
+    """How a machine runs a case."""
     engine = Engine(Writer(host))
     arrays = {
         name: scratch(type_.shape, type_.dtype.name)
@@ -70,8 +75,7 @@ def write_case(case: Case, host: Host) -> str:
     pipeline = Pipeline(engine)
     for step in case.steps:
         pipeline.add(_spec(step, arrays))
-    plan = engine.prepare(pipeline._stages).executable.plan
-    return "\n".join(engine.device.write(work) for work in plan.passes)  # type: ignore[attr-defined]
+    return engine.prepare(pipeline._stages).executable.plan
 
 
 def _spec(step: Step, arrays: Mapping[str, object]) -> dict[str, object]:
