@@ -10,17 +10,15 @@ import atexit
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dala.closing import Closing
 from dala.errors import ParameterError, suggest
 from dala.gpu.glfw_window import open_canvas
 from dala.gpu.quad import Picture, fit
+from dala.gpu.shown import Shown
 from dala.gpu.undisturbed import undisturbed
 from dala.once import once
-
-if TYPE_CHECKING:
-    from dala.gpu.surface import Surface
 
 EVENTS = (
     "resize", "close", "pointer_down", "pointer_up", "pointer_move", "pointer_enter",
@@ -35,10 +33,10 @@ class Window(Closing):
 
     def __init__(
         self,
-        surface: Surface,
+        surface: Shown,
         title: str,
         *,
-        frame: Callable[[Surface, float], object] | None,
+        frame: Callable[[float], object] | None,
         on: Mapping[str, Callable[[dict[str, Any]], None]],
         fps: float,
         vsync: bool,
@@ -132,7 +130,7 @@ class Window(Closing):
 
     def _call_frame(self) -> None:
         assert self._frame is not None
-        if self._frame(self.surface, time.perf_counter() - self._started) is False:
+        if self._frame(time.perf_counter() - self._started) is False:
             self.close()
 
     def _draw(self) -> None:
