@@ -15,7 +15,8 @@ from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType
 from dala.language.kernel import Kernel
 from dala.plan.fuse import FusedPass
-from dala.plan.planner import Plan, WholePass
+from dala.plan.planner import Plan
+from dala.plan.whole import WholePass
 
 # Those whose text differs; LLVM's name of a machine and its features are for compiling.
 HOSTS = {

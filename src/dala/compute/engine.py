@@ -129,7 +129,8 @@ class Engine:
             writes |= dict.fromkeys(s for s in used[-1:] if s >= 0)
         slots = [Slot(b.type, isinstance(b, Scratch)) for b in slot_of]
         try:
-            executable = self.device.compile(plan_calls(self.calls(stages, slot_of), slots))
+            plan = plan_calls(self.calls(stages, slot_of), slots, self.device.capabilities)
+            executable = self.device.compile(plan)
         except ShaderError as error:
             raise _with_places(error, stages) from error
         label = " → ".join(s.label for s in stages) if len(stages) < 4 else f"{len(stages)} stages"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from dala.language.kernel import Kernel
 from dala.scene.editing import NodeRef
 
 
-class Adding:
+class Adding(ABC):
     """Adds nodes; each call gives the number of the new one. The properties are those of the tables."""
 
     def add_node(self, type: str, **props: Any) -> int:
@@ -21,8 +22,8 @@ class Adding:
         """
         return self._add(type, props, f"add_node({type!r})")
 
-    def _add(self, type: str, props: dict[str, Any], who: str) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def _add(self, type: str, props: dict[str, Any], who: str) -> int: ...
 
     def add_video(self, stream: object, **props: Any) -> int:
         """Moving pictures with their sound: a file, a camera, a screen, an address, an array, a scene.

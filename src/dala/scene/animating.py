@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -12,21 +13,21 @@ from dala.scene.editing import NodeRef
 from dala.scene.times import Time, exact
 
 
-class Animating:
+class Animating(ABC):
     """Animations and transitions are nodes, too: each call gives a number."""
 
-    def _add(self, type: str, props: dict[str, Any], who: str) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def _add(self, type: str, props: dict[str, Any], who: str) -> int: ...
 
-    def _animations(self, ref: NodeRef | None, who: str) -> list[int]:
-        raise NotImplementedError
+    @abstractmethod
+    def _animations(self, ref: NodeRef | None, who: str) -> list[int]: ...
 
-    def update_node(self, node: NodeRef, **props: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def update_node(self, node: NodeRef, **props: Any) -> None: ...
 
     @property
-    def now(self) -> Fraction:
-        raise NotImplementedError
+    @abstractmethod
+    def now(self) -> Fraction: ...
 
     def animate(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 
 from dala.backends.webgpu.listing import THREADS, Element, Listing
 from dala.backends.webgpu.shader import Shader
-from dala.plan.planner import WholePass
+from dala.plan.whole import WholePass
 
 TILE = 4
 ENOUGH = 4096  # tiles

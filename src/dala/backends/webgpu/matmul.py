@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dala.backends.webgpu.listing import THREADS, Listing
 from dala.backends.webgpu.shader import Shader
 from dala.ir.dtypes import F32
-from dala.plan.planner import WholePass
+from dala.plan.whole import WholePass
 
 BLOCK, STEP, SIDE = 128, 8, 8  # results along a side, inner steps, results of an invocation
 QUARTER = BLOCK // 4
