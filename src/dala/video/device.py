@@ -73,7 +73,7 @@ class Format:
         return {**self.color.kernel_params, "bits": self.bits}
 
 
-class Picture(Protocol):
+class PassInput(Protocol):
     """What goes into a pass."""
 
     def borrow(self, type_: ArrayType) -> BorrowedFrame | None:
@@ -140,7 +140,7 @@ class FramePass:
         for stage, kernel, values in self._asking:
             self._pipeline.set_params(stage, **values_at(kernel, values, number, seconds))
 
-    def convert(self, *pictures: Picture) -> Array:
+    def convert(self, *pictures: PassInput) -> Array:
         """One frame from a picture of each source."""
         ((_, frame),) = self.run([pictures], lambda given: given)
         assert frame is not None
@@ -153,7 +153,7 @@ class FramePass:
     def run(
         self,
         jobs: Iterable[Job],
-        pictures_of: Callable[[Job], Sequence[Picture]],
+        pictures_of: Callable[[Job], Sequence[PassInput]],
         time_of: Callable[[Job], float] = lambda job: 0.0,
     ) -> Iterator[tuple[Job, Array | None]]:
         """Each job's frame, in order; a job without pictures is passed on without one.
@@ -166,7 +166,7 @@ class FramePass:
     def _run_here(
         self,
         jobs: Iterable[Job],
-        pictures_of: Callable[[Job], Sequence[Picture]],
+        pictures_of: Callable[[Job], Sequence[PassInput]],
         time_of: Callable[[Job], float],
     ) -> Iterator[tuple[Job, Array | None]]:
         number = 0
@@ -177,7 +177,7 @@ class FramePass:
             number += bool(pictures)
             yield job, self._frame_of(pictures)
 
-    def _frame_of(self, pictures: Sequence[Picture]) -> Array | None:
+    def _frame_of(self, pictures: Sequence[PassInput]) -> Array | None:
         if not pictures:
             return None
         inputs = {own: self._enter(p, own) for own, p in zip(self._inputs, pictures, strict=True)}
@@ -186,7 +186,7 @@ class FramePass:
         self._pipeline.run(buffers={**inputs, self._output: output, **self._made_of(inputs)})
         return frame
 
-    def _enter(self, picture: Picture, own: Buffer) -> Buffer:
+    def _enter(self, picture: PassInput, own: Buffer) -> Buffer:
         """A buffer that is the picture, for one run; or our own one, with the picture in it."""
         borrowed = picture.borrow(own.type)
         if borrowed is not None:
@@ -197,7 +197,7 @@ class FramePass:
     def _run_ahead(
         self,
         jobs: Iterable[Job],
-        pictures_of: Callable[[Job], Sequence[Picture]],
+        pictures_of: Callable[[Job], Sequence[PassInput]],
         time_of: Callable[[Job], float],
     ) -> Iterator[tuple[Job, Array | None]]:
         pending: deque[tuple[Job, Callable[[], Array] | None]] = deque()
@@ -217,7 +217,7 @@ class FramePass:
             yield _fetched(*pending.popleft())
 
     def _begin(
-        self, pictures: Sequence[Picture], inputs: Sequence[Buffer], output: Buffer
+        self, pictures: Sequence[PassInput], inputs: Sequence[Buffer], output: Buffer
     ) -> Callable[[], Array]:
         """Hand the GPU a frame's whole way, there and back; a way to wait for the result."""
         device = self.engine.device
@@ -314,14 +314,14 @@ class PassThrough:
     def run(
         self,
         jobs: Iterable[Job],
-        pictures_of: Callable[[Job], Sequence[Picture]],
+        pictures_of: Callable[[Job], Sequence[PassInput]],
         time_of: Callable[[Job], float] = lambda job: 0.0,
     ) -> Iterator[tuple[Job, Array | None]]:
         """As FramePass does."""
         for job in jobs:
             yield job, self._copy_of(pictures_of(job))
 
-    def _copy_of(self, pictures: Sequence[Picture]) -> Array | None:
+    def _copy_of(self, pictures: Sequence[PassInput]) -> Array | None:
         if not pictures:
             return None
         _, frame = self._pool.take()

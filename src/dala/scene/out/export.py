@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dala.errors import ParameterError
 from dala.scene.layers import Composition
 from dala.scene.out.frames import FramePainter
-from dala.scene.out.stage import Stage, check_stage, count_of, fps_of, span_of
+from dala.scene.out.stage import Composed, check_stage, count_of, fps_of, span_of
 from dala.scene.out.tracks import Audio, Track, track_of
 from dala.scene.sound import SceneSound
 from dala.scene.times import Time
@@ -40,7 +40,7 @@ Path = str | os.PathLike[str]
 
 
 def export(
-    scene: Stage,
+    scene: Composed,
     path: Path,
     *,
     fps: float | Fraction | None = None,
@@ -48,7 +48,7 @@ def export(
     end: Time | None = None,
     video: Encoding | None = None,
     audio: Audio = "auto",
-    also: Mapping[Path, Stage] | None = None,
+    also: Mapping[Path, Composed] | None = None,
     progress: OnProgress | None = None,
     device: str | None = None,
     **words: Unpack[Words],
@@ -131,7 +131,7 @@ class _Output:
 
     def __init__(
         self,
-        stage: Stage,
+        stage: Composed,
         settings: Settings,
         job: _Job,
         sound: SceneSound,
