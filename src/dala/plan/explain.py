@@ -25,10 +25,7 @@ def explain_plan(plan: Plan, device: str, launched: Sequence[Launched] | None = 
 
     ``launched`` has an entry for each pass where the device does not run whole arrays as they stand.
     """
-    wholes = len(plan.passes) - len(plan.parts)
-    parts = f", cut into {len(plan.passes)}" if plan.parts else ""
-    passes = _count(wholes, "pass", "passes")
-    lines = [f"{_count(plan.stages, 'stage', 'stages')} → {passes} on {device}{parts}"]
+    lines = [explain_head(plan, device)]
     number = part = 0
     for index, work in enumerate(plan.passes):
         number, part = (number, part + 1) if index in plan.parts else (number + 1, 1)
@@ -48,17 +45,22 @@ def explain_plan(plan: Plan, device: str, launched: Sequence[Launched] | None = 
     return "\n".join(lines)
 
 
+def explain_head(plan: Plan, device: str) -> str:
+    """How many passes there are."""
+    parts = f", cut into {len(plan.passes)}" if plan.parts else ""
+    passes = _count(len(plan.passes) - len(plan.parts), "pass", "passes")
+    return f"{_count(plan.stages, 'stage', 'stages')} → {passes} on {device}{parts}"
+
+
 def _explain_fused(plan: Plan, index: int, work: FusedPass) -> list[str]:
     size = "×".join(str(n) for n in work.shape)
     moved = sum(a.type.nbytes for a in (*work.reads, *work.writes)) / 2**20
-    is_later = index in plan.parts
-    is_part = is_later or index + 1 in plan.parts
     lines = [
-        " → ".join([b.label for b in work.bodies] if is_part else work.labels),
+        " → ".join(plan.labels_of(index)),
         f"    {work.domain} of {size}; reads {len(work.reads)}, writes {len(work.writes)} arrays "
         f"({moved:.1f} MiB in all)",
     ]
-    if work.inlined and not is_later:
+    if work.inlined and index not in plan.parts:
         lines.append(f"    inlined into what follows: {', '.join(work.inlined)}")
     if plan.can.tiled:
         kept = [b.label for b in work.bodies if b.held]

@@ -38,6 +38,16 @@ class Plan:
         wholes = (work for k, work in enumerate(self.passes) if k not in self.parts)
         return [label for work in wholes for label in work.labels]
 
+    def labels_of(self, index: int) -> Sequence[str]:
+        """What one of the passes runs; a part of a pass, what is in it."""
+        work = self.passes[index]
+        is_part = index in self.parts or index + 1 in self.parts
+        return (
+            [b.label for b in work.bodies]
+            if is_part and isinstance(work, FusedPass)
+            else work.labels
+        )
+
 
 def plan_calls(calls: Sequence[Call], slots: Sequence[Slot], can: Capabilities = ANYTHING) -> Plan:
     """The fused plan for a pipeline's calls, on a device that can do so much."""
