@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src"
+TESTS = Path(__file__).parents[1]
+SOURCE = TESTS.parent / "src"
 PACKAGES = sorted(path.parent for path in (SOURCE / "dala").rglob("__init__.py"))
 
 
@@ -17,6 +18,12 @@ def test_a_package_names_all_of_its_files(package: Path) -> None:
     names = [p.name for p in package.glob("*.py") if p.name != "__init__.py"]
     names += [p.name for p in package.iterdir() if (p / "__init__.py").exists()]
     assert not [name for name in sorted(names) if name not in map_]
+
+
+def test_every_folder_of_tests_has_its_question() -> None:
+    text = (TESTS / "README.md").read_text(encoding="utf-8")
+    folders = {path.parent.relative_to(TESTS).parts[0] for path in TESTS.glob("*/**/*.py")}
+    assert sorted(name for name in folders if f"`{name}`" not in text) == []
 
 
 def imports_of(module: str, file: Path, known: set[str]) -> set[str]:

@@ -192,7 +192,7 @@ def test_long_chains_are_one_pass(stages: int) -> None:
     check_results(made)
 
 
-# --- stages that a device computes in a way of its own --------------------------------------------
+# --- stages with an arithmetic of their own --------------------------------------------------------
 
 
 def separable(reach: int, *, apart: bool) -> Program:
@@ -247,7 +247,7 @@ def test_no_cut_parts_the_stages_apart_of_one_kernel() -> None:
     assert back.reasons[1] == "wide.2 would overwrite a buffer that the pass still reads"
 
 
-def test_stages_of_one_way_are_fused_only_with_each_other() -> None:
+def test_stages_of_one_arithmetic_are_fused_only_with_each_other() -> None:
     """Maps of bytes share one body; what lies before and behind them is held as rows."""
     load = tuple(Node("load", F32, (), Access(0, c)) for c in range(4))
     mapped = tuple(make("sub", Node("const", F32, (), 1.0), n) for n in load)
