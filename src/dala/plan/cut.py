@@ -14,10 +14,10 @@ from typing import NamedTuple
 from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
-from dala.ir.graph import Access, Extent, Gather, Node, accesses, gathered_sources, map_nodes, walk
+from dala.ir.graph import Extent, accesses, gathered_sources, walk
 from dala.plan.capabilities import Capabilities
 from dala.plan.fuse import Body, FusedPass, PassArray, Place, Store
-from dala.plan.join import merge_bodies
+from dala.plan.join import merge_bodies, renumber
 from dala.plan.sizes import NewTemp, passes_of_one_size
 
 CHEAP_CUT = 4  # bytes of a pixel
@@ -82,7 +82,7 @@ def cut_pass(work: FusedPass, new_temp: NewTemp) -> tuple[FusedPass, FusedPass] 
     reads = (*work.reads, *temps.values())
     moved = {first + n: first + k for k, n in enumerate(temps)}
     moved |= {first + n: len(reads) + n - at for n in range(at, len(bodies))}
-    tail = _compact(replace(work, reads=reads, bodies=tuple(_moved(b, moved) for b in bodies[at:])))
+    tail = _compact(replace(work, reads=reads, bodies=tuple(renumber(bodies[at:], moved))))
     return head, tail
 
 
@@ -158,15 +158,6 @@ def _stored(
     return replace(body, stores=stores, held=(), levels=())
 
 
-def _moved(body: Body, numbers: dict[int, int]) -> Body:
-    def move(node: Node) -> Node:
-        if isinstance(node.attr, Access) and node.attr.source in numbers:
-            return replace(node, attr=node.attr._replace(source=numbers[node.attr.source]))
-        return node
-
-    return body.map(lambda nodes: map_nodes(nodes, move))
-
-
 def _compact(work: FusedPass) -> FusedPass:
     """Drop arrays that no body reads or writes any more; sizes of inputs count as reading."""
     read = {a.source for b in work.bodies for a in accesses(b.roots)}
@@ -180,15 +171,8 @@ def _compact(work: FusedPass) -> FusedPass:
         numbers[len(work.reads) + held] = len(kept) + held
     written = sorted({s.write for b in work.bodies for s in b.stores})
 
-    def move(node: Node) -> Node:
-        attr = node.attr
-        if isinstance(attr, Access | Gather | Extent) and attr.source in numbers:
-            return replace(node, attr=attr._replace(source=numbers[attr.source]))
-        return node
-
     bodies = []
-    for body in work.bodies:
-        body = body.map(lambda nodes: map_nodes(nodes, move))
+    for body in renumber(work.bodies, numbers):
         stores = tuple(replace(s, write=written.index(s.write)) for s in body.stores)
         bodies.append(replace(body, stores=stores))
     return replace(

@@ -3,10 +3,11 @@ own over a tile, and what it holds takes room there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dala.ir.graph import Access, Node, accesses, map_nodes
+from dala.ir.rewrite import move_sources
 from dala.plan.fuse import Body, FusedPass
 
 
@@ -27,7 +28,7 @@ def merge_bodies(work: FusedPass) -> FusedPass:
         )
         bodies = [b for i, b in enumerate(bodies) if i not in plain] + [joined]
         order = [i for i in range(len(work.bodies)) if i not in plain] + [plain[-1]]
-        bodies = _renumber(bodies, {first + old: first + new for new, old in enumerate(order)})
+        bodies = renumber(bodies, {first + old: first + new for new, old in enumerate(order)})
     while (number := _mergeable(bodies, first)) is not None:
         bodies = _inline_into_reader(bodies, number, first)
     return replace(work, bodies=tuple(bodies))
@@ -66,13 +67,9 @@ def _inline_into_reader(bodies: Sequence[Body], number: int, first: int) -> list
             body = replace(body, stores=(*gone.stores, *body.stores))
         kept.append(body)
     order = [i for i in range(len(bodies)) if i != number]
-    return _renumber(kept, {first + old: first + new for new, old in enumerate(order)})
+    return renumber(kept, {first + old: first + new for new, old in enumerate(order)})
 
 
-def _renumber(bodies: Sequence[Body], numbers: dict[int, int]) -> list[Body]:
-    def move(node: Node) -> Node:
-        if isinstance(node.attr, Access) and node.attr.source in numbers:
-            return replace(node, attr=node.attr._replace(source=numbers[node.attr.source]))
-        return node
-
-    return [b.map(lambda nodes: map_nodes(nodes, move)) for b in bodies]
+def renumber(bodies: Sequence[Body], numbers: Mapping[int, int]) -> list[Body]:
+    """The bodies with other numbers for some of what they read."""
+    return [body.map(lambda roots: move_sources(roots, numbers)) for body in bodies]
