@@ -163,7 +163,7 @@ def test_it_comes_to_the_screen(screen: dict[str, str], tmp_path: Path) -> None:
         from screen import screenshot
 
         dala.use("cpu")
-        shown = live.Stage.show
+        shown = live.LiveWindow.show
         counts, limit = itertools.count(), time.monotonic() + 250
         keys = {5: "h", 6: "3"}
 
@@ -185,7 +185,7 @@ def test_it_comes_to_the_screen(screen: dict[str, str], tmp_path: Path) -> None:
                 stage.window.canvas.submit_event(event)
             return shown(stage, picture)
 
-        live.Stage.show = show
+        live.LiveWindow.show = show
         live.run_live("test", (480, 270), [], frames=10**6, stills=Path(sys.argv[1]), device="cpu")
         print("it was told to quit")
     """

@@ -17,7 +17,7 @@ from dala.backends.cpu.run import quick
 from dala.backends.host import HostExecutable
 from dala.compute import Buffer, commands
 from dala.compute.default import default_engine
-from dala.compute.engine import QUIET
+from dala.compute.recipe import QUIET
 from dala.errors import BufferFreedError, CommandError, ParameterError
 
 pytestmark = [

@@ -13,9 +13,8 @@ import pytest
 from dala import compute
 from dala.backends.webgpu.library import emit_library
 from dala.backends.webgpu.prepare import prepare_program
-from dala.backends.webgpu.shader import Shader
-from dala.backends.webgpu.split import emit_split
-from dala.backends.webgpu.tiles import Tuning
+from dala.backends.webgpu.shader import Shader, emit_pass
+from dala.backends.webgpu.tiles import TileMemory
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, S32, U8
 from dala.ir.graph import Program
@@ -90,9 +89,10 @@ def emit_case(case: Case) -> list[Shader]:
         return Place("temp", len(temps) - 1)
 
     shaders: list[Shader] = []
-    for work in plan_calls(calls, slots).passes:
+    can = TileMemory(tiled=True, most_arrays=16, most_bytes=case.most_bytes)
+    for work in plan_calls(calls, slots, can).passes:
         if isinstance(work, FusedPass):
-            shaders += emit_split(work, Tuning(), case.most_bytes, 16, new_temp)
+            shaders.append(emit_pass(work, can.tuning, can.most_bytes))
         else:
             shaders += emit_library(work, new_temp)
     return shaders

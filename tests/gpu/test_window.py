@@ -147,7 +147,7 @@ def test_ctrl_c_in_the_middle_of_a_frame(screen: dict[str, str]) -> None:
 
     surface = gpu.create_surface(64, 48)
     window = surface.show(block=False)
-    context = window._picture._context
+    context = window._quad._context
     take = context.get_current_texture
 
     def interrupted():
@@ -261,11 +261,11 @@ def test_what_draws_into_a_window_goes_before_it(screen: dict[str, str]) -> None
     closed, left_open = surface.show(block=False), surface.show(block=False)
     for window in (closed, left_open):
         window.poll()
-    drawing = weakref.ref(closed._picture._context)
+    drawing = weakref.ref(closed._quad._context)
     closed.close()
     print(drawing() is None, len(backend.loop.get_canvases()))
     atexit._run_exitfuncs()
-    print(left_open.closed, left_open._picture)
+    print(left_open.closed, left_open._quad)
     """
     assert run(screen, script) == "True 1\nTrue None\n"
 

@@ -29,6 +29,8 @@ GAINS = {
     "negative": "-(src[0, 1] * gain) - src[1, 0]",
     "unbounded": "src[0, 0] + src[1, 0] * k",
     "a fraction": "src[0, 0] * 0.3 + src[1, 0] * gain",
+    "sixteenths": "src[0, 0] + (src[0, 0] * 4.0 - src[1, 1] * 3.0 - src[0, 1]) / 16.0 * gain",
+    "on grey": "(src[1, 1] - src[-1, -1]) * gain + 0.5",
     "two gains": "src[0, 0] * (1.0 - gain) + src[1, 0] * gain",
 }
 MIXES = {

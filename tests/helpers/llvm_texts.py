@@ -15,7 +15,8 @@ from dala.compute.engine import Engine
 from dala.ir.arrays import ArrayType
 from dala.language.kernel import Kernel
 from dala.plan.fuse import FusedPass
-from dala.plan.planner import Plan, WholePass
+from dala.plan.planner import Plan
+from dala.plan.whole import WholePass
 
 # Those whose text differs; LLVM's name of a machine and its features are for compiling.
 HOSTS = {
@@ -60,6 +61,11 @@ class Writer(CpuDevice):
 
 def write_case(case: Case, host: Host) -> str:
     """The text of all passes of a case, one after the other."""
+    return "\n".join(Writer(host).write(work) for work in plan_case(case, host).passes)
+
+
+def plan_case(case: Case, host: Host) -> Plan:
+    """How a machine runs a case."""
     engine = Engine(Writer(host))
     arrays = {
         name: scratch(type_.shape, type_.dtype.name)
@@ -70,8 +76,7 @@ def write_case(case: Case, host: Host) -> str:
     pipeline = Pipeline(engine)
     for step in case.steps:
         pipeline.add(_spec(step, arrays))
-    plan = engine.prepare(pipeline._stages).executable.plan
-    return "\n".join(engine.device.write(work) for work in plan.passes)  # type: ignore[attr-defined]
+    return engine.prepare(pipeline._stages).executable.plan
 
 
 def _spec(step: Step, arrays: Mapping[str, object]) -> dict[str, object]:

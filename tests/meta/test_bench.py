@@ -48,6 +48,21 @@ def test_what_is_raced_is_the_same(peers: ModuleType) -> None:
             assert strays <= job.strays, f"{job.name}: {strays:.2%} of the values differ"
 
 
+def test_own_kernels_are_raced_fairly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user's kernels and OpenCV's calls have the same result."""
+    pytest.importorskip("cv2")
+    monkeypatch.syspath_prepend(str(BENCH))
+    bench = importlib.import_module("own_kernels")
+    image = np.random.default_rng(0).integers(0, 256, (48, 70, 4), dtype=np.uint8)
+    with dala.use("cpu"):
+        for row in bench.ROWS:
+            for run in bench.runs_of(row, image).values():
+                run()
+        wrong = bench.Row(bench.own_filters.emboss, "sharpen", bench.brightest)
+        with pytest.raises(SystemExit, match="emboss: OpenCV's result is"):
+            bench.runs_of(wrong, image)
+
+
 def test_drawing_is_raced_fairly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every library paints about the same pixels for a job."""
     for name in ("cv2", "pygame", "skia", "PIL"):

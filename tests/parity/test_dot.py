@@ -32,6 +32,9 @@ MIXES = {
     "turned around": "rgba(p.b, p.r * 0.5 + p.g * gain, p.a, p.g)",
     "the same three times": "rgb((p.r + p.g * gain) * 0.5, (p.r + p.g * gain) * 0.5, 0.0).with_alpha(1.0)",
     "only constants": "rgba(p.r - p.g, 0.2 * p.r + 0.3 * p.b, 1.2 * p.b - 0.1, p.a)",
+    "neighbours crossed": "src[0, 0] + src[1, 0].r * gain",
+    "neighbours, alpha known": "(src[0, 0] * 0.3 + src[1, 2] * gain).with_alpha(1.0)",
+    "products of values": "(src[0, 0] - src[1, 2]) * gain * (gain * 0.4) + p * 0.3",
     "another image": "rgba(p.r * gain + q.r, q.g * (1.0 - gain) + p.b, p.b, q.a)",
 }
 CHOICES = {
@@ -165,7 +168,6 @@ def test_a_threshold_is_exact_at_every_luma() -> None:
         "p * gain",  # a curve: tables
         "rgba(p.r * p.g, p.b, p.b, p.a)",
         "rgba(p.r * gain * 100.0 + p.g, p.g, p.b, p.a)",  # a weight that does not fit
-        "rgba(p.r * gain + src[1, 0].g, p.g, p.b, p.a)",
     ],
 )
 def test_what_is_no_mix_is_left_alone(text: str) -> None:

@@ -30,6 +30,7 @@ from dala.plan.steps import Call, Slot
 
 AMOUNTS = [0, 1e-40, 1e-6, 0.01, 0.1, 0.3, 0.4999999, 0.5, 0.7, 0.99999, 1, 1.99999, 2.7, 3.9999695,
            5, 7.99999, 8, 9.99, 10]  # fmt: skip
+AROUND = [f"src[{dx}, {dy}]" for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
 GAIN = {"gain": dala.Param("gain", "float", 0.5, min=-3, max=3)}
 TEXTS = {
     "relief": "src[-1, -1] * gain - src[1, 1] * gain",
@@ -38,6 +39,13 @@ TEXTS = {
     "passing two": "rgba((src[1, 0] * gain - src[0, 0]).r, src[0, 0].g, (src[1, 0] * gain - src[0, 0]).b, "
     "src[1, 0].a)",
     "negative": "-(src[0, 1] * gain) - src[1, 0]",
+    "sixteenths": "src[0, 0] + (src[0, 0] * 4.0 - src[1, 1] * 3.0 - src[0, 1]) / 16.0 * gain",
+    "ninths": f"src[0, 0] + (src[0, 0] - average(({', '.join(AROUND)}), ({'1.0, ' * 9}))) * gain",
+    "mixed": "mix(src[1, 0] * 0.5 + src[0, 1] * 0.5, src[0, 0], 1.0 - 2.0 * gain)",
+    "mixed by hand": "src[0, 0] * (1.0 - gain) + src[1, 0] * gain",
+    "a summand": "src[0, 0] + src[1, 0] * gain + 0.25",
+    "a relief on grey": "(src[1, 1] - src[-1, -1]) * gain + 0.5",
+    "a relief on less than black": "(src[1, 1] - src[-1, -1]) * gain - 0.3",
     "something less itself": "src[0, 0] + (src[1, 0] - src[1, 0] + src[0, 1]) * gain + src[3, 3] * 0.0",
 }
 KERNELS = {
@@ -169,14 +177,9 @@ OTHERWISE = {
         {"min": 0, "finite": False},
     ),
     "too large": ("src[0, 0] + (src[1, 0] - src[0, 0]) * gain", {"min": -3, "max": 64}),
-    "a fraction": ("src[0, 0] * 0.3 + src[1, 0] * gain", BOUNDED),
-    "two gains": ("src[0, 0] * (1.0 - gain) + src[1, 0] * gain", BOUNDED),
-    "a summand": ("src[0, 0] + src[1, 0] * gain + 0.25", BOUNDED),
+    "a summand that gains": ("src[0, 0] + (src[1, 0] - 0.5) * gain", {"min": -40, "max": 40}),
     "another function": ("src[0, 0] + src[1, 0] * sqrt(gain)", BOUNDED),
     "a product of levels": ("src[0, 0] * src[1, 0] * gain", BOUNDED),
-    "crossed channels": ("src[0, 0] + src[1, 0].r * gain", BOUNDED),
-    "no gain": ("src[0, 0] + (src[1, 0] - src[1, 0]) * gain", BOUNDED),
-    "a constant channel": ("(src[0, 0] + src[1, 0] * gain).with_alpha(1.0)", BOUNDED),
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 import dala
 from dala import compute
 from dala.backends.webgpu.execute import CopyPass, GpuExecutable
+from dala.plan.fuse import FusedPass
 
 pytestmark = pytest.mark.webgpu
 
@@ -58,7 +59,7 @@ CHAINS = {
 
 def steps_told(text: str) -> int:
     """How many steps an explanation tells of: one for each pass that says nothing else."""
-    passes = re.split(r"^pass \d+: ", text, flags=re.MULTILINE)[1:]
+    passes = re.split(r"^(?:part \d+ of )?pass \d+: ", text, flags=re.MULTILINE)[1:]
     said = [re.search(r"runs as (\d+) dispatch", one) for one in passes]
     return sum(int(found[1]) if found else 1 for found in said)
 
@@ -91,4 +92,6 @@ def test_what_is_told_is_what_is_dispatched(name: str, monkeypatch: pytest.Monke
         p.run()
     ((steps, executable),) = runs
     assert steps == steps_told(text), text
+    if all(isinstance(work, FusedPass) for work in executable.plan.passes):
+        assert steps == len(executable.plan.passes)  # the plan is final
     assert ("temporary" in text) == bool(executable.temps), text

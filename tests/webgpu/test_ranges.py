@@ -10,12 +10,12 @@ import pytest
 from dala import compute
 from dala.backends.webgpu.prepare import prepare_program
 from dala.backends.webgpu.ranges import ANYTHING, UNIT, Range, find_ranges
-from dala.backends.webgpu.split import emit_split
-from dala.backends.webgpu.tiles import Tuning
+from dala.backends.webgpu.shader import emit_pass
+from dala.backends.webgpu.tiles import TileMemory
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, F64, S32, U8
 from dala.ir.graph import Access, Node, Program, const, make
-from dala.plan.fuse import FusedPass, Place
+from dala.plan.fuse import FusedPass
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot
 
@@ -72,12 +72,12 @@ def text_of(name: str, types: list[ArrayType], output: ArrayType, **params: Any)
     assert isinstance(work, Program)
     program = prepare_program(work, types, output)
     slots = [Slot(t) for t in (*types, output)]
-    plan = plan_calls([Call(program, tuple(range(len(types))), len(types))], slots)
+    can = TileMemory(tiled=True, most_arrays=8, most_bytes=32_768)
+    plan = plan_calls([Call(program, tuple(range(len(types))), len(types))], slots, can)
     texts = []
     for part in plan.passes:
         assert isinstance(part, FusedPass)
-        shaders = emit_split(part, Tuning(), 32_768, 8, lambda type_: Place("temp", 0))
-        texts += [s.text for s in shaders]
+        texts.append(emit_pass(part, can.tuning, can.most_bytes).text)
     return "".join(texts)
 
 

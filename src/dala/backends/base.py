@@ -23,6 +23,7 @@ from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import BUFFER_DTYPES, DType
 from dala.ir.graph import Program
+from dala.plan.capabilities import ANYTHING, Capabilities
 from dala.plan.explain import Launched
 from dala.plan.planner import Plan
 
@@ -48,7 +49,9 @@ class Executable(ABC):
     """A compiled plan."""
 
     plan: Plan
-    launched: Sequence[Launched] | None = None  # for each pass, where the device cuts or joins them
+    launched: Sequence[Launched] | None = (
+        None  # for each pass, where whole arrays take several dispatches
+    )
 
     def quick(self, slots: Sequence[bool], guard: Guard) -> Callable[..., bool] | None:
         """launch() as one function of the buffers (and scratch) by slot, and the numbers, for runs so short
@@ -88,6 +91,11 @@ class Device(ABC):
     is_gpu: bool = False
     lost: bool = False  # the driver gave up on it; a new one can be opened
     dtypes: tuple[DType, ...] = BUFFER_DTYPES
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What one pass of a plan may be."""
+        return ANYTHING
 
     @abstractmethod
     def describe(self) -> dict[str, object]:

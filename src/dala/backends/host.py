@@ -18,7 +18,8 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import parse_dtype
 from dala.once import once
 from dala.plan.fuse import FusedPass, PassArray
-from dala.plan.planner import Plan, WholePass
+from dala.plan.planner import Plan
+from dala.plan.whole import WholePass
 
 Array = npt.NDArray[Any]
 Numbers = Sequence[float | int]

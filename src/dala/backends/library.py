@@ -8,8 +8,8 @@ import numpy as np
 
 from dala.backends.host import HostArray, PassFunction
 from dala.ir.library import LIBRARY, OwnCall
-from dala.plan.planner import WholePass
 from dala.plan.steps import Copy
+from dala.plan.whole import WholePass
 
 
 def whole_pass(work: WholePass) -> PassFunction:

@@ -2,7 +2,7 @@
 
     source → frame pipeline (the filters that are on, fused) → surface → window
 
-``Desk`` is all that keys change and knows no window; ``Stage`` is the window.
+``Desk`` is all that keys change and knows no window; ``LiveWindow`` is the window.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def run_live(
             raise Failed(f"{source} has no picture")
         height, width, _ = first.shape
         with gpu.create_surface(width, height) as surface:
-            stage = (Stage if window else Unseen)(surface, desk, source)
+            stage = (LiveWindow if window else Unseen)(surface, desk, source)
             say(f"{source}, {width}×{height}; keys: " + ", ".join(f"{k} {m}" for k, m in KEYS))
             try:
                 _play(stage, itertools.chain([first], pictures), frames, recorder)
@@ -203,7 +203,7 @@ def run_live(
         raise KeyboardInterrupt
 
 
-class Stage:
+class LiveWindow:
     """The window: what is on it, and its title."""
 
     def __init__(self, surface: gpu.Surface, desk: Desk, source: str) -> None:
@@ -249,7 +249,7 @@ class Stage:
         self.surface.draw_image(OVERLAY, 0, 0, lines.shape[1], lines.shape[0])
 
 
-class Unseen(Stage):
+class Unseen(LiveWindow):
     """No window: what comes is filtered and recorded."""
 
     def __init__(self, surface: gpu.Surface, desk: Desk, source: str) -> None:
@@ -265,7 +265,7 @@ class Unseen(Stage):
         """There is nothing to close."""
 
 
-def _play(stage: Stage, pictures: Pictures, frames: int | None, recorder: Recorder) -> None:
+def _play(stage: LiveWindow, pictures: Pictures, frames: int | None, recorder: Recorder) -> None:
     desk, picture = stage.desk, next(pictures, None)
     if picture is None:
         return

@@ -3,10 +3,10 @@
     buffers.py    arrays on a device            interop.py    NumPy, DLPack, PIL, lists
     stages.py     stage specs, checked          commands.py   what runs when
     pipelines.py  stages planned together       engine.py     stages → recipe → command
-    default.py    the default device            handle.py     work under way, as its caller holds it
+    recipe.py     a run planned and compiled    handle.py     work under way, as its caller holds it
     failures.py   errors that outlive a call    repeated.py   calls that come again
     shape_order.py    width and height swapped?   debug.py    a kernel's values at a pixel
-    notebook.py   what notebooks show
+    notebook.py   what notebooks show         default.py    the default device
 
 The functions are the API of the seeds (facts.py, arrays.py, calls.py); each delegates to a method of
 an object.

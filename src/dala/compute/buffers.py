@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from dala.backends.base import Storage
+from dala.backends.base import Device, Storage
 from dala.closing import Closing
 from dala.compute.commands import Command, submit_command
+from dala.compute.recipe import Known
 from dala.errors import ArgumentError, BufferFreedError, DTypeError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import parse_dtype
 
-if TYPE_CHECKING:
-    from dala.compute.engine import Engine
-
 Array = npt.NDArray[Any]
 MAX_AXIS = 2**31 - 1  # positions are 32-bit on every device
 MAX_RANK = 8
+
+
+class Owner(Protocol):
+    """An engine, as far as its buffers know it; ``owner_of`` in engine.py gives all of it."""
+
+    @property
+    def device(self) -> Device: ...
+
+    @property
+    def known(self) -> dict[Hashable, Known]: ...
 
 
 class Buffer(Closing):
@@ -35,7 +43,7 @@ class Buffer(Closing):
 
     __slots__ = ("__weakref__", "_storage", "engine", "readers", "type", "writer")
 
-    def __init__(self, engine: Engine, type_: ArrayType, storage: Storage) -> None:
+    def __init__(self, engine: Owner, type_: ArrayType, storage: Storage) -> None:
         self.engine = engine
         self.type = type_
         self._storage: Storage | None = storage

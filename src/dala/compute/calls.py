@@ -15,7 +15,7 @@ from dala.compute.commands import (
     wait_for_all,
 )
 from dala.compute.default import default_engine
-from dala.compute.engine import Stream
+from dala.compute.engine import Stream, owner_of
 from dala.compute.pipelines import Pipeline
 from dala.compute.repeated import prepare_call, run_call
 from dala.compute.stages import parse_stage
@@ -51,7 +51,7 @@ def run_kernel_async(
     [2.0]
     """
     ready = prepare_call(name, inputs, output, params)
-    return output.engine.launch(ready, inline=False)
+    return owner_of(output).launch(ready, inline=False)
 
 
 class PixelTarget(Protocol):
@@ -94,7 +94,7 @@ def run_to_surface(
         else:
             surface.set_pixels(output)
         return
-    engine = inputs[0].engine if inputs else default_engine()
+    engine = owner_of(inputs[0]) if inputs else default_engine()
     type_ = array_type((surface.height, surface.width, 4), "u8")
     frame = Buffer(engine, type_, engine.device.allocate(type_))
     run_kernel(kernel, inputs, frame, params)
@@ -121,7 +121,7 @@ def submit(spec: Mapping[str, object]) -> Command:
     if stage.output is None:
         return default_engine().run([stage], inline=False)
     assert isinstance(stage.output, Buffer)
-    return stage.output.engine.run([stage], inline=False)
+    return owner_of(stage.output).run([stage], inline=False)
 
 
 def poll(command: Command | int) -> Status:

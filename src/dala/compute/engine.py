@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from dala import forking
-from dala.backends.base import Device, Executable, Guard, QueuedExecutable, Storage
+from dala.backends.base import Device, Executable, QueuedExecutable, Storage
 from dala.compute.buffers import Buffer, Scratch
-from dala.compute.commands import Command, is_busy, pending, submit_command
+from dala.compute.commands import Command, is_busy, submit_command
+from dala.compute.recipe import Known, Recipe
 from dala.compute.stages import TYPE, Stage, parse_stage
 from dala.errors import DeviceError, ShaderError
 from dala.ir.arrays import ArrayType
@@ -26,7 +26,6 @@ from dala.plan.planner import plan_calls
 from dala.plan.steps import Barrier, Call, Copy, Slot
 
 CACHED_PLANS = 512
-QUIET = Guard(pending, storage="_storage", writer="writer")
 
 
 class Stream:
@@ -55,27 +54,6 @@ class Stream:
             self.last.wait()
 
 
-@dataclass(eq=False, slots=True)
-class Recipe:
-    """How to run stages of one kind, on whatever buffers."""
-
-    executable: Executable
-    reads: tuple[int, ...]  # slots
-    writes: tuple[int, ...]
-    label: str
-    slots: tuple[bool, ...]  # which are buffers: all others are scratch
-    quick: Callable[..., bool] | None = None  # the run as one function, if it is a short one
-    runs: Literal["never", "once", "again"] = "never"
-
-    def count_run(self) -> None:
-        """The second time, a short run becomes one function: the first should not wait for that."""
-        if self.runs == "once":
-            self.runs = "again"
-            self.quick = self.executable.quick(self.slots, QUIET)
-        elif self.runs == "never":
-            self.runs = "once"
-
-
 class Prepared(NamedTuple):
     """Stages made ready to launch: what to run, on which buffers, with which numbers."""
 
@@ -86,14 +64,6 @@ class Prepared(NamedTuple):
     @property
     def executable(self) -> Executable:
         return self.recipe.executable
-
-
-class Known(NamedTuple):
-    """What the checks of a call came to."""
-
-    recipe: Recipe
-    numbers: tuple[float | int, ...]
-    types: tuple[ArrayType, ...]  # recognised by where they are, so they must not go
 
 
 class Engine:
@@ -159,7 +129,8 @@ class Engine:
             writes |= dict.fromkeys(s for s in used[-1:] if s >= 0)
         slots = [Slot(b.type, isinstance(b, Scratch)) for b in slot_of]
         try:
-            executable = self.device.compile(plan_calls(self.calls(stages, slot_of), slots))
+            plan = plan_calls(self.calls(stages, slot_of), slots, self.device.capabilities)
+            executable = self.device.compile(plan)
         except ShaderError as error:
             raise _with_places(error, stages) from error
         label = " → ".join(s.label for s in stages) if len(stages) < 4 else f"{len(stages)} stages"
@@ -265,6 +236,12 @@ def _with_places(error: ShaderError, stages: Sequence[Stage]) -> ShaderError:
 
 _engines: list[Engine] = []  # one for each device that is in use
 _engines_lock = forking.lock()
+
+
+def owner_of(buffer: Buffer) -> Engine:
+    """The engine that a buffer is from; the buffer itself knows less of it."""
+    assert isinstance(buffer.engine, Engine)
+    return buffer.engine
 
 
 def engine_for(device: Device) -> Engine:

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dala.plan.planner import Plan, WholePass
+from dala.plan.explain import explain_head
+from dala.plan.planner import Plan
+from dala.plan.whole import WholePass
 from dala.png import encode_png
 
 WIDEST = 640  # pixels of a preview
@@ -67,7 +69,7 @@ def plan_svg(plan: Plan, device: str) -> str:
             top += 14
         left = 16.0
         begin = top
-        for label in work.labels:
+        for label in plan.labels_of(number):
             wide = len(label) * CHAR + WIDE
             lines.append(_box(left + 8, top + 8, wide, ROW - 10, "#dbeafe", "#3b82f6"))
             lines.append(_text(left + 8 + wide / 2, top + 25, label, "#111", 12, middle=True))
@@ -77,8 +79,7 @@ def plan_svg(plan: Plan, device: str) -> str:
         left += len(kind) * CHAR + 16
         lines.insert(0, _box(12, begin, left - 4, ROW + 6, "#f8fafc", "#cbd5e1"))
         widest, top = max(widest, left + 24), top + ROW + 14
-    title = f"{plan.stages} stages → {len(plan.passes)} passes on {device}"
-    lines.insert(0, _text(12, 18, title, "#111", 13))
+    lines.insert(0, _text(12, 18, explain_head(plan, device), "#111", 13))
     lines.insert(0, _box(0, 0, widest, top + 4, "white", "none"))
     size = f'width="{widest:.0f}" height="{top + 4:.0f}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(lines)}</svg>'

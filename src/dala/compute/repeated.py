@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from dala.compute.buffers import Buffer, Scratch
-from dala.compute.engine import CACHED_PLANS, Engine, Known, Prepared
+from dala.compute.buffers import Buffer, Owner, Scratch
+from dala.compute.engine import CACHED_PLANS, Prepared, owner_of
+from dala.compute.recipe import Known
 from dala.compute.stages import Stage, kernel_stage
 from dala.language.kernel import Kernel
 from dala.language.registry import find_kernel
@@ -36,7 +37,7 @@ def run_call(
         if quick is not None and quick(*slots, *known.numbers):
             return
     ready = _make_ready(kernel, inputs, output, params, found)  # before the output is trusted
-    output.engine.finish(ready)
+    owner_of(output).finish(ready)
 
 
 def prepare_call(
@@ -96,7 +97,7 @@ def _check(
     kernel: Kernel, inputs: object, output: Buffer, params: object
 ) -> tuple[Stage, Prepared]:
     stage = kernel_stage(kernel, inputs, output, params, allow_scratch=False)
-    return stage, output.engine.prepare([stage])
+    return stage, owner_of(output).prepare([stage])
 
 
 def _is_recognisable(
@@ -109,7 +110,7 @@ def _is_recognisable(
     return plain and one_way and not stage.tables
 
 
-def _keep(engine: Engine, call: Hashable, known: Known) -> None:
+def _keep(engine: Owner, call: Hashable, known: Known) -> None:
     if len(engine.known) >= CACHED_PLANS:
         engine.known.clear()
     engine.known[call] = known

@@ -5,7 +5,7 @@
     renderer.py   queue and render thread   receipt.py    what a caller gets for work done later
     canvas.py     frames, clip, batches     atlas.py      sprites and images
     raster/       spans, compiled           tiles/        the same on a GPU
-    display.py    windows, notebooks, files
+    display.py    windows or notebooks      shown.py      what both know of a surface
     frame.py      one picture               picture_file.py   PNG, JPEG, WebP
     window.py     a window                  quad.py       a frame onto it
     glfw_window.py    GLFW's own            undisturbed.py    where no signal and no closing comes

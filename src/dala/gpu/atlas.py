@@ -102,7 +102,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class StoredImage:
     """Pixels of a sprite or an image; ``pixels`` keeps the memory."""
 
     pixels: object
@@ -113,7 +113,7 @@ class Picture:
     place: Place | None = None
 
 
-def _records(pictures: Mapping[int, Picture]) -> npt.NDArray[np.int64]:
+def _records(pictures: Mapping[int, StoredImage]) -> npt.NDArray[np.int64]:
     """What machine code reads, sorted by unsigned number."""
     rows = [
         (i - (1 << 64) if i >> 63 else i, p.address, p.stride, p.width, p.height)
@@ -128,7 +128,7 @@ class Pictures:
     kind = "image"
 
     def __init__(self) -> None:
-        self._known: dict[int, Picture] = {}
+        self._known: dict[int, StoredImage] = {}
         self._table = _records({})
         self._changed: set[int] = set()  # what the table does not know yet
 
@@ -139,13 +139,13 @@ class Pictures:
         """Keep a copy of an array (height, width, 4), in place of what had that number."""
         self.remember(identity, self.store(pixels))
 
-    def store(self, pixels: Array) -> Picture:
+    def store(self, pixels: Array) -> StoredImage:
         height, width, _ = pixels.shape
         memory = HostArray(ArrayType((height, width, 4), U8))
         np.copyto(memory.array, pixels)
-        return Picture(memory, memory.address, width * 4, width, height)
+        return StoredImage(memory, memory.address, width * 4, width, height)
 
-    def remember(self, identity: int, picture: Picture) -> None:
+    def remember(self, identity: int, picture: StoredImage) -> None:
         replaced = self._known.get(identity)
         self._known[identity] = picture
         self._changed.add(identity)
@@ -158,7 +158,7 @@ class Pictures:
         self._changed.add(identity)
         self.release(self._known.pop(identity))
 
-    def find(self, identity: int) -> Picture:
+    def find(self, identity: int) -> StoredImage:
         """A picture by its number; an error if there is none."""
         try:
             return self._known[identity]
@@ -172,7 +172,7 @@ class Pictures:
         self._changed.update(self._known)
         self._known = {}
 
-    def release(self, picture: Picture) -> None:
+    def release(self, picture: StoredImage) -> None:
         """Nothing to do: the memory goes with the picture."""
 
     def table(self) -> npt.NDArray[np.int64]:
@@ -200,14 +200,14 @@ class Pictures:
 
     # -- all or nothing ----------------------------------------------------------------------------
 
-    def begin(self) -> Mapping[int, Picture]:
+    def begin(self) -> Mapping[int, StoredImage]:
         """What rollback() goes back to."""
         return dict(self._known)
 
     def commit(self) -> None:
         """Nothing to do."""
 
-    def rollback(self, before: Mapping[int, Picture]) -> None:
+    def rollback(self, before: Mapping[int, StoredImage]) -> None:
         """Forget what was loaded since begin(), and take back what was removed."""
         self._changed.update(self._known, before)
         self._known = dict(before)
@@ -222,14 +222,14 @@ class Atlas(Pictures):
     def __init__(self) -> None:
         super().__init__()
         self.pages: list[Page] = []
-        self._freed: list[Picture] = []
+        self._freed: list[StoredImage] = []
 
-    def store(self, pixels: Array) -> Picture:
+    def store(self, pixels: Array) -> StoredImage:
         height, width, _ = pixels.shape
         place = self._find_place(width, height)
         memory, begin = place.page.pixels, place.begin
         memory.array.reshape(-1, 4)[begin : begin + width * height] = pixels.reshape(-1, 4)
-        return Picture(memory, memory.address + begin * 4, width * 4, width, height, place)
+        return StoredImage(memory, memory.address + begin * 4, width * 4, width, height, place)
 
     def _find_place(self, width: int, height: int) -> Place:
         for page in self.pages:
@@ -247,14 +247,14 @@ class Atlas(Pictures):
         super().clear()
         self.pages, self._freed = [], []
 
-    def release(self, picture: Picture) -> None:
+    def release(self, picture: StoredImage) -> None:
         self._freed.append(picture)
 
     def commit(self) -> None:
         while self._freed:
             self._free(self._freed.pop())
 
-    def rollback(self, before: Mapping[int, Picture]) -> None:
+    def rollback(self, before: Mapping[int, StoredImage]) -> None:
         kept = {id(p) for p in before.values()}
         made = [p for p in (*self._known.values(), *self._freed) if id(p) not in kept]
         self._freed = []
@@ -262,7 +262,7 @@ class Atlas(Pictures):
             self._free(picture)
         super().rollback(before)
 
-    def _free(self, picture: Picture) -> None:
+    def _free(self, picture: StoredImage) -> None:
         place = picture.place
         assert place is not None
         place.page.give(place.shelf, place.x, picture.width)

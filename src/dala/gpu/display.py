@@ -6,20 +6,20 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dala.gpu.shown import Shown
+
 if TYPE_CHECKING:
-    from dala.gpu.surface import Surface
     from dala.gpu.window import Window
 
-Frame = Callable[["Surface", float], object]
 Event = dict[str, Any]
 Handler = Callable[[Event], None]
 
 
 def show_surface(
-    surface: Surface,
+    surface: Shown,
     title: str,
     *,
-    frame: Frame | None = None,
+    frame: Callable[[float], object] | None = None,
     on: Mapping[str, Handler] | None = None,
     fps: float = 60.0,
     vsync: bool = True,
@@ -28,7 +28,7 @@ def show_surface(
     """Surface.show; its docstring is there."""
     if in_notebook():
         if frame is not None:
-            frame(surface, 0.0)
+            frame(0.0)
         show_inline(surface)
         return None
     from dala.gpu.window import Window
@@ -47,7 +47,7 @@ def in_notebook() -> bool:
     return shell is not None and hasattr(shell, "kernel")
 
 
-def show_inline(surface: Surface) -> None:
+def show_inline(surface: Shown) -> None:
     """The last presented frame as output of a notebook's cell."""
     from IPython.display import Image, display
 

@@ -53,7 +53,7 @@ def fit(window: tuple[int, int], size: tuple[int, int]) -> tuple[float, float, f
     return (window[0] - w) / 2, (window[1] - h) / 2, w, h
 
 
-class Picture:
+class Quad:
     """What a window shows, on the GPU: the surface's own, or one for the window alone."""
 
     def __init__(self, canvas: Any, device: WebGpuDevice | None) -> None:

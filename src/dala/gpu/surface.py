@@ -26,9 +26,9 @@ from dala.gpu.canvas import no_compute
 from dala.gpu.check import check_commands
 from dala.gpu.computing import Computing, canvas_on
 from dala.gpu.decode import as_bytes
-from dala.gpu.display import Frame, Handler, show_surface
+from dala.gpu.display import Handler, show_surface
 from dala.gpu.drawing import Recorder
-from dala.gpu.frame import Frame as FrameOfPixels
+from dala.gpu.frame import Frame
 from dala.gpu.limits import check_size
 from dala.gpu.picture_file import encode_png, save_picture
 from dala.gpu.pixels import Pixels, as_pixel_array
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dala.gpu.window import Window
 
 Array = npt.NDArray[np.uint8]
+OnFrame = Callable[["Surface", float], object]  # the surface, and seconds
 _numbers = itertools.count(1)
 
 
@@ -215,7 +216,7 @@ class Surface(Computing, Closing):
         held = self._shown()  # while somebody holds a frame, it is not drawn over
         return held.host().array.tobytes()
 
-    def _shown(self) -> FrameOfPixels:
+    def _shown(self) -> Frame:
         if self._last is not None:
             self._last.await_done()
         shown = self._renderer.canvas.shown
@@ -362,7 +363,7 @@ class Surface(Computing, Closing):
         self,
         title: str = "dala",
         *,
-        frame: Frame | None = None,
+        frame: OnFrame | None = None,
         on: Mapping[str, Handler] | None = None,
         fps: float = 60.0,
         vsync: bool = True,
@@ -385,4 +386,5 @@ class Surface(Computing, Closing):
         ...     surface.present()
         >>> gpu.create_surface(320, 200).show(frame=clock)  # doctest: +SKIP
         """
-        return show_surface(self, title, frame=frame, on=on, fps=fps, vsync=vsync, block=block)
+        each = None if frame is None else functools.partial(frame, self)
+        return show_surface(self, title, frame=each, on=on, fps=fps, vsync=vsync, block=block)

@@ -10,17 +10,15 @@ import atexit
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dala.closing import Closing
 from dala.errors import ParameterError, suggest
 from dala.gpu.glfw_window import open_canvas
-from dala.gpu.quad import Picture, fit
+from dala.gpu.quad import Quad, fit
+from dala.gpu.shown import Shown
 from dala.gpu.undisturbed import undisturbed
 from dala.once import once
-
-if TYPE_CHECKING:
-    from dala.gpu.surface import Surface
 
 EVENTS = (
     "resize", "close", "pointer_down", "pointer_up", "pointer_move", "pointer_enter",
@@ -35,10 +33,10 @@ class Window(Closing):
 
     def __init__(
         self,
-        surface: Surface,
+        surface: Shown,
         title: str,
         *,
-        frame: Callable[[Surface, float], object] | None,
+        frame: Callable[[float], object] | None,
         on: Mapping[str, Callable[[dict[str, Any]], None]],
         fps: float,
         vsync: bool,
@@ -52,7 +50,7 @@ class Window(Closing):
         self.surface = surface
         self._frame = frame
         self._started = time.perf_counter()
-        self._picture: Picture | None = None
+        self._quad: Quad | None = None
         self._error: Exception | None = None
         self._ends_with_surface = not surface.closed  # one that is destroyed can still be looked at
         try:
@@ -76,12 +74,12 @@ class Window(Closing):
         )
         if self._frame is not None:
             self.canvas.before_frame = self._call_frame
-        self.canvas.before_close = self._let_picture_go
+        self.canvas.before_close = self._let_quad_go
         _open.add(self)
         _close_at_exit()
         shaders = surface._renderer.canvas.shaders
-        self._picture = Picture(self.canvas, shaders.device if shaders is not None else None)
-        self._picture.check_size(size)
+        self._quad = Quad(self.canvas, shaders.device if shaders is not None else None)
+        self._quad.check_size(size)
 
     @property
     def closed(self) -> bool:
@@ -92,9 +90,9 @@ class Window(Closing):
         """Close the window; the surface stays. Twice does nothing."""
         self.canvas.close()
 
-    def _let_picture_go(self) -> None:
+    def _let_quad_go(self) -> None:
         """What draws into a window goes before it: drivers crash otherwise."""
-        self._picture = None
+        self._quad = None
 
     def run(self) -> None:
         """Handle events and draw until the window is closed; what a function of the user raised."""
@@ -132,16 +130,16 @@ class Window(Closing):
 
     def _call_frame(self) -> None:
         assert self._frame is not None
-        if self._frame(self.surface, time.perf_counter() - self._started) is False:
+        if self._frame(time.perf_counter() - self._started) is False:
             self.close()
 
     def _draw(self) -> None:
         if self._ends_with_surface and self.surface.closed:
             self.close()
-        if self._picture is not None:
+        if self._quad is not None:
             canvas = self.surface._renderer.canvas
             number, held = canvas.frames, canvas.shown  # held, so that it is not drawn over
-            self._picture.show(held, number)
+            self._quad.show(held, number)
 
     def _passing(self, handler: Callable[[dict[str, Any]], None]) -> Callable[[Any], None]:
         """An event as a dict, with the surface's pixel under the pointer as ``pixel``."""

@@ -103,7 +103,7 @@ def cast(value: Node, dtype: DType) -> Node:
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """How a device computes a stage, if it has several ways to: what a planner knows of it.
+    """How a device computes a stage, if it can choose: what a planner knows of it.
 
     Stages of one arithmetic may share a loop (they are fused), unless they stand ``alone``. Even then those
     that are only written to memory may stand ``beside`` each other in one loop.

@@ -14,6 +14,7 @@ from dala.ir.ops import OPS, split_average
 
 # A constant for each uniform value that it multiplies; None: for 1. Their sum is the weight.
 Weight: TypeAlias = "dict[Node | None, float]"
+Products: TypeAlias = "dict[tuple[Node, Node], Node]"  # made once: nodes have no other equality
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,22 @@ class LinearForm:
         return LinearForm(weights, _add(self.bias, other.bias, sign))
 
     def times(self, factor: Weight) -> LinearForm:
-        weights = {a: _multiply(w, factor) for a, w in self.weights.items()}
-        return LinearForm(weights, _multiply(self.bias, factor))
+        products: Products = {}
+        weights = {a: _multiply(w, factor, products) for a, w in self.weights.items()}
+        return LinearForm(weights, _multiply(self.bias, factor, products))
+
+    def by_uniform(self) -> dict[Node | None, dict[Access, float]]:
+        """The loads that each uniform value multiplies; None: 1."""
+        found: dict[Node | None, dict[Access, float]] = {}
+        for access, weight in self.weights.items():
+            for uniform, factor in weight.items():
+                found.setdefault(uniform, {})[access] = factor
+        return found
+
+    def spread(self) -> LinearForm:
+        """The same by values that are no sums themselves: 1 - t is 1 times 1 and -1 times t."""
+        weights = {a: _spread(w) for a, w in self.weights.items()}
+        return LinearForm(weights, _spread(self.bias))
 
     @property
     def passes_through(self) -> bool:
@@ -121,10 +136,39 @@ def _add(a: Weight, b: Weight, sign: float) -> Weight:
     return total
 
 
-def _multiply(a: Weight, b: Weight) -> Weight:
+def _multiply(a: Weight, b: Weight, products: Products) -> Weight:
     product: Weight = {}
     for u, factor in a.items():
         for v, other in b.items():
-            both = make("mul", u, v) if u is not None and v is not None else u or v
+            both = u or v
+            if u is not None and v is not None:
+                both = products.setdefault((u, v), make("mul", u, v))
             product[both] = product.get(both, 0.0) + factor * other
     return product
+
+
+def _spread(weight: Weight) -> Weight:
+    total: Weight = {}
+    for uniform, factor in weight.items():
+        one: Weight = {None: 1.0} if uniform is None else _summands(uniform)
+        total = _add(total, one, factor)
+    return total
+
+
+def _summands(uniform: Node) -> Weight:
+    """A uniform value as a sum of others, as far as constants, sums and multiples go."""
+    known: dict[int, Weight] = {}
+    for node in walk([uniform]):
+        args = [known[id(a)] for a in node.args]
+        constant = [is_constant(a) for a in args]
+        found = _weight_of(node)
+        match node.op:
+            case "add" | "sub":
+                found = _add(args[0], args[1], 1.0 if node.op == "add" else -1.0)
+            case "neg":
+                found = _add({}, args[0], -1.0)
+            case "mul" if any(constant):
+                number, other = args if constant[0] else reversed(args)
+                found = _add({}, other, constant_of(number))
+        known[id(node)] = found
+    return known[id(uniform)]

@@ -7,11 +7,8 @@ from dataclasses import replace
 
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
-from dala.ir.graph import Access, Node, Program, accesses, gathered_sources, make, map_nodes, walk
+from dala.ir.graph import Access, Node, Program, accesses, gathered_sources, map_nodes, walk
 from dala.ir.ops import split_average
-
-Weights = dict[Access, float]
-Terms = dict[Node | None, Weights]  # the loads that are multiplied by a uniform value; None: by 1
 
 
 def drop_halves(program: Program) -> Program:
@@ -89,49 +86,3 @@ def _only_read_by(program: Program, number: int, chosen: set[int]) -> bool:
         if source in reads and other not in chosen:
             return False
     return True
-
-
-def find_terms(root: Node) -> Terms | None:
-    """A function as a sum of loads, each times a constant and perhaps a uniform value."""
-    uniform: set[int] = set()
-    known: dict[int, Terms] = {}
-    for node in walk([root]):
-        if node.op in ("const", "param"):
-            uniform.add(id(node))
-            continue
-        if node.op in ("add", "sub", "mul", "neg") and all(id(a) in uniform for a in node.args):
-            uniform.add(id(node))
-            continue
-        args = [known.get(id(a)) for a in node.args]
-        match node.op, args:
-            case "load", _:
-                assert isinstance(node.attr, Access)
-                known[id(node)] = {None: {node.attr: 1.0}}
-            case "add" | "sub", [dict() as a, dict() as b]:
-                known[id(node)] = _plus(a, b, 1.0 if node.op == "add" else -1.0)
-            case "neg", [dict() as a]:
-                known[id(node)] = _plus({}, a, -1.0)
-            case "mul", [dict() as a, None]:
-                known[id(node)] = _times(a, node.args[1])
-            case "mul", [None, dict() as a]:
-                known[id(node)] = _times(a, node.args[0])
-            case _:
-                return None
-    return known.get(id(root))
-
-
-def _plus(a: Terms, b: Terms, sign: float) -> Terms:
-    total = {uniform: dict(weights) for uniform, weights in a.items()}
-    for uniform, weights in b.items():
-        sums = total.setdefault(uniform, {})
-        for access, weight in weights.items():
-            sums[access] = sums.get(access, 0.0) + sign * weight
-    return total
-
-
-def _times(terms: Terms, factor: Node) -> Terms:
-    if factor.op == "const":
-        number = factor.attr
-        assert isinstance(number, float)
-        return {u: {a: w * number for a, w in weights.items()} for u, weights in terms.items()}
-    return {factor if u is None else make("mul", u, factor): w for u, w in terms.items()}

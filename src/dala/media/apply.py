@@ -9,7 +9,7 @@ import numpy as np
 
 from dala.backends.host import HostArray, HostDevice
 from dala.compute.buffers import Buffer
-from dala.compute.engine import Engine
+from dala.compute.engine import Engine, owner_of
 from dala.errors import DeviceError
 from dala.ir.arrays import ArrayType
 from dala.language.kernel import Kernel
@@ -194,7 +194,7 @@ def engine_with(picture: Picture, device: str | None, who: str) -> Engine:
     """Where to run: on the device that was asked for, or where the picture is."""
     if not isinstance(picture.pixels, Buffer):
         return engine_of(device)
-    engine = picture.pixels.engine
+    engine = owner_of(picture.pixels)
     if device is not None and engine_of(device) is not engine:
         raise DeviceError(f"{who}: the picture is on {engine.device.name}, not on {device}")
     return engine

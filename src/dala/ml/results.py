@@ -6,6 +6,7 @@ same as NumPy arrays. Boxes are ``(x0, y0, x1, y1)``; (0, 0) is the upper left c
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -108,9 +109,9 @@ class Results(Sequence[Record], Generic[Record]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}([{', '.join(map(repr, self._records))}])"
 
+    @abstractmethod
     def to_arrays(self) -> dict[str, Array]:
         """The same as arrays, by name."""
-        raise NotImplementedError
 
 
 class Classes(Results[Class]):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dala.backends.auto import open_device
 from dala.backends.host import HostArray
 from dala.compute.buffers import Buffer, array_type
-from dala.compute.engine import Engine, engine_for
+from dala.compute.engine import Engine, engine_for, owner_of
 from dala.compute.repeated import prepare_call
 from dala.kernels.geometry import any_size
 from dala.language.kernel import make_kernel
@@ -121,7 +121,7 @@ def sample_tensor(
     """The same, where the picture is: one on a GPU is sampled there, before whatever comes to it next."""
     view = view_of(image.size, (form.width, form.height), form.fit, window)
     source = image.pixels if isinstance(image.pixels, Buffer) else _buffer_of(image.pixels)
-    engine = source.engine
+    engine = owner_of(source)
     first = form.layout == "nchw"
     shape = (3 * form.height, form.width) if first else (form.height, 3 * form.width)
     output = _new_buffer(engine, shape, "f32")

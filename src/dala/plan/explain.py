@@ -9,11 +9,12 @@ from dala.ir.arrays import ArrayType
 from dala.ir.graph import accesses
 from dala.ir.library import OwnCall
 from dala.plan.fuse import FusedPass
-from dala.plan.planner import Plan, WholePass
+from dala.plan.planner import Plan
+from dala.plan.whole import WholePass
 
 
 class Launched(NamedTuple):
-    """How a device runs one pass of a plan: in so many dispatches, through these temporary arrays."""
+    """How a GPU runs a pass: whole arrays may take several dispatches, through arrays of their own."""
 
     dispatches: int
     temporaries: tuple[ArrayType, ...]
@@ -22,40 +23,51 @@ class Launched(NamedTuple):
 def explain_plan(plan: Plan, device: str, launched: Sequence[Launched] | None = None) -> str:
     """What runs, in which order, and why it was not fused further.
 
-    ``launched`` has an entry for each pass where the device runs them in its own way; None: as they stand.
+    ``launched`` has an entry for each pass where the device does not run whole arrays as they stand.
     """
-    passes = _count(len(plan.passes), "pass", "passes")
-    lines = [f"{_count(plan.stages, 'stage', 'stages')} → {passes} on {device}"]
-    for number, work in enumerate(plan.passes):
-        reason = plan.reasons[number]
-        if number:
-            lines.append(f"  cut: {reason}")
-        how = None if launched is None else launched[number]
-        lines += (
-            _explain_fused(number, work, how)
-            if isinstance(work, FusedPass)
-            else _explain_whole(number, work, how, device)
-        )
+    lines = [explain_head(plan, device)]
+    number = part = 0
+    for index, work in enumerate(plan.passes):
+        number, part = (number, part + 1) if index in plan.parts else (number + 1, 1)
+        if index:
+            lines.append(f"  cut: {plan.reasons[index]}")
+        title = f"pass {number}" if part == 1 else f"part {part} of pass {number}"
+        if isinstance(work, FusedPass):
+            what, *details = _explain_fused(plan, index, work)
+        else:
+            how = None if launched is None else launched[index]
+            what, *details = _explain_whole(work, how, device)
+        lines += [f"{title}: {what}", *details]
+    if plan.temps:
+        lines.append(f"  through {_explain_temporaries(plan.temps)}")
     if plan.dropped:
         lines.append(f"  dropped, because nobody reads the result: {', '.join(plan.dropped)}")
     return "\n".join(lines)
 
 
-def _explain_fused(number: int, work: FusedPass, how: Launched | None) -> list[str]:
+def explain_head(plan: Plan, device: str) -> str:
+    """How many passes there are."""
+    parts = f", cut into {len(plan.passes)}" if plan.parts else ""
+    passes = _count(len(plan.passes) - len(plan.parts), "pass", "passes")
+    return f"{_count(plan.stages, 'stage', 'stages')} → {passes} on {device}{parts}"
+
+
+def _explain_fused(plan: Plan, index: int, work: FusedPass) -> list[str]:
     size = "×".join(str(n) for n in work.shape)
     moved = sum(a.type.nbytes for a in (*work.reads, *work.writes)) / 2**20
     lines = [
-        f"pass {number + 1}: {' → '.join(work.labels)}",
+        " → ".join(plan.labels_of(index)),
         f"    {work.domain} of {size}; reads {len(work.reads)}, writes {len(work.writes)} arrays "
         f"({moved:.1f} MiB in all)",
     ]
-    if work.inlined:
+    if work.inlined and index not in plan.parts:
         lines.append(f"    inlined into what follows: {', '.join(work.inlined)}")
-    if how is not None:
-        return [*lines, *_explain_launched(work, how)]
-    for index, body in enumerate(work.bodies):
+    if plan.can.tiled:
+        kept = [b.label for b in work.bodies if b.held]
+        return [*lines, f"    kept in tiles, never an image: {', '.join(kept)}"] if kept else lines
+    for number, body in enumerate(work.bodies):
         if body.held:
-            source = len(work.reads) + index
+            source = len(work.reads) + number
             offsets = [a.dy for b in work.bodies for a in accesses(b.roots) if a.source == source]
             rows = max(offsets, default=0) - min(offsets, default=0) + 1
             where = "written, and held as rows" if body.stores else "held as rows, never an image"
@@ -63,33 +75,27 @@ def _explain_fused(number: int, work: FusedPass, how: Launched | None) -> list[s
     return lines
 
 
-def _explain_launched(work: FusedPass, how: Launched) -> list[str]:
-    """On a GPU a stage is kept in tiles of workgroup memory, or as an image between two dispatches."""
-    kept = [b.label for b in work.bodies if b.held]
-    if how.dispatches == 1 and not how.temporaries:
-        return [f"    kept in tiles, never an image: {', '.join(kept)}"] if kept else []
-    return _explain_cut(how, "image")
-
-
-def _explain_cut(how: Launched, what: str) -> list[str]:
+def _explain_launched(how: Launched) -> list[str]:
     dispatches = _count(how.dispatches, "dispatch", "dispatches")
-    if not how.temporaries:
-        return [f"    runs as {dispatches}"]
-    between = _count(len(how.temporaries), f"temporary {what}", f"temporary {what}s")
-    size = sum(t.nbytes for t in how.temporaries) / 2**20
-    return [f"    runs as {dispatches} through {between} ({size:.1f} MiB in all)"]
+    through = f" through {_explain_temporaries(how.temporaries)}" if how.temporaries else ""
+    return [f"    runs as {dispatches}{through}"]
 
 
-def _explain_whole(number: int, work: WholePass, how: Launched | None, device: str) -> list[str]:
+def _explain_temporaries(arrays: Sequence[ArrayType]) -> str:
+    size = sum(t.nbytes for t in arrays) / 2**20
+    return f"{_count(len(arrays), 'temporary array', 'temporary arrays')} ({size:.1f} MiB in all)"
+
+
+def _explain_whole(work: WholePass, how: Launched | None, device: str) -> list[str]:
     source = " and ".join("×".join(map(str, a.type.shape)) for a in work.reads)
     if isinstance(work.work, OwnCall):
         lines = work.work.body.explain(device).splitlines()
         return [
-            f"pass {number + 1}: {work.labels[0]} of {source}",
+            f"{work.labels[0]} of {source}",
             *(f"    {line}" for line in lines),
         ]
-    line = f"pass {number + 1}: {work.labels[0]} of {source}, whole"
-    return [line] if how is None or how.dispatches == 1 else [line, *_explain_cut(how, "array")]
+    line = f"{work.labels[0]} of {source}, whole"
+    return [line] if how is None or how.dispatches == 1 else [line, *_explain_launched(how)]
 
 
 def _count(number: int, one: str, many: str) -> str:

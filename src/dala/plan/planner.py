@@ -1,6 +1,6 @@
 """The planner: one ordered list from calls to a Plan.
 
-lower_calls → group_steps → fuse_group (per group) → Plan
+lower_calls → group_steps → fuse_group → cut_to_fit (per group) → share_temporaries → Plan
 """
 
 from __future__ import annotations
@@ -10,34 +10,47 @@ from dataclasses import dataclass
 
 from dala.ir.arrays import ArrayType
 from dala.ir.library import LibraryCall
+from dala.plan.capabilities import ANYTHING, Capabilities
+from dala.plan.cut import Part, cut_to_fit
 from dala.plan.fuse import FusedPass, PassArray, Place, fuse_group
 from dala.plan.group import group_steps, overwrites_its_input
 from dala.plan.steps import Call, Copy, Slot, Value, lower_calls
-
-
-@dataclass(frozen=True, slots=True)
-class WholePass:
-    """A library op or a copy: arrays in, one array out, nothing to fuse."""
-
-    work: LibraryCall | Copy
-    labels: tuple[str, ...]
-    reads: tuple[PassArray, ...]
-    writes: tuple[PassArray, ...]
+from dala.plan.temporaries import share_temporaries
+from dala.plan.whole import WholePass
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Passes in order, the temporaries they need, and the reason why each pass begins."""
+    """Passes as a device runs them, in order, the temporaries they need, and why each pass begins."""
 
     passes: tuple[FusedPass | WholePass, ...]
     temps: tuple[ArrayType, ...]
     reasons: tuple[str, ...]
     dropped: tuple[str, ...]
     stages: int
+    can: Capabilities = ANYTHING  # of the device that it is for
+
+    parts: frozenset[int] = frozenset()  # passes that go on with what the one before began
+
+    @property
+    def labels(self) -> list[str]:
+        """What runs; a pass that was cut is told once."""
+        wholes = (work for k, work in enumerate(self.passes) if k not in self.parts)
+        return [label for work in wholes for label in work.labels]
+
+    def labels_of(self, index: int) -> Sequence[str]:
+        """What one of the passes runs; a part of a pass, what is in it."""
+        work = self.passes[index]
+        is_part = index in self.parts or index + 1 in self.parts
+        return (
+            [b.label for b in work.bodies]
+            if is_part and isinstance(work, FusedPass)
+            else work.labels
+        )
 
 
-def plan_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Plan:
-    """The fused plan for a pipeline's calls."""
+def plan_calls(calls: Sequence[Call], slots: Sequence[Slot], can: Capabilities = ANYTHING) -> Plan:
+    """The fused plan for a pipeline's calls, on a device that can do so much."""
     lowered = lower_calls(calls, slots)
     groups = group_steps(lowered)
     temps: list[ArrayType] = []
@@ -56,6 +69,7 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Plan:
 
     passes: list[FusedPass | WholePass] = []
     reasons: list[str] = []
+    continued: set[int] = set()
     for group in groups:
         step = group.steps[0]
         reasons.append(group.reason)
@@ -69,7 +83,11 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Plan:
         moved: list[tuple[Place, Place, ArrayType]] = []
         if overwrites_its_input(group, lowered.values):
             moved = _through_temporaries(group.makes, lowered.values, homes, new_temp)
-        passes.append(fuse_group(group, lowered.values, place))
+        whole = fuse_group(group, lowered.values, place)
+        parts = cut_to_fit(whole, can, new_temp) if can.tiled else [Part(whole)]
+        continued.update(range(len(passes) + 1, len(passes) + len(parts)))
+        passes += [part.work for part in parts]
+        reasons += [part.reason for part in parts[1:]]
         for source, target, type_ in moved:
             reasons.append("it overwrites its own input, so the result is copied back")
             passes.append(
@@ -77,8 +95,11 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Plan:
                     Copy(), ("copy back",), (PassArray(source, type_),), (PassArray(target, type_),)
                 )
             )
+    if len(temps) > 1:
+        passes, temps = share_temporaries(passes, temps)
+    dropped = tuple(reversed(lowered.dropped))
     return Plan(
-        tuple(passes), tuple(temps), tuple(reasons), tuple(reversed(lowered.dropped)), len(calls)
+        tuple(passes), tuple(temps), tuple(reasons), dropped, len(calls), can, frozenset(continued)
     )
 
 

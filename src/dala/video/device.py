@@ -73,7 +73,7 @@ class Format:
         return {**self.color.kernel_params, "bits": self.bits}
 
 
-class Picture(Protocol):
+class PassInput(Protocol):
     """What goes into a pass."""
 
     def borrow(self, type_: ArrayType) -> BorrowedFrame | None:
@@ -140,7 +140,7 @@ class FramePass:
         for stage, kernel, values in self._asking:
             self._pipeline.set_params(stage, **values_at(kernel, values, number, seconds))
 
-    def convert(self, *pictures: Picture) -> Array:
+    def convert(self, *pictures: PassInput) -> Array:
         """One frame from a picture of each source."""
         ((_, frame),) = self.run([pictures], lambda given: given)
         assert frame is not None
@@ -153,7 +153,7 @@ class FramePass:
     def run(
         self,
         jobs: Iterable[Job],
-        pictures_of: Callable[[Job], Sequence[Picture]],
+        pictures_of: Callable[[Job], Sequence[PassInput]],
         time_of: Callable[[Job], float] = lambda job: 0.0,
         first: int = 0,
     ) -> Iterator[tuple[Job, Array | None]]:
@@ -167,7 +167,7 @@ class FramePass:
     def _run_here(
         self,
         jobs: Iterable[Job],
-        pictures_of: Callable[[Job], Sequence[Picture]],
+        pictures_of: Callable[[Job], Sequence[PassInput]],
         time_of: Callable[[Job], float],
         first: int,
     ) -> Iterator[tuple[Job, Array | None]]:
@@ -179,7 +179,7 @@ class FramePass:
             number += bool(pictures)
             yield job, self._frame_of(pictures)
 
-    def _frame_of(self, pictures: Sequence[Picture]) -> Array | None:
+    def _frame_of(self, pictures: Sequence[PassInput]) -> Array | None:
         if not pictures:
             return None
         inputs = {own: self._enter(p, own) for own, p in zip(self._inputs, pictures, strict=True)}
@@ -188,7 +188,7 @@ class FramePass:
         self._pipeline.run(buffers={**inputs, self._output: output, **self._made_of(inputs)})
         return frame
 
-    def _enter(self, picture: Picture, own: Buffer) -> Buffer:
+    def _enter(self, picture: PassInput, own: Buffer) -> Buffer:
         """A buffer that is the picture, for one run; or our own one, with the picture in it."""
         borrowed = picture.borrow(own.type)
         if borrowed is not None:
@@ -199,7 +199,7 @@ class FramePass:
     def _run_ahead(
         self,
         jobs: Iterable[Job],
-        pictures_of: Callable[[Job], Sequence[Picture]],
+        pictures_of: Callable[[Job], Sequence[PassInput]],
         time_of: Callable[[Job], float],
         first: int,
     ) -> Iterator[tuple[Job, Array | None]]:
@@ -220,7 +220,7 @@ class FramePass:
             yield _fetched(*pending.popleft())
 
     def _begin(
-        self, pictures: Sequence[Picture], inputs: Sequence[Buffer], output: Buffer
+        self, pictures: Sequence[PassInput], inputs: Sequence[Buffer], output: Buffer
     ) -> Callable[[], Array]:
         """Hand the GPU a frame's whole way, there and back; a way to wait for the result."""
         device = self.engine.device
@@ -317,7 +317,7 @@ class PassThrough:
     def run(
         self,
         jobs: Iterable[Job],
-        pictures_of: Callable[[Job], Sequence[Picture]],
+        pictures_of: Callable[[Job], Sequence[PassInput]],
         time_of: Callable[[Job], float] = lambda job: 0.0,
         first: int = 0,
     ) -> Iterator[tuple[Job, Array | None]]:
@@ -329,7 +329,7 @@ class PassThrough:
         """An array for a frame."""
         return self._pool.take()[1]
 
-    def _copy_of(self, pictures: Sequence[Picture]) -> Array | None:
+    def _copy_of(self, pictures: Sequence[PassInput]) -> Array | None:
         if not pictures:
             return None
         frame = self.take()

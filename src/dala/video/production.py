@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dala.media.losses import report_losses
 from dala.video.collage import Collage
-from dala.video.device import FramePass, PassThrough, Picture
+from dala.video.device import FramePass, PassInput, PassThrough
 from dala.video.encoder import Encoder
 from dala.video.flow import run_flow
 from dala.video.inputs import Input
@@ -62,10 +62,10 @@ class Extras:
     """What a production may have besides: other sound, a look at every frame, what was lost so far."""
 
     sound: SoundFile | None = None
-    touch: Callable[[Decoded, Moment], Picture] | None = None
+    touch: Callable[[Decoded, Moment], PassInput] | None = None
     notes: Sequence[str] = ()
     strict: bool = False
-    over: Callable[[Moment], Picture] | None = None
+    over: Callable[[Moment], PassInput] | None = None
 
 
 def produce_file(
@@ -142,11 +142,11 @@ def _chapters(chapters: list[dict[str, Any]], voice: Input) -> list[dict[str, An
     return kept
 
 
-def _pictures(inputs: Sequence[Input], moment: Moment, extras: Extras) -> list[Picture]:
+def _pictures(inputs: Sequence[Input], moment: Moment, extras: Extras) -> list[PassInput]:
     pairs = zip(inputs, moment.pictures, strict=False)
     decoded = [one.decoded(picture) for one, picture in pairs]
     if extras.touch is None:
-        shown: list[Picture] = [*decoded]
+        shown: list[PassInput] = [*decoded]
     else:
         shown = [extras.touch(one, moment) for one in decoded]
     return [*shown, extras.over(moment)] if shown and extras.over is not None else shown

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ BLOCK = 1 << 20  # bytes that FFmpeg hands over at a time
 TIMEOUT_S = 10.0  # for a server to answer
 
 
-class Sink:
+class Sink(ABC):
     """An output being written. ``finish`` puts it in place, ``discard`` leaves nothing behind.
 
     Its kinds differ in how FFmpeg's container is opened (``_open_container``), in how what was written
@@ -96,8 +97,9 @@ class Sink:
     def _prepare(self) -> None:
         """Make what the container is written to."""
 
+    @abstractmethod
     def _open_container(self) -> Any:
-        raise NotImplementedError
+        """FFmpeg's container, which writes to it."""
 
     def _check(self) -> None:
         """Raise what went wrong while FFmpeg was writing."""

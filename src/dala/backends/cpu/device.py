@@ -26,7 +26,8 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType
 from dala.ir.graph import Program, walk
 from dala.plan.fuse import FusedPass
-from dala.plan.planner import Plan, WholePass
+from dala.plan.planner import Plan
+from dala.plan.whole import WholePass
 
 
 class CpuDevice(HostDevice):

@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Geometry:
     """How the images that a body reads relate to the one it computes."""
 
     margin: int  # of its own
@@ -46,8 +46,8 @@ def interpret_pass(
     for body in work.bodies:
         shape = tuple(shrink(n, body.grid) for n in work.shape[:2]) if image else work.shape
         shape = tuple(n + 2 * body.margin for n in shape)
-        frame = Frame(body.margin, [body.grid - g for g in grids], margins, work.shape)
-        values = _evaluate(body.roots, shape, sources, shapes, params, frame)
+        geometry = Geometry(body.margin, [body.grid - g for g in grids], margins, work.shape)
+        values = _evaluate(body.roots, shape, sources, shapes, params, geometry)
         sources.append([values[id(n)] for n in body.held])
         grids.append(body.grid)
         margins.append(body.margin)
@@ -83,9 +83,9 @@ def _evaluate(
     sources: Sequence[Sequence[Array]],
     shapes: Sequence[tuple[int, ...]],
     params: Sequence[float | int],
-    frame: Frame | None = None,
+    geometry: Geometry | None = None,
 ) -> dict[int, Array]:
-    frame = frame or Frame(0, [0] * len(sources), [0] * len(sources), shape)
+    geometry = geometry or Geometry(0, [0] * len(sources), [0] * len(sources), shape)
     values: dict[int, Array] = {}
     for node in walk(roots):
         args = [values[id(a)] for a in node.args]
@@ -95,15 +95,15 @@ def _evaluate(
             case "param", int(index):
                 result = np.full(shape, _number(params[index], node.dtype), node.dtype.numpy)
             case "coord", int(axis):
-                result = np.broadcast_to(_positions(shape, axis) - frame.margin, shape)
+                result = np.broadcast_to(_positions(shape, axis) - geometry.margin, shape)
             case "extent", Extent(source, axis, grid):
                 if source == OUTPUT:
-                    size = shrink(frame.picture[axis], grid)
+                    size = shrink(geometry.picture[axis], grid)
                 else:
                     size = shapes[source][axis]
                 result = np.full(shape, size, np.int32)
             case "load", Access(source, channel, dx, dy):
-                result = _shifted(sources[source][channel], dx, dy, source, frame, shape)
+                result = _shifted(sources[source][channel], dx, dy, source, geometry, shape)
             case "gather", Gather(source, channel):
                 plane = sources[source][channel]
                 where = [np.clip(i, 0, n - 1) for i, n in zip(args, plane.shape, strict=True)]
@@ -129,15 +129,15 @@ def _positions(shape: tuple[int, ...], axis: int) -> Array:
 
 
 def _shifted(
-    plane: Array, dx: int, dy: int, source: int, frame: Frame, shape: tuple[int, ...]
+    plane: Array, dx: int, dy: int, source: int, geometry: Geometry, shape: tuple[int, ...]
 ) -> Array:
     """The pixel at an offset, in an image that is 2**step times as large."""
-    step, margin = frame.steps[source], frame.margins[source]
-    if dx == 0 and dy == 0 and step == 0 and margin == frame.margin:
+    step, margin = geometry.steps[source], geometry.margins[source]
+    if dx == 0 and dy == 0 and step == 0 and margin == geometry.margin:
         return plane.reshape(shape)
     rows, columns = (
         np.clip(
-            (np.arange(-frame.margin, n - frame.margin) << max(step, 0) >> max(-step, 0))
+            (np.arange(-geometry.margin, n - geometry.margin) << max(step, 0) >> max(-step, 0))
             + d
             + margin,
             0,

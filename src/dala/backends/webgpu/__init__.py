@@ -3,7 +3,7 @@
 adapters.py   which GPUs there are             doctor.py    what is missing, in words
 device.py     the contract                     memory.py    arrays and the pool they come from
 opened.py     an open GPU                      runtime_dir.py   asking for GPUs in a container
-tiles.py      how a pass is laid out           split.py     what does not fit, in parts
+tiles.py      how a pass is laid out, and what fits
 shader.py     a FusedPass as WGSL              body.py      expressions at any pixel
 blocks.py     one invocation's pixels          pipelines.py  compiled shaders
 arrays.py     arrays in memory                 held.py      tiles in workgroup memory
@@ -13,8 +13,8 @@ tiled.py      products in tiles, convolution.py: conv2d, selection.py: top_k
 code.py       WGSL being written               listing.py   the frame of shaders written by hand
 by_hand.py    shaders that are files of WGSL
 prepare.py    what changes rounding            half.py      half precision, functions16.py: its functions
-sizes.py      one size for each pass           ranges.py    what a value can be
-division.py   floordiv and mod, exactly        functions64.py   mathematics in f64
+ranges.py     what a value can be              functions64.py   mathematics in f64
+division.py   floordiv and mod, exactly
 staging.py    the way in and out
 execute.py    a run: its command buffer        timers.py    how long it took
 record.py     command buffers                  queue.py     what goes to the GPU, in order

@@ -14,7 +14,7 @@ from dala.backends.webgpu.listing import THREADS, Element, Listing
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.tiled import choose_blocking, emit_tiled
 from dala.ir.dtypes import F32, U32
-from dala.plan.planner import WholePass
+from dala.plan.whole import WholePass
 
 TILE = 4
 ENOUGH = 4096  # tiles

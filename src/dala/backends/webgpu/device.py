@@ -16,9 +16,9 @@ from dala.backends.webgpu.library import emit_library
 from dala.backends.webgpu.memory import GpuArray
 from dala.backends.webgpu.opened import OpenGpu
 from dala.backends.webgpu.prepare import prepare_program
-from dala.backends.webgpu.sizes import passes_of_one_size
+from dala.backends.webgpu.shader import emit_pass
 from dala.backends.webgpu.spelling import NEEDS
-from dala.backends.webgpu.split import emit_split
+from dala.backends.webgpu.tiles import TileMemory
 from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType
@@ -26,8 +26,9 @@ from dala.ir.graph import Program, walk
 from dala.ir.library import OwnCall
 from dala.plan.explain import Launched
 from dala.plan.fuse import FusedPass, PassArray, Place
-from dala.plan.planner import Plan, WholePass
+from dala.plan.planner import Plan
 from dala.plan.steps import Copy
+from dala.plan.whole import WholePass
 
 Array = npt.NDArray[Any]
 VIEWED = 1 << 20  # bytes from which on a read is a view of the staging buffer
@@ -62,6 +63,14 @@ class WebGpuDevice(OpenGpu):
                     self.require_dtype(node.dtype)
         return prepare_program(program, inputs, output, half=self.tuning.half)
 
+    @property
+    def capabilities(self) -> TileMemory:
+        most_arrays = self.limits["max-storage-buffers-per-shader-stage"] // 2  # two forms of each
+        most_bytes = self.limits["max-compute-workgroup-storage-size"]
+        return TileMemory(
+            tiled=True, most_arrays=most_arrays, tuning=self.tuning, most_bytes=most_bytes
+        )
+
     def compile(self, plan: Plan) -> GpuExecutable:
         self.check_process()
         with mapped("compiling", device=self):
@@ -76,14 +85,11 @@ class WebGpuDevice(OpenGpu):
 
         steps: list[Step] = []
         launched: list[Launched] = []
-        most_bytes = self.limits["max-compute-workgroup-storage-size"]
-        most_arrays = self.limits["max-storage-buffers-per-shader-stage"] // 2  # two forms of each
+        memory = self.capabilities
         for work in plan.passes:
             steps_before, temps_before = len(steps), len(temps)
             if isinstance(work, FusedPass):
-                for part in passes_of_one_size(work, new_temp):
-                    shaders = emit_split(part, self.tuning, most_bytes, most_arrays, new_temp)
-                    steps += [Dispatch(self, s) for s in shaders]
+                steps.append(Dispatch(self, emit_pass(work, memory.tuning, memory.most_bytes)))
             elif isinstance(work.work, Copy):
                 source, target = work.reads[0], work.writes[0]
                 if source.place != target.place:

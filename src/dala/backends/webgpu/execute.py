@@ -121,7 +121,7 @@ class GpuExecutable(QueuedExecutable):
         self.launched = list(launched)
         self._bound: dict[tuple[int, ...], dict[Dispatch, BoundDispatch]] = {}
         self._bound_params: Params | None = None  # those of all of them
-        self.label = " → ".join(label for p in plan.passes for label in p.labels)
+        self.label = " → ".join(plan.labels)
 
     def launch(
         self, slots: Sequence[Storage | None], params: Params, *, timed: bool = False

@@ -20,7 +20,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import S32
 from dala.ir.library import LibraryCall
 from dala.plan.fuse import PassArray, Place
-from dala.plan.planner import WholePass
+from dala.plan.whole import WholePass
 
 NewTemp = Callable[[ArrayType], Place]
 THREADS = 256

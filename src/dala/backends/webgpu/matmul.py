@@ -6,7 +6,7 @@ from dala.backends.webgpu.listing import Listing
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.tiled import Blocking, choose_blocking, emit_tiled
 from dala.ir.dtypes import F32
-from dala.plan.planner import WholePass
+from dala.plan.whole import WholePass
 
 SMALL = 16
 

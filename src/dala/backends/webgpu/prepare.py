@@ -19,8 +19,9 @@ from dala.ir.arrays import ArrayType
 from dala.ir.contract import contract_body
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Access, Node, Program, Stage, accesses, make, map_nodes, walk
+from dala.ir.linear import linear_forms
 from dala.ir.ops import split_average
-from dala.ir.patterns import drop_halves, find_terms, is_plain_average, on_levels
+from dala.ir.patterns import drop_halves, is_plain_average, on_levels
 from dala.ir.rewrite import PASSES, expand_averages, shares_of
 
 MOST_TAPS = 51  # of an average in half precision
@@ -91,9 +92,10 @@ def _are_extrema(root: Node) -> bool:
 def _keeps_units(root: Node) -> bool:
     """Whether a sum of pixels has weights of 1 in all, and gains times differences: then it commutes with
     a change of units. Whole weights, not too many: whole levels add up exactly."""
-    terms = find_terms(root)
-    if terms is None:
+    (form,) = linear_forms([root]) or (None,)
+    if form is None or any(form.bias.values()):
         return False
+    terms = form.by_uniform()
     for uniform, weights in terms.items():
         given = list(weights.values())
         if sum(given) != (1.0 if uniform is None else 0.0) or not all(

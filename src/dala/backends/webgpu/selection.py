@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dala.backends.webgpu.listing import THREADS, Listing
 from dala.backends.webgpu.shader import Shader
-from dala.plan.planner import WholePass
+from dala.plan.whole import WholePass
 
 NOWHERE = "0xffffffffu"
 

@@ -100,8 +100,8 @@ class _Bound:
         return self.vars[key]
 
 
-def emit_pass(work: FusedPass, tuning: Tuning, most_bytes: int) -> Shader | None:
-    """The shader of a (merged) pass; None if its held values do not fit into workgroup memory."""
+def emit_pass(work: FusedPass, tuning: Tuning, most_bytes: int) -> Shader:
+    """The shader of a pass whose held values fit into so much workgroup memory."""
     if is_linear(work):
         return _Emitter(work, tuning, wide=True).linear()
     whole_rows = work.shape[1] % 4 == 0
@@ -109,7 +109,8 @@ def emit_pass(work: FusedPass, tuning: Tuning, most_bytes: int) -> Shader | None
     if len(work.bodies) == 1:
         return emitter.grid()
     tile = choose_tile(work, tuning, most_bytes)
-    return None if tile is None else emitter.tiled(tile)
+    assert tile is not None, "the planner has asked whether it fits"
+    return emitter.tiled(tile)
 
 
 class _Emitter:

@@ -2,19 +2,20 @@
 
 A pass of one body is a grid of blocks. A pass whose bodies hold values for each other runs tile by
 tile: each workgroup computes the held values of its tile and of the margins that later bodies reach
-into, in workgroup memory, body after body. What would not fit is cut into several passes (split.py).
+into, in workgroup memory, body after body. The planner asks what fits, and cuts the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from dala.backends.webgpu.half import are_half
 from dala.ir.dtypes import U8
-from dala.ir.graph import Access, Gather, Node, accesses, gathered_sources, map_nodes, walk
+from dala.ir.graph import Access, Gather, accesses, gathered_sources, walk
 from dala.ir.rewrite import LEVELS
+from dala.plan.capabilities import Capabilities
 from dala.plan.fuse import Body, FusedPass
 
 
@@ -77,72 +78,17 @@ class Tile:
     bytes: int  # of workgroup memory
 
 
-def merge_bodies(work: FusedPass) -> FusedPass:
-    """Bodies that need no tile between them become one.
+@dataclass(frozen=True, slots=True)
+class TileMemory(Capabilities):
+    """What a GPU can do in one pass: tiles of workgroup memory."""
 
-    What is not held is computed for the same pixels anyway; what is held for one reader, and read there
-    at its own position alone, is part of that reader.
-    """
-    bodies = list(work.bodies)
-    first = len(work.reads)
-    plain = [i for i, b in enumerate(bodies) if not b.held and not b.arithmetic.alone]
-    if len(plain) > 1:
-        joined = replace(
-            bodies[plain[-1]],
-            stores=tuple(s for i in plain for s in bodies[i].stores),
-            label=" + ".join(bodies[i].label for i in plain),
-        )
-        bodies = [b for i, b in enumerate(bodies) if i not in plain] + [joined]
-        order = [i for i in range(len(work.bodies)) if i not in plain] + [plain[-1]]
-        bodies = _renumber(bodies, {first + old: first + new for new, old in enumerate(order)})
-    while (number := _mergeable(bodies, first)) is not None:
-        bodies = _inline_into_reader(bodies, number, first)
-    return replace(work, bodies=tuple(bodies))
+    tuning: Tuning = Tuning()
+    most_bytes: int = 16_384  # of workgroup memory
 
-
-def _mergeable(bodies: Sequence[Body], first: int) -> int | None:
-    for number, body in enumerate(bodies):
-        readers = [b for b in bodies if any(a.source == first + number for a in accesses(b.roots))]
-        offsets = {
-            (a.dx, a.dy) for b in readers for a in accesses(b.roots) if a.source == first + number
-        }
-        alone = any(b.arithmetic.alone for b in (body, *readers))
-        if body.held and len(readers) == 1 and offsets == {(0, 0)} and not alone:
-            return number
-    return None
-
-
-def _inline_into_reader(bodies: Sequence[Body], number: int, first: int) -> list[Body]:
-    gone = bodies[number]
-
-    def change(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-        def swap(node: Node) -> Node:
-            attr = node.attr
-            if isinstance(attr, Access) and attr.source == first + number:
-                return gone.held[attr.channel]
-            return node
-
-        return map_nodes(nodes, swap)
-
-    kept = []
-    for i, body in enumerate(bodies):
-        if i == number:
-            continue
-        if any(a.source == first + number for a in accesses(body.roots)):
-            body = replace(body.map(change), label=f"{gone.label} + {body.label}")
-            body = replace(body, stores=(*gone.stores, *body.stores))
-        kept.append(body)
-    order = [i for i in range(len(bodies)) if i != number]
-    return _renumber(kept, {first + old: first + new for new, old in enumerate(order)})
-
-
-def _renumber(bodies: Sequence[Body], numbers: dict[int, int]) -> list[Body]:
-    def move(node: Node) -> Node:
-        if isinstance(node.attr, Access) and node.attr.source in numbers:
-            return replace(node, attr=node.attr._replace(source=numbers[node.attr.source]))
-        return node
-
-    return [b.map(lambda nodes: map_nodes(nodes, move)) for b in bodies]
+    def holds(self, work: FusedPass) -> bool:
+        if len(work.bodies) == 1 or is_linear(work):
+            return True
+        return choose_tile(work, self.tuning, self.most_bytes) is not None
 
 
 def reach(body: Body, source: int | None = None) -> Margins:

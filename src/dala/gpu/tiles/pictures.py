@@ -17,7 +17,7 @@ import numpy.typing as npt
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import Memory
 from dala.errors import OutOfMemoryError
-from dala.gpu.atlas import Picture, Pictures
+from dala.gpu.atlas import Pictures, StoredImage
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U32
 
@@ -135,7 +135,7 @@ class GpuPictures(Pictures):
         self.kind = kind
         self._memory = memory
 
-    def store(self, pixels: Array) -> Picture:
+    def store(self, pixels: Array) -> StoredImage:
         height, width, _ = pixels.shape
         taken = self._memory.store(pixels)
-        return Picture(taken, taken.begin, width, width, height)
+        return StoredImage(taken, taken.begin, width, width, height)

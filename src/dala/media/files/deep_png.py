@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from dala.media.files.photo import Pixels
+from dala.media.files.content import Pixels
 
 Bytes = npt.NDArray[np.uint8]
 SIGNATURE = b"\x89PNG\r\n\x1a\n"

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from dala import forking
+from dala.media.files.content import Pixels
 from dala.media.files.formats import pillow
-from dala.media.files.photo import Pixels
 
 WHOLE = 1 << 30  # bytes; a larger picture is in several blocks, and is copied
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from dala.media.files.photo import Metadata, Pixels
+from dala.media.files.content import Metadata, Pixels
 
 ORIENTATION, ICC, XMP, COPYRIGHT, IPTC = 274, 34675, 700, 33432, 33723
 ACROSS, DOWN, UNIT = 282, 283, 296  # how densely a picture is printed

@@ -1,40 +1,22 @@
-"""A picture as it lies in a file: its pixels, turned upright, and what else the file says about it."""
+"""A picture of a file as its user has it: shown, saved, and taken by every function of ``dala.media``."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dala.compute.notebook import as_preview
+from dala.media.files.content import Content, Pixels
+from dala.media.files.writing import save_photo
 from dala.png import encode_png
-
-Pixels = npt.NDArray[Any]  # (H, W), (H, W, 3) or (H, W, 4); uint8, uint16 or float32
-
-
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """What belongs to a picture besides its pixels. Nothing of it is interpreted; the orientation is gone,
-    since the pixels are upright.
-    """
-
-    icc_profile: bytes | None = None
-    exif: bytes | None = None
-    xmp: bytes | None = None
-    comment: bytes | None = None
-    text: Mapping[str, str] = field(default_factory=dict)  # of a PNG
-    dpi: tuple[float, float] | None = None
-    iptc: bytes | None = None  # captions and keywords of agencies, as they are
-    durations: tuple[float, ...] = ()  # of an animation's frames, in milliseconds
-    loop: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Photo:
+class Photo(Content):
     """A picture of a file. Every function of ``dala.media`` takes it and gives such a one back.
 
     >>> import tempfile, numpy as np
@@ -47,42 +29,6 @@ class Photo:
     >>> int(photo.pixels[0, 0, 0])
     25535
     """
-
-    frames: tuple[Pixels, ...]  # one, or those of an animation
-    metadata: Metadata = field(default_factory=Metadata)
-    format: str = ""  # Pillow's name of the format that it was read from
-    settings: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # of that format: subsampling, compression
-    inks: bool = False  # it was CMYK, and its pixels are RGB now
-    grey: bool = False  # it was grey in the file, whatever it is made of now
-    opaque: bool = False  # it is RGB in four channels, the last of them 255 everywhere
-
-    @property
-    def pixels(self) -> Pixels:
-        """The picture, or the first one of an animation."""
-        return self.frames[0]
-
-    @property
-    def width(self) -> int:
-        """In pixels."""
-        return int(self.pixels.shape[1])
-
-    @property
-    def height(self) -> int:
-        """In pixels."""
-        return int(self.pixels.shape[0])
-
-    @property
-    def bits(self) -> int:
-        """Of one value: 8, 16, or 32 for floats."""
-        return self.pixels.itemsize * 8
-
-    @property
-    def channels(self) -> str:
-        """``grey``, ``rgb`` or ``rgba``."""
-        count = 3 if self.opaque else self.pixels.shape[2] if self.pixels.ndim == 3 else 1
-        return {1: "grey", 3: "rgb", 4: "rgba"}[count]
 
     def with_frames(self, frames: Sequence[Pixels]) -> Photo:
         """The same file with other pixels."""
@@ -101,8 +47,6 @@ class Photo:
         ...     media.open(f"{folder}/soft.png")
         <dala photo 3 × 2, rgb, 8 bits, PNG>
         """
-        from dala.media.files.writing import save_photo  # which imports this file
-
         save_photo(self, path, quality=quality, strict=strict)
 
     def _repr_png_(self) -> bytes:

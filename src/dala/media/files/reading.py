@@ -15,10 +15,11 @@ import numpy as np
 
 from dala.errors import MediaError, UnsupportedError
 from dala.media.files import deep_png, tiff
+from dala.media.files.content import Pixels
 from dala.media.files.formats import ANIMATED, RAW, READ, hint_for, pillow
 from dala.media.files.lending import in_one_block, lend_pixels
 from dala.media.files.metadata import read_metadata, read_tiff_metadata, turn_upright
-from dala.media.files.photo import Photo, Pixels
+from dala.media.files.photo import Photo
 from dala.media.packing import drop_alpha
 
 GREY = ("1", "L", "LA", "La", "I", "I;16", "I;16B", "I;16L", "I;16N", "F")

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.errors import MediaError
-from dala.media.files.photo import Pixels
+from dala.media.files.content import Pixels
 
 Bytes = npt.NDArray[np.uint8]
 WIDTH, HEIGHT, BITS, COMPRESSION, PHOTOMETRIC = 256, 257, 258, 259, 262

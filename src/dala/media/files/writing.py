@@ -14,6 +14,7 @@ import numpy as np
 
 from dala.errors import MediaError
 from dala.media.files import deep_png, tiff
+from dala.media.files.content import Content, Metadata, Pixels
 from dala.media.files.formats import ANIMATED, DEEP, HOLDS, LOSSY, OPAQUE, format_of, pillow
 from dala.media.files.metadata import (
     SEGMENT,
@@ -23,7 +24,6 @@ from dala.media.files.metadata import (
     photoshop_segments,
     tiff_tags,
 )
-from dala.media.files.photo import Metadata, Photo, Pixels
 from dala.media.losses import report_losses
 from dala.media.packing import drop_alpha
 
@@ -41,7 +41,7 @@ WHITE = {1: 255, 2: 65535, 4: 1}  # by the bytes of a value
 
 
 def save_photo(
-    photo: Photo,
+    photo: Content,
     path: str | os.PathLike[str],
     *,
     quality: int = QUALITY,
@@ -70,7 +70,7 @@ def save_photo(
         raise MediaError(f"{path}: {error}") from error  # Pillow's own: a mode the format has not
 
 
-def find_losses(photo: Photo, form: str) -> Iterator[str]:
+def find_losses(photo: Content, form: str) -> Iterator[str]:
     """What a format cannot hold of a photo, in words."""
     bits = DEEP.get(form, 8)
     if photo.bits > bits:
@@ -108,12 +108,12 @@ def _keeps_dpi(metadata: Metadata, form: str) -> bool:
     return form in IN_EXIF and dpi_in(exif_with_density(metadata)) is not None
 
 
-def _shows_through(photo: Photo) -> bool:
+def _shows_through(photo: Content) -> bool:
     white = WHITE[photo.pixels.itemsize]
     return any(bool((frame[..., 3] != white).any()) for frame in photo.frames)
 
 
-def _has_grey_profile(photo: Photo) -> bool:
+def _has_grey_profile(photo: Content) -> bool:
     """Whether its profile is of greys, and it has become coloured."""
     return bool(photo.metadata.icc_profile and photo.grey) and not _is_grey(photo.pixels)
 
@@ -136,7 +136,7 @@ def _fitting(frame: Pixels, form: str) -> Pixels:
 # -- by format ----------------------------------------------------------------------------------------
 
 
-def _write(photo: Photo, path: Path, form: str, quality: int) -> None:
+def _write(photo: Content, path: Path, form: str, quality: int) -> None:
     if form == "TIFF":
         compression = photo.settings.get("compression", "tiff_adobe_deflate")
         tiff.write_tiff(path, _with_few_channels(photo), compression, tiff_tags(photo.metadata))
@@ -146,7 +146,7 @@ def _write(photo: Photo, path: Path, form: str, quality: int) -> None:
         _write_with_pillow(photo, path, form, quality)
 
 
-def _with_few_channels(photo: Photo) -> Pixels:
+def _with_few_channels(photo: Content) -> Pixels:
     """Grey with alpha as two channels."""
     pixels = photo.pixels
     if photo.grey and pixels.ndim == 3 and pixels.shape[2] == 4 and _is_grey(pixels):
@@ -161,7 +161,7 @@ def _is_grey(pixels: Pixels) -> bool:
     return bool((pixels[..., 1] == red).all() and (pixels[..., 2] == red).all())
 
 
-def _write_with_pillow(photo: Photo, path: Path, form: str, quality: int) -> None:
+def _write_with_pillow(photo: Content, path: Path, form: str, quality: int) -> None:
     image = pillow("save")
     images = [_as_pillow(image, frame, photo.opaque) for frame in photo.frames]
     if form == "PNG" and photo.grey and photo.channels == "rgba" and _is_grey(photo.pixels):

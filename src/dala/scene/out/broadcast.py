@@ -23,7 +23,7 @@ import numpy.typing as npt
 from dala.closing import Closing
 from dala.errors import DalaError
 from dala.scene.out.frames import FramePainter
-from dala.scene.out.stage import Stage, count_of
+from dala.scene.out.stage import Composed, count_of
 from dala.scene.out.waiting import Piece, Waiting
 from dala.scene.sound import RATE
 from dala.scene.sound.broadcast import BroadcastSound
@@ -76,7 +76,7 @@ class Broadcast(Closing):
 
     def __init__(
         self,
-        scene: Stage,
+        scene: Composed,
         outputs: list[Settings],
         *,
         fps: Fraction,

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from dala.errors import ParameterError
 from dala.scene.frame import Frame
 from dala.scene.layers import Composition, Entry, Layer, Rectangle
-from dala.scene.out.stage import Stage, check_stage
+from dala.scene.out.stage import Composed, check_stage
 from dala.scene.paint import paint
 from dala.scene.times import Time, exact
 
@@ -26,7 +26,7 @@ class _Shared:
         self._lock = threading.Lock()
         self._last: tuple[Fraction, int, Composition] | None = None
 
-    def evaluate(self, scene: Stage, time: Fraction) -> Composition:
+    def evaluate(self, scene: Composed, time: Fraction) -> Composition:
         with self._lock:
             version = scene.describe().version
             if self._last is None or self._last[:2] != (time, version):
@@ -55,7 +55,7 @@ class Canvas:
 
     def __init__(
         self,
-        scene: Stage,
+        scene: Composed,
         width: int,
         height: int,
         *,

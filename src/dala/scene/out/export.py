@@ -20,7 +20,7 @@ from dala.errors import ParameterError
 from dala.scene.layers import Composition
 from dala.scene.out.frames import FramePainter
 from dala.scene.out.parts import PIXELS, Asked, export_in_parts
-from dala.scene.out.stage import Stage, check_stage, count_of, fps_of, span_of
+from dala.scene.out.stage import Composed, check_stage, count_of, fps_of, span_of
 from dala.scene.out.tracks import Audio, track_of
 from dala.scene.sound import SceneSound
 from dala.scene.times import Time
@@ -42,7 +42,7 @@ PathLike = str | os.PathLike[str]
 
 
 def export(
-    scene: Stage,
+    scene: Composed,
     path: PathLike,
     *,
     fps: float | Fraction | None = None,
@@ -50,7 +50,7 @@ def export(
     end: Time | None = None,
     video: Encoding | None = None,
     audio: Audio = "auto",
-    also: Mapping[PathLike, Stage] | None = None,
+    also: Mapping[PathLike, Composed] | None = None,
     progress: OnProgress | None = None,
     device: str | None = None,
     resume: bool = False,
@@ -146,7 +146,7 @@ class _Output:
 
     def __init__(
         self,
-        stage: Stage,
+        stage: Composed,
         settings: Settings,
         job: _Job,
         sound: SceneSound,

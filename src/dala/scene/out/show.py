@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from dala.scene.out.stage import Stage, check_stage
+from dala.scene.out.stage import Composed, check_stage
 from dala.scene.times import Time, exact
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def show(
-    scene: Stage,
+    scene: Composed,
     *,
     title: str = "dala",
     start: Time = 0,

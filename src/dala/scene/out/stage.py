@@ -11,7 +11,7 @@ from dala.scene.times import Time, exact
 from dala.video.span import rate_of
 
 
-class Stage(Protocol):
+class Composed(Protocol):
     """Something that has a composition at any time."""
 
     @property
@@ -34,13 +34,13 @@ def check_stage(scene: object, who: str) -> None:
         raise ArgumentError(f"{who}: expected a scene or a canvas, got {type(scene).__name__}")
 
 
-def fps_of(scene: Stage, fps: float | Fraction | None) -> Fraction:
+def fps_of(scene: Composed, fps: float | Fraction | None) -> Fraction:
     """Frames a second: those asked for, or the scene's."""
     return scene.target_fps if fps is None else rate_of(fps)
 
 
 def span_of(
-    scene: Stage, start: Time | None, end: Time | None, who: str
+    scene: Composed, start: Time | None, end: Time | None, who: str
 ) -> tuple[Fraction, Fraction]:
     """From when until when; a scene without an end of its own needs one."""
     first = Fraction(0) if start is None else exact(start, f"{who}: start")

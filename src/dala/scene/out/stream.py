@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from dala.errors import ParameterError
 from dala.scene.out.broadcast import Broadcast
-from dala.scene.out.stage import Stage, check_stage, fps_of
+from dala.scene.out.stage import Composed, check_stage, fps_of
 from dala.scene.sources.source import Report
 from dala.scene.times import Time, exact
 from dala.video.codecs import choose_encoder
@@ -22,7 +22,7 @@ Path = str | os.PathLike[str]
 
 
 def stream(
-    scene: Stage,
+    scene: Composed,
     url: Path,
     *,
     record: Path | None = None,

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from dala.errors import ParameterError, VideoError
 from dala.scene.out.export import export
-from dala.scene.out.stage import Stage
+from dala.scene.out.stage import Composed
 from dala.scene.sources import open_media
 from dala.video.inputs import check_target
 from dala.video.places import place_of
@@ -19,7 +19,7 @@ from dala.video.production import Report
 INPUT = "input"
 
 
-class Editable(Stage, Protocol):
+class Editable(Composed, Protocol):
     """A scene whose nodes can be changed."""
 
     def nodes(self, type: str | None = None) -> list[Any]: ...

@@ -41,6 +41,7 @@ from dala.ir.linear import (
 
 MIN_PLACES, MAX_PLACES = 12, 15
 MAX_ERROR = 0.4  # levels, before rounding
+MOST_TAPS = 22  # of an average
 MAX_WEIGHTS = 64  # levels of so many pixels are added in 16 bits before they are weighed
 SLACK = 1 + 2**-14  # weights of run time are rounded in f32
 UPPER = 16  # binary places of a sum whose upper half is the level
@@ -66,8 +67,9 @@ class DotArithmetic(CpuArithmetic):
 
     def match_stage(self, subject: Subject, stage: Stage) -> Values | None:
         values = stage.body
-        if subject.program.has_one_grid and any(n.op == "average" for n in walk(values)):
-            return None  # too many taps for 16 bits are too many for this, too
+        wide = any(n.op == "average" and len(n.args) > 2 * MOST_TAPS for n in walk(values))
+        if subject.program.has_one_grid and wide:
+            return None  # a loop over f32 is less text
         forms = linear_forms(values) if subject.reads_bytes(values) else None
         places = _find_places(forms, subject.program.params) if forms else 0
         return _write_down(values, forms, places) if forms and places else None
@@ -172,9 +174,8 @@ def _are_known(forms: Sequence[LinearForm]) -> bool:
 
 
 def _are_mixes(forms: Sequence[LinearForm]) -> bool:
-    """Whether channels of a pixel are mixed; a curve of one channel is left to tables, stencils to f32."""
-    alone = all(len(f.weights) == 1 for f in forms)
-    return not alone and not any(a.dx or a.dy for f in forms for a in f.weights)
+    """Whether channels or pixels are mixed; a curve of one channel is left to tables."""
+    return not all(len(f.weights) == 1 for f in forms)
 
 
 def _most_places(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:

@@ -1,7 +1,8 @@
 """Levels plus a gain times differences of levels, in 16 bits: sharpening u8 images.
 
 The gain is a run-time value within declared bounds, the same for all pixels: v = A + g · B, where A and B
-add levels of one channel of one image with small whole weights.
+add levels of one channel of one image with small whole weights, and A a constant. However a kernel says
+it: a mix of a and b by t is a + t · (b - a); what g multiplies in sixteenths is whole, g is divided by 16.
 
 B is moved up by ``q`` bits, as far as 16 bits allow, g is scaled by 2ˢ to 15 bits, and their product is
 rounded to its upper 16 bits (one instruction): g · B with f = q + s - 15 binary places. To that A · 2ᶠ is
@@ -12,7 +13,8 @@ gains have up to MAX_PLACES places.
 The error, in units of 2⁻ᶠ levels: the scaled gain is off by at most ½, and |B| · 2^q < 2¹⁵, so the product
 is off by less than ½, and by ½ more after rounding: less than 1. The bounds of the gain promise f ≥ 1
 (``suits_gain``), so this is less than half a level; for a gain below 0.5 in ``sharpen``, less than 1/32.
-What the reference rounds in f32 is below 0.01. Values less than one level apart round to levels at most one
+A constant is rounded to the same places: ½ more, 2⁻⁸ levels before that. What the reference rounds in f32
+is below 0.01. Values less than one level apart round to levels at most one
 apart. The sum saturates at 2¹⁵ · 2⁻ᶠ ≥ 256 levels (f ≤ 7), which is clamped to 255 anyway.
 
 Every channel must be the same function of its own channel, but for those that pass through, such as alpha:
@@ -22,7 +24,7 @@ a constant mask chooses them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dala.backends.cpu.arithmetic.base import (
@@ -35,24 +37,29 @@ from dala.backends.cpu.arithmetic.base import (
 from dala.backends.cpu.arithmetic.halves import Halves, take_halves
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LaneWriter
-from dala.backends.cpu.llvm.text import Type
+from dala.backends.cpu.llvm.text import Code, Type
 from dala.backends.cpu.schedule.weight import Match, weigh_channels
 from dala.ir.bounds import find_bounds
 from dala.ir.channels import interleave, reads_own_channels
 from dala.ir.dtypes import F32, S32
-from dala.ir.graph import Access, Node, RuntimeParam, accesses
-from dala.ir.patterns import Weights, find_terms, reads_levels
+from dala.ir.graph import Access, Node, RuntimeParam, accesses, const, make
+from dala.ir.linear import LinearForm, constant_of, linear_forms
+from dala.ir.patterns import reads_levels
+
+Weights = Mapping[Access, float]
 
 MAX_PLACES = 7
+NOTHING = 2.0**-20  # what weights differ by because they are rounded
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """``plain`` + ``gain`` · ``gained``: sums of levels, whichever channel, with whole weights."""
+    """``plain`` + ``bias`` + ``gain`` · ``gained``: sums of levels of a channel, with whole weights."""
 
     plain: Weights
     gained: Weights
     gain: Node
+    bias: float = 0.0  # in levels
 
     @property
     def rise(self) -> int:
@@ -61,24 +68,25 @@ class Gain:
 
     @property
     def most_places(self) -> int:
-        return min(MAX_PLACES, _room(self.plain))
+        return min(MAX_PLACES, _room(self.plain, self.bias))
 
 
-def _room(weights: Weights) -> int:
+def _room(weights: Weights, bias: float = 0.0) -> int:
     """By how many bits weights may move up: sums of levels stay in 16 bits, -weights are signed bytes."""
-    up = sum(w for w in weights.values() if w > 0)
-    down = -sum(w for w in weights.values() if w < 0)
-    room = 15 - int(255 * max(up, down)).bit_length()
+    up = 255 * sum(w for w in weights.values() if w > 0) + max(bias, 0.0)
+    down = -255 * sum(w for w in weights.values() if w < 0) + max(-bias, 0.0)
+    room = 15 - math.ceil(max(up, down)).bit_length()
     return room - (min(weights.values(), default=0.0) * 2.0**room == -128)
 
 
 @dataclass(frozen=True, slots=True)
 class GainMatch(Match):
     """A channel that is a Gain. Its node's arguments are the gain and loads; here are numbers of loads and
-    their weights."""
+    their weights, and the constant."""
 
     plain: tuple[tuple[int, int], ...]
     gained: tuple[tuple[int, int], ...]
+    bias: float
 
 
 @dataclass(frozen=True)
@@ -118,16 +126,42 @@ def _find_gain(values: Sequence[Node]) -> Gain | None:
     functions = dict.fromkeys(n for n in interleave(values) if n.op != "load")
     if len(functions) != 1:
         return None
-    terms = find_terms(next(iter(functions)))
-    if terms is None:
-        return None
-    kept = {u: {a: w for a, w in weights.items() if w} for u, weights in terms.items()}
+    forms = linear_forms([next(iter(functions))])
+    return _as_gain(forms[0].spread()) if forms else None
+
+
+def _as_gain(form: LinearForm) -> Gain | None:
+    """A sum with one uniform value in it, if the rest has whole weights."""
+    kept = {
+        uniform: {a: w for a, w in weights.items() if abs(w) > NOTHING}
+        for uniform, weights in form.by_uniform().items()
+    }
     gains = [uniform for uniform, weights in kept.items() if uniform is not None and weights]
-    if len(gains) != 1:
+    if len(gains) != 1 or any(w for u, w in form.bias.items() if u is not None):
         return None
-    plain, gained = kept.get(None, {}), kept[gains[0]]
-    whole = all(w.is_integer() for w in (*plain.values(), *gained.values()))
-    return Gain(plain, gained, gains[0]) if whole else None
+    gain, plain = gains[0], kept.get(None, {})
+    unit = _unit_of(kept[gain])
+    if not unit or not _are_whole(plain, 1.0):
+        return None
+    if unit != 1.0:
+        gain = make("mul", gain, const(unit, gain.dtype))
+    bias = constant_of(form.bias) * 255
+    return Gain(_in_units(plain, 1.0), _in_units(kept[gains[0]], unit), gain, bias)
+
+
+def _unit_of(weights: Weights) -> float:
+    """What all weights are whole multiples of; 0 if nothing is found."""
+    least = min(map(abs, weights.values()))
+    units = (1.0, least, least / 2, least / 3)
+    return next((unit for unit in units if _are_whole(weights, unit)), 0.0)
+
+
+def _are_whole(weights: Weights, unit: float) -> bool:
+    return all(abs(w / unit - round(w / unit)) < NOTHING for w in weights.values())
+
+
+def _in_units(weights: Weights, unit: float) -> Weights:
+    return {a: float(round(w / unit)) for a, w in weights.items()}
 
 
 def _fits(found: Gain, params: Sequence[RuntimeParam]) -> bool:
@@ -152,7 +186,7 @@ def _write_down(found: Gain, values: Sequence[Node]) -> Values:
     channels: list[Node] = []
     for channel, (value, operations) in enumerate(zip(values, weigh_channels(values), strict=True)):
         loads = (Node("load", F32, (), tap._replace(channel=channel)) for tap in taps)
-        match = GainMatch(operations, plain, gained)
+        match = GainMatch(operations, plain, gained, found.bias)
         node = Node("gain", F32, (found.gain, *loads), match)
         channels.append(value if value.op == "load" else node)
     return tuple(channels)
@@ -166,7 +200,7 @@ def _read(node: Node) -> Gain:
     plain, gained = (
         {taps[k]: float(weight) for k, weight in weights} for weights in (match.plain, match.gained)
     )
-    return Gain(plain, gained, gain)
+    return Gain(plain, gained, gain, match.bias)
 
 
 def _pixels(body: BodyContext, values: Sequence[Node]) -> str:
@@ -185,18 +219,25 @@ def _pixels(body: BodyContext, values: Sequence[Node]) -> str:
 
 def _levels(body: BodyContext, halves: Halves, found: Gain) -> list[str]:
     """The result in whole levels, not yet clamped."""
-    gain, up, down = _factors(body, found)
+    gain, up, down, bias = _factors(body, found)
     risen = {tap: -int(weight) << found.rise for tap, weight in found.gained.items()}
     totals = [halves.multiply(half, halves.spread(gain)) for half in halves.sum(risen)]
     if found.plain:
         weights = {tap: int(weight) for tap, weight in found.plain.items()}
         plain = halves.scaled_sum(weights, up)
+        if bias:
+            plain = [halves.op("add", half, halves.spread(bias)) for half in plain]
+    elif bias:
+        plain = [halves.spread(bias)] * 2
+    else:
+        plain = []
+    if plain:
         totals = [halves.call("llvm.sadd.sat", a, b) for a, b in zip(plain, totals, strict=True)]
     return [halves.multiply(total, halves.spread(down)) for total in totals]
 
 
-def _factors(body: BodyContext, found: Gain) -> tuple[str, str, str]:
-    """The scaled gain, -2ᶠ and -2¹⁵⁻ᶠ as i16, where f is the number of binary places."""
+def _factors(body: BodyContext, found: Gain) -> tuple[str, str, str, str]:
+    """The scaled gain, -2ᶠ, -2¹⁵⁻ᶠ and the bias times -2ᶠ (if there is one) as i16; f: binary places."""
     code, i32 = body.uniform, Type(S32)
     writer = LaneWriter(body, 0, code, body.row, body.lane)
     writer.write([found.gain])
@@ -215,4 +256,13 @@ def _factors(body: BodyContext, found: Gain) -> tuple[str, str, str]:
     scaled_gain, minus_up, minus_down = (
         code.op(f"trunc i32 {n} to i16") for n in (whole, up, down)
     )
-    return scaled_gain, minus_up, minus_down
+    return scaled_gain, minus_up, minus_down, _bias(code, found.bias, up)
+
+
+def _bias(code: Code, bias: float, up: str) -> str:
+    """The constant times ``up``, rounded; "" where there is none."""
+    fine = round(bias * 2**MAX_PLACES)
+    if not fine:
+        return ""
+    risen = code.op(f"add i32 {code.op(f'mul i32 {up}, {fine}')}, {1 << MAX_PLACES >> 1}")
+    return code.op(f"trunc i32 {code.op(f'ashr i32 {risen}, {MAX_PLACES}')} to i16")

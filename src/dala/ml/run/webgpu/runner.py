@@ -32,7 +32,8 @@ from dala.ml.run.webgpu.compile import Compiler
 from dala.ml.run.webgpu.placing import Placing, place_values
 from dala.once import OnceByKey, once_per_process
 from dala.plan.fuse import PassArray, Place
-from dala.plan.planner import Plan, WholePass
+from dala.plan.planner import Plan
+from dala.plan.whole import WholePass
 from dala.threads import Runners
 
 Array = npt.NDArray[Any]

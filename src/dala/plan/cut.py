@@ -1,49 +1,64 @@
-"""A FusedPass as passes that fit: into workgroup memory, and into the number of arrays a shader may bind.
+"""A pass as passes that a device can run: of one size each, with room for what they hold, and no more
+arrays than it can bind.
 
-The contract lets a device launch one pass as several: what a later part reads of an earlier one goes
-through a temporary, u8 levels as bytes and everything else as f32, so no value changes.
+What a later part reads of an earlier one goes through a temporary, u8 levels as bytes and everything else
+as f32, so no value changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from dala.backends.webgpu.shader import Shader, emit_pass
-from dala.backends.webgpu.tiles import Tuning, merge_bodies
 from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
-from dala.ir.graph import Access, Extent, Gather, Node, accesses, gathered_sources, map_nodes, walk
+from dala.ir.graph import Extent, accesses, gathered_sources, walk
+from dala.plan.capabilities import Capabilities
 from dala.plan.fuse import Body, FusedPass, PassArray, Place, Store
+from dala.plan.join import merge_bodies, renumber
+from dala.plan.sizes import NewTemp, passes_of_one_size
 
 CHEAP_CUT = 4  # bytes of a pixel
-NewTemp = Callable[[ArrayType], Place]
 
 
-def emit_split(
-    work: FusedPass, tuning: Tuning, most_bytes: int, most_arrays: int, new_temp: NewTemp
-) -> list[Shader]:
-    """The shaders of a pass, in order."""
-    shaders: list[Shader] = []
-    waiting = [work]
+class Part(NamedTuple):
+    """A pass in place of a larger one, and why it does not join the part before."""
+
+    work: FusedPass
+    reason: str = ""
+
+
+def cut_to_fit(work: FusedPass, can: Capabilities, new_temp: NewTemp) -> list[Part]:
+    """The passes that a device of tiles runs for this one, in order."""
+    parts: list[Part] = []
+    sizes = passes_of_one_size(work, new_temp)
+    waiting = [Part(one, "a pass has images of one size here") for one in reversed(sizes)]
     while waiting:
-        merged = merge_bodies(waiting.pop())
-        fits = len(set(_places(merged))) <= most_arrays and not _has_one_alone(merged)
-        shader = None
-        if fits and not _worth_cutting(merged):
-            shader = emit_pass(merged, tuning, most_bytes)
-        if shader is not None:
-            shaders.append(shader)
+        wanted, reason = waiting.pop()
+        merged = merge_bodies(wanted)
+        why = _why_cut(merged, can)
+        if not why:
+            parts.append(Part(merged, reason))
             continue
-        parts = cut_pass(merged, new_temp)
-        if parts is None:
-            raise UnsupportedError(
-                f"{merged.labels[-1]}: a pass over {len(set(_places(merged)))} arrays; "
-                f"this device binds {most_arrays} at most"
-            )
-        waiting += reversed(parts)
-    return shaders
+        halves = cut_pass(merged, new_temp)
+        if halves is None:
+            raise UnsupportedError(f"{merged.labels[-1]}: {why}")
+        waiting += [Part(halves[1], why), Part(halves[0], reason)]
+    return parts
+
+
+def _why_cut(work: FusedPass, can: Capabilities) -> str:
+    """Why a pass cannot run as it is; "" if it can."""
+    arrays = len(set(_places(work)))
+    if arrays > can.most_arrays:
+        return f"a pass over {arrays} arrays; this device binds {can.most_arrays} at most"
+    if _has_one_alone(work):
+        return "one of the stages is computed by itself"
+    if _worth_cutting(work):
+        return "through an image of bytes it is shorter than by tiles within tiles"
+    return "" if can.holds(work) else "there is no room for both in a tile"
 
 
 def _places(work: FusedPass) -> list[Place]:
@@ -67,7 +82,7 @@ def cut_pass(work: FusedPass, new_temp: NewTemp) -> tuple[FusedPass, FusedPass] 
     reads = (*work.reads, *temps.values())
     moved = {first + n: first + k for k, n in enumerate(temps)}
     moved |= {first + n: len(reads) + n - at for n in range(at, len(bodies))}
-    tail = _compact(replace(work, reads=reads, bodies=tuple(_moved(b, moved) for b in bodies[at:])))
+    tail = _compact(replace(work, reads=reads, bodies=tuple(renumber(bodies[at:], moved))))
     return head, tail
 
 
@@ -143,15 +158,6 @@ def _stored(
     return replace(body, stores=stores, held=(), levels=())
 
 
-def _moved(body: Body, numbers: dict[int, int]) -> Body:
-    def move(node: Node) -> Node:
-        if isinstance(node.attr, Access) and node.attr.source in numbers:
-            return replace(node, attr=node.attr._replace(source=numbers[node.attr.source]))
-        return node
-
-    return body.map(lambda nodes: map_nodes(nodes, move))
-
-
 def _compact(work: FusedPass) -> FusedPass:
     """Drop arrays that no body reads or writes any more; sizes of inputs count as reading."""
     read = {a.source for b in work.bodies for a in accesses(b.roots)}
@@ -165,15 +171,8 @@ def _compact(work: FusedPass) -> FusedPass:
         numbers[len(work.reads) + held] = len(kept) + held
     written = sorted({s.write for b in work.bodies for s in b.stores})
 
-    def move(node: Node) -> Node:
-        attr = node.attr
-        if isinstance(attr, Access | Gather | Extent) and attr.source in numbers:
-            return replace(node, attr=attr._replace(source=numbers[attr.source]))
-        return node
-
     bodies = []
-    for body in work.bodies:
-        body = body.map(lambda nodes: map_nodes(nodes, move))
+    for body in renumber(work.bodies, numbers):
         stores = tuple(replace(s, write=written.index(s.write)) for s in body.stores)
         bodies.append(replace(body, stores=stores))
     return replace(

@@ -1,6 +1,6 @@
 """A pass over images of several sizes, or over planes of frames, as passes of one size each.
 
-A tile of workgroup memory has one size. So bodies of one size (and margin) stay together; what another
+A tile has one size. So bodies of one size (and margin) stay together; what another
 size reads of them goes through a temporary, and is read there at computed positions. A frame is read as
 the grey image that it is in memory; its planes are computed one by one and put together at the end.
 """

@@ -1,0 +1,19 @@
+"""A pass that is not made of expressions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dala.ir.library import LibraryCall
+from dala.plan.fuse import PassArray
+from dala.plan.steps import Copy
+
+
+@dataclass(frozen=True, slots=True)
+class WholePass:
+    """A library op or a copy: arrays in, one array out, nothing to fuse."""
+
+    work: LibraryCall | Copy
+    labels: tuple[str, ...]
+    reads: tuple[PassArray, ...]
+    writes: tuple[PassArray, ...]
