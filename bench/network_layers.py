@@ -182,7 +182,6 @@ def print_layers(name: str, network: Network, inputs: Sequence[Array], repeats: 
             print(
                 f"  {us:7.2f} µs  {bytes_ / 1e6:6.2f} MB {flops / 1e6:8.1f} MFLOP  "
                 f"{which} {WAIT_US + bound:5.2f}  {math.prod(shader.groups):6} wgs  {text}"
-                f"  [{getattr(shader, 'note', '')}]"
             )
         for kind, spent in sorted(kinds.items(), key=lambda item: -sum(item[1])):
             print(f"    {kind:10} {len(spent):4} dispatches {sum(spent):8.1f} µs")

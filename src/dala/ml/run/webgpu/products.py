@@ -36,7 +36,6 @@ def emit_product(
     """``finish`` is the name of the function that takes row, quad and the sum."""
     w, b = shader.array(weight), shader.array(bias)
     t = choose_tiling(fill.work)
-    shader.tiling = t
     q, k = shader.number("quads", fill.work.quads), shader.number("sums", fill.work.sums)
     rows = shader.number("rows of all", fill.work.rows)
     place = fill.place or f"    if (place >= {rows}) {{ return; }}\n    let row = place;\n"

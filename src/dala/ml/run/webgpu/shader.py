@@ -7,7 +7,6 @@ import math
 from dala.backends.webgpu.shader import MOST_GROUPS, Binding, Shader
 from dala.backends.webgpu.uniforms import UniformBlock
 from dala.ml.run.webgpu.access import Access, Stored
-from dala.ml.run.webgpu.tiling import Tiling
 
 THREADS = 64
 
@@ -21,7 +20,6 @@ class LayerShader:
         self.sizes: dict[str, int] = {}
         self.helpers: dict[str, None] = {}
         self.shared = ""
-        self.tiling: Tiling | None = None  # of a product
         self._functions: list[str] = []
 
     def array(
