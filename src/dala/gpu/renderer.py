@@ -254,13 +254,18 @@ class Renderer:
             del work, last, parts
 
     def _next(self) -> Work | None:
-        """What is in the queue; while there is nothing, receipts of painted frames are settled."""
+        """What is in the queue; while there is nothing, receipts of painted frames are settled.
+
+        Never get(timeout=…): in CPython 3.11 it waits for good if its time is over just when it has
+        found the queue's lock free."""
         begun = time.monotonic()
         while self._painting:
             try:
-                return self._queue.get(timeout=min((time.monotonic() - begun) / 8, LONGEST_PAUSE_S))
+                return self._queue.get_nowait()
             except Empty:
                 self._settle_done()
+            if self._painting:
+                time.sleep(min((time.monotonic() - begun) / 8, LONGEST_PAUSE_S))
         return self._queue.get()
 
     def _settle_done(self) -> None:
