@@ -17,7 +17,7 @@ from dala.backends.host import HostDevice
 from dala.compute.engine import Engine
 from dala.compute.pipelines import Pipeline
 from dala.video.canvas import Box, Canvas, scaled
-from dala.video.device import Format, FramePass, Given, PassThrough, Picture, Tensor
+from dala.video.device import Format, FramePass, Given, PassInput, PassThrough, Tensor
 from dala.video.pictures import planes_of
 
 Job = TypeVar("Job")
@@ -72,7 +72,7 @@ class Collage:
     def run(
         self,
         jobs: Iterable[Job],
-        pictures_of: Callable[[Job], Sequence[Picture]],
+        pictures_of: Callable[[Job], Sequence[PassInput]],
         time_of: Callable[[Job], float] = lambda job: 0.0,
         first: int = 0,
     ) -> Iterator[tuple[Job, Array | None]]:
@@ -81,7 +81,7 @@ class Collage:
             pictures = pictures_of(job)
             yield job, self._frame_of(pictures) if pictures else None
 
-    def _frame_of(self, pictures: Sequence[Picture]) -> Array:
+    def _frame_of(self, pictures: Sequence[PassInput]) -> Array:
         frame = self._whole.take()
         planes = planes_of(frame)
         if self._background is not None:

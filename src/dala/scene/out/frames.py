@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dala.media.program import engine_of
 from dala.scene import paint as painting
 from dala.scene.layers import Composition
-from dala.scene.out.stage import Stage
+from dala.scene.out.stage import Composed
 from dala.video.codecs import Settings
 from dala.video.color import Color
 from dala.video.device import Format, FramePass, Given
@@ -24,7 +24,9 @@ class FramePainter:
     """Paints compositions of a stage, on its device unless another is named; one that looks like the one
     before is not painted again."""
 
-    def __init__(self, stage: Stage, settings: Settings, color: Color, device: str | None) -> None:
+    def __init__(
+        self, stage: Composed, settings: Settings, color: Color, device: str | None
+    ) -> None:
         width, height = self._size = stage.width, stage.height
         self._rgba = settings.takes_rgba
         self._color = color

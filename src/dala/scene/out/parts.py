@@ -27,7 +27,7 @@ from dala.scene.files.text import read_document
 from dala.scene.files.writing import to_document
 from dala.scene.nodes.media import is_scene
 from dala.scene.out.canvas import Canvas
-from dala.scene.out.stage import Stage, count_of
+from dala.scene.out.stage import Composed, count_of
 from dala.scene.out.tracks import Audio, track_of
 from dala.scene.sound import SceneSound
 from dala.scene.sources.opening import is_live
@@ -58,7 +58,7 @@ ExportPart = Callable[[Path, Fraction, Fraction, Encoding, OnProgress], int]
 class Asked:
     """What an export is asked for."""
 
-    scene: Stage
+    scene: Composed
     path: Path
     fps: Fraction
     start: Fraction
@@ -189,7 +189,7 @@ def spans_of(first: Fraction, last: Fraction, rate: Fraction, part_s: float) -> 
 
 
 def join(
-    scene: Stage, settings: Settings, parts: list[Path], spans: list[Span], audio: Audio
+    scene: Composed, settings: Settings, parts: list[Path], spans: list[Span], audio: Audio
 ) -> list[str]:
     """The parts as one file, the scene's sound beside them; what is to be said of that sound."""
     first, last = spans[0][0], spans[-1][1]
