@@ -13,7 +13,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from queue import Empty, Full, Queue, SimpleQueue
+from contextlib import suppress
+from queue import Empty, Full, Queue
 from typing import Generic, TypeVar
 
 Given = TypeVar("Given")
@@ -34,7 +35,9 @@ class _Flow:
     def __init__(self) -> None:
         self.stopped: list[bool] = []  # a list: appending is one step that no signal can halve
         self.errors: list[BaseException] = []
-        self.ended: SimpleQueue[None] = SimpleQueue()
+        self.ended: list[None] = []
+        self._bell = threading.Lock()  # free when a thread has ended since the last look
+        self._bell.acquire()
 
     def checkpoint(self) -> None:
         """End the thread that calls it if everything is to stop."""
@@ -50,7 +53,14 @@ class _Flow:
         except BaseException as error:
             self.errors.append(error)
             self.stopped.append(True)
-        self.ended.put(None)
+        self.ended.append(None)
+        with suppress(RuntimeError):  # it is free already
+            self._bell.release()
+
+    def wait_for_an_end(self) -> None:
+        """Until a thread has ended, or for POLL_S. Not by SimpleQueue.get(timeout=…): in CPython 3.11 it
+        waits for good if its time is over just when it has found the queue's lock free."""
+        self._bell.acquire(timeout=POLL_S)
 
 
 class _Channel(Generic[Thing]):
@@ -125,12 +135,8 @@ def run_flow(
 
 def _wait(flow: _Flow, count: int, watch: Callable[[], None]) -> None:
     """Until all threads have ended, or one of them has failed."""
-    while count and not flow.errors:
-        try:
-            flow.ended.get(timeout=POLL_S)
-            count -= 1
-        except Empty:
-            pass
+    while len(flow.ended) < count and not flow.errors:
+        flow.wait_for_an_end()
         watch()
 
 
