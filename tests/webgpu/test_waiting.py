@@ -211,6 +211,9 @@ def test_an_interrupted_wait_leaves_nothing_behind(
 ) -> None:
     work, a = long_work(), compute.from_array(np.ones(3 << 20, np.uint8))
     polls = itertools.count()
+    others = set(
+        waiting._waits
+    )  # a surface of an earlier test may look at its last frame now and then
 
     def poll() -> None:
         if next(polls) == 2:
@@ -225,7 +228,7 @@ def test_an_interrupted_wait_leaves_nothing_behind(
                 run()
     assert (a.read() == 1).all()
     work.run()
-    assert not waiting._waits
+    assert set(waiting._waits) <= others
 
 
 # -- order -------------------------------------------------------------------------------------
