@@ -3,18 +3,24 @@
 Positions are affine in the pixel's place: ``(step along x, step along y, at pixel (0, 0))`` in units of
 2⁻³², taken at pixels' centres. So they neither drift along a row nor depend on where painting begins.
 
+    Form     all that stays while a layer only moves, worked out once
     Placed   the box on the canvas, the distances to the layer's edges, its opacity
     Taps     where a plane of its content is read: position, its part in use, how far it is reduced
 """
 
 from __future__ import annotations
 
+import functools
 import math
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from dala.scene.layers import Layer, Matrix
+from dala.scene.layers import Layer, Rectangle
 
 Affine: TypeAlias = tuple[int, int, int]
+Steps: TypeAlias = tuple[int, int]  # of an affine number, along x and along y
+Linear: TypeAlias = tuple[float, float, float, float]
+FORMS = 1024  # that are kept: a layer that moves has one, one that grows has one a frame
 ONE = 1 << 32
 FULL = 256  # coverage and opacity of a pixel that is all there
 _MOST = 1 << 63  # of a number of 64 bits
@@ -25,6 +31,26 @@ _SHARPEST = math.sqrt(
 )  # content pixels between two samples, at most; further reductions halve that
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Form:
+    """A layer wherever it lies: what follows from all that it is but its position."""
+
+    inverse: Linear  # u = a·x + c·y + …, v = b·x + d·y + …
+    crop: Rectangle
+    outline: Rectangle  # around it, if its content's corner lies at (0, 0)
+    margin: float  # of the canvas beside the outline that it may touch
+    across: float  # pixels of the canvas for one of the content, along u and along v
+    down: float
+    from_left: Steps
+    from_right: Steps
+    from_top: Steps
+    from_bottom: Steps
+    radius: int
+    ramp: int
+    opacity: int
+    aligned: bool
+
+
 class Placed(NamedTuple):
     """A layer on a canvas."""
 
@@ -32,8 +58,9 @@ class Placed(NamedTuple):
     top: int
     right: int
     bottom: int
-    inverse: Matrix  # u = a·x + c·y + e, v = b·x + d·y + f, at pixels' centres
-    crop: tuple[float, float, float, float]
+    form: Form
+    u: float  # the content's place at the centre of pixel (0, 0)
+    v: float
     from_left: Affine  # distance from the left edge, in pixels of the canvas
     from_right: Affine
     from_top: Affine
@@ -43,12 +70,6 @@ class Placed(NamedTuple):
     opacity: int  # of FULL
     clip: tuple[int, int, int, int] | None  # in 1/256 pixels
     aligned: bool  # neither rotated nor sheared
-
-    @property
-    def steps(self) -> tuple[float, float]:
-        """Content pixels along u and along v between neighbouring pixels of the canvas."""
-        a, b, c, d, _, _ = self.inverse
-        return math.hypot(a, c), math.hypot(b, d)
 
 
 class Taps(NamedTuple):
@@ -98,50 +119,98 @@ def place(layer: Layer, width: int, height: int) -> Placed | None:
 
 
 def _place(layer: Layer, width: int, height: int) -> Placed | None:
-    opacity = round(min(max(layer.opacity, 0.0), 1.0) * FULL)
-    crop = _crop(layer)
-    inverse = _invert(layer.matrix)
+    content, matrix = layer.content, layer.matrix
+    form = _form(
+        matrix[:4], (content.width, content.height), layer.crop, layer.opacity,
+        layer.corner_radius, layer.softness,
+    )  # fmt: skip
+    box = None if form is None else _box(form, layer, width, height)
+    if form is None or box is None:
+        return None
+    (a, b, c, d), (e, f) = form.inverse, matrix[4:]
+    u, v = -(a * e + c * f) + (a + c) / 2, -(b * e + d * f) + (b + d) / 2
+    x0, y0, x1, y1 = form.crop
+    return Placed(
+        *box, form, u, v,
+        (*form.from_left, _fixed((u - x0) * form.across + _NEAREST)),
+        (*form.from_right, _fixed((x1 - u) * form.across + _NEAREST)),
+        (*form.from_top, _fixed((v - y0) * form.down + _NEAREST)),
+        (*form.from_bottom, _fixed((y1 - v) * form.down + _NEAREST)),
+        form.radius, form.ramp, form.opacity,
+        None if layer.clip is None else _in_256ths(layer.clip), form.aligned,
+    )  # fmt: skip
+
+
+@functools.lru_cache(FORMS)
+def _form(
+    linear: Linear, size: tuple[int, int], part: Rectangle | None, opacity: float, radius: float,
+    softness: float,
+) -> Form | None:  # fmt: skip
+    """Of a layer that can be seen somewhere. Arguments that are equal may differ in type: all become floats."""
+    opacity = round(min(max(float(opacity), 0.0), 1.0) * FULL)
+    a, b, c, d = map(float, linear)
+    crop, inverse = _crop(size, part), _invert(a, b, c, d)
     if not opacity or crop is None or inverse is None:
         return None
-    a, b, c, d, e, f = inverse
-    across, down = 1 / math.hypot(a, c), 1 / math.hypot(b, d)  # canvas pixels per content pixel
-    if (crop[2] - crop[0]) * across < _LEAST or (crop[3] - crop[1]) * down < _LEAST:
+    x0, y0, x1, y1 = crop
+    ia, ib, ic, id_ = inverse
+    across, down = 1 / math.hypot(ia, ic), 1 / math.hypot(ib, id_)
+    if (x1 - x0) * across < _LEAST or (y1 - y0) * down < _LEAST:
         return None
-    aligned = b == 0 and c == 0
-    box = _box(layer, crop, width, height, 0.0 if aligned else 0.5)
-    if box is None:
-        return None
-    radius = min(
-        layer.corner_radius, (crop[2] - crop[0]) * across / 2, (crop[3] - crop[1]) * down / 2
-    )
-    return Placed(
-        *box, inverse, crop,
-        from_left=_affine(a * across, c * across, (e - crop[0]) * across + _NEAREST),
-        from_right=_affine(-a * across, -c * across, (crop[2] - e) * across + _NEAREST),
-        from_top=_affine(b * down, d * down, (f - crop[1]) * down + _NEAREST),
-        from_bottom=_affine(-b * down, -d * down, (crop[3] - f) * down + _NEAREST),
+    corners = [(x0, y0), (x1, y0), (x0, y1), (x1, y1)]
+    xs, ys = [a * u + c * v for u, v in corners], [b * u + d * v for u, v in corners]
+    aligned = ib == 0 and ic == 0
+    radius = min(float(radius), (x1 - x0) * across / 2, (y1 - y0) * down / 2)
+    return Form(
+        inverse, crop,
+        outline=(min(xs), min(ys), max(xs), max(ys)),
+        margin=(0.0 if aligned else 0.5) + max(float(softness), 0.0) / 2,
+        across=across,
+        down=down,
+        from_left=_steps(ia * across, ic * across),
+        from_right=_steps(-ia * across, -ic * across),
+        from_top=_steps(ib * down, id_ * down),
+        from_bottom=_steps(-ib * down, -id_ * down),
         radius=round(max(radius, 0.0) * 256),
-        ramp=round(65536 / layer.softness) if layer.softness > 1 else 0,
+        ramp=round(65536 / float(softness)) if softness > 1 else 0,
         opacity=opacity,
-        clip=None if layer.clip is None else _in_256ths(layer.clip),
         aligned=aligned,
     )  # fmt: skip
 
 
+class _Reading(NamedTuple):
+    """Taps of a form wherever it lies: what ``Taps`` begins with, then factors of its position."""
+
+    part: tuple[int, int, int, int, int, int]
+    columns: Steps
+    rows: Steps
+    u: float  # values of the plane for a pixel of the content
+    v: float
+    left: float  # where its part begins
+    top: float
+
+
 def place_taps(placed: Placed, width: int, height: int, share: int) -> Taps:
     """Where a plane is read that has one value for ``share`` × ``share`` pixels of the content."""
-    a, b, c, d, e, f = placed.inverse
-    x0, y0, x1, y1 = placed.crop
+    part, columns, rows, u, v, left, top = _reading(placed.form, width, height, share)
+    return Taps(
+        *part,
+        (*columns, _fixed(placed.u * u - left - 0.5 + _NEAREST)),
+        (*rows, _fixed(placed.v * v - top - 0.5 + _NEAREST)),
+    )
+
+
+@functools.lru_cache(2 * FORMS)
+def _reading(form: Form, width: int, height: int, share: int) -> _Reading:
+    a, b, c, d = form.inverse
+    x0, y0, x1, y1 = form.crop
     left, top = math.floor(x0 / share), math.floor(y0 / share)
     right, bottom = min(math.ceil(x1 / share), width), min(math.ceil(y1 / share), height)
-    across, down = placed.steps
-    level_x, level_y = _level(across / share), _level(down / share)
+    level_x, level_y = _level(math.hypot(a, c) / share), _level(math.hypot(b, d) / share)
     u, v = 1 / (share << level_x), 1 / (share << level_y)
-    return Taps(
-        left, top, max(right - left, 1), max(bottom - top, 1), level_x, level_y,
-        columns=_affine(a * u, c * u, e * u - left / (1 << level_x) - 0.5 + _NEAREST),
-        rows=_affine(b * v, d * v, f * v - top / (1 << level_y) - 0.5 + _NEAREST),
-    )  # fmt: skip
+    part = left, top, max(right - left, 1), max(bottom - top, 1), level_x, level_y
+    columns, rows = _steps(a * u, c * u), _steps(b * v, d * v)
+    return _Reading(part, columns, rows, u, v, left / (1 << level_x), top / (1 << level_y))
 
 
 def _level(step: float) -> int:
@@ -152,45 +221,38 @@ def _level(step: float) -> int:
     return level
 
 
-def _crop(layer: Layer) -> tuple[float, float, float, float] | None:
-    width, height = float(layer.content.width), float(layer.content.height)
-    if layer.crop is None:
+def _crop(size: tuple[int, int], part: Rectangle | None) -> Rectangle | None:
+    width, height = map(float, size)
+    if part is None:
         return 0.0, 0.0, width, height
-    x0, y0, x1, y1 = map(float, layer.crop)
+    x0, y0, x1, y1 = map(float, part)
     x0, y0, x1, y1 = max(x0, 0.0), max(y0, 0.0), min(x1, width), min(y1, height)
     return (x0, y0, x1, y1) if x1 > x0 and y1 > y0 else None
 
 
-def _invert(matrix: Matrix) -> Matrix | None:
-    """The inverse, with pixels' centres as whole numbers."""
-    a, b, c, d, e, f = matrix
+def _invert(a: float, b: float, c: float, d: float) -> Linear | None:
     determinant = a * d - b * c
     if abs(determinant) < 1e-14:
         return None
-    ia, ib, ic, id_ = d / determinant, -b / determinant, -c / determinant, a / determinant
-    ie, if_ = -(ia * e + ic * f), -(ib * e + id_ * f)
-    return ia, ib, ic, id_, ie + (ia + ic) / 2, if_ + (ib + id_) / 2
+    return d / determinant, -b / determinant, -c / determinant, a / determinant
 
 
-def _box(
-    layer: Layer, crop: tuple[float, float, float, float], width: int, height: int, margin: float
-) -> tuple[int, int, int, int] | None:
-    a, b, c, d, e, f = layer.matrix
-    x0, y0, x1, y1 = crop
-    corners = [(x0, y0), (x1, y0), (x0, y1), (x1, y1)]
-    xs = [a * u + c * v + e for u, v in corners]
-    ys = [b * u + d * v + f for u, v in corners]
-    margin += max(layer.softness, 0.0) / 2
-    box = [min(xs) - margin, min(ys) - margin, max(xs) + margin, max(ys) + margin]
-    for i, edge in enumerate(layer.clip or ()):
-        box[i] = max(box[i], edge) if i < 2 else min(box[i], edge)
-    left, top = max(math.floor(max(box[0], 0)), 0), max(math.floor(max(box[1], 0)), 0)
-    right, bottom = math.ceil(min(box[2], width)), math.ceil(min(box[3], height))
+def _box(form: Form, layer: Layer, width: int, height: int) -> tuple[int, int, int, int] | None:
+    e, f = layer.matrix[4:]
+    x0, y0, x1, y1 = form.outline
+    margin = form.margin
+    x0, y0, x1, y1 = x0 + e - margin, y0 + f - margin, x1 + e + margin, y1 + f + margin
+    if layer.clip is not None:
+        left_edge, top_edge, right_edge, bottom_edge = layer.clip
+        x0, y0 = max(x0, left_edge), max(y0, top_edge)
+        x1, y1 = min(x1, right_edge), min(y1, bottom_edge)
+    left, top = math.floor(max(x0, 0)), math.floor(max(y0, 0))
+    right, bottom = math.ceil(min(x1, width)), math.ceil(min(y1, height))
     return (left, top, right, bottom) if left < right and top < bottom else None
 
 
-def _affine(x: float, y: float, at: float) -> Affine:
-    return _fixed(x), _fixed(y), _fixed(at)
+def _steps(x: float, y: float) -> Steps:
+    return _fixed(x), _fixed(y)
 
 
 def _fixed(value: float) -> int:

@@ -5,6 +5,7 @@ Colours are whole numbers of 1/128 levels (0 … 32640), multiplied by their alp
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -91,6 +92,7 @@ def bilinear(plane: Bytes, taps: Taps, placed: Placed) -> Ints:
 # -- YUV ---------------------------------------------------------------------------------------
 
 
+@functools.cache
 def yuv_factors(matrix: str, full_range: bool) -> tuple[int, int, int, int, int, int]:
     """Black, then the factors of Y, of V in red, of U and V in green, of U in blue, in units of 2⁻¹³."""
     kr, kb = WEIGHTS[matrix]

@@ -49,7 +49,7 @@ class Textures:
         return self._reduced((name, content.version), values, taps)
 
     def _reduced(self, key: Hashable, values: Bytes, taps: Taps) -> tuple[Bytes, Taps]:
-        part = taps.left, taps.top, taps.width, taps.height, taps.level_x, taps.level_y
+        part = taps[:6]
         made = self.get((key, part), lambda: reduced(values, taps))
         return made, taps.of_reduced
 

@@ -294,7 +294,7 @@ def _within(found: Range, picture: Picture, taps: Taps) -> Placed:
 
 
 def _part(taps: Taps) -> tuple[int, ...]:
-    return taps.left, taps.top, taps.width, taps.height, taps.level_x, taps.level_y
+    return taps[:6]
 
 
 def _is_large(taps: Taps) -> bool:
