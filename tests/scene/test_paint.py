@@ -20,6 +20,7 @@ from dala.scene.layers import (
     Solid,
 )
 from dala.scene.paint import paint
+from dala.scene.paint.placing import _form, place, place_taps
 
 BLACK = (0, 0, 0, 255)
 WHITE = Solid((255, 255, 255, 255), 4, 4)
@@ -163,6 +164,30 @@ def test_what_is_not_seen_is_nothing() -> None:
 
 def test_a_layer_that_is_far_larger_than_the_canvas() -> None:
     assert (reds(Layer(WHITE, at(-4e6, -4e6, 2e6))) == 255).all()
+
+
+def test_where_a_layer_lies_does_not_depend_on_those_before_it() -> None:
+    """Forms are kept: equal numbers of other types, and other positions, must not change what follows."""
+    sizes = (1, 0.5, np.float32(0.1), float(np.float32(0.1)), np.float64(1.5), 1 / 3)
+    layers = [
+        Layer(WHITE, (s, turn, -turn, s, x, 3.7), opacity=s, corner_radius=s, softness=2)
+        for s in sizes
+        for turn in (0, -0.0, 0.25)
+        for x in (0, 1.3, -0.0)
+    ]
+
+    def placed(layer: Layer) -> tuple[object, ...]:
+        found = place(layer, 16, 16)
+        assert found is not None
+        taps = place_taps(found, 4, 4, 1), place_taps(found, 2, 2, 2)
+        return (*found[:4], *found[7:], *taps)  # without the form itself
+
+    expected = []
+    for layer in layers:
+        _form.cache_clear()
+        expected.append(placed(layer))
+        del layer.__dict__["_placed"]
+    assert [placed(layer) for layer in layers] == expected
 
 
 def test_wrong_values_are_refused() -> None:

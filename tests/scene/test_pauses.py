@@ -16,6 +16,8 @@ from tracks import LOSSLESS, RATE, STEP, levels, samples, write_counted
 from dala import scene
 from dala.errors import ParameterError, SceneFileError
 from dala.scene import Scene
+from dala.scene.evaluate.playing import source_time
+from dala.scene.nodes.node import make_node, type_of
 from dala.scene.sources import Pause, TimeMap
 from dala.scene.sources.timemap import paused, resumed
 
@@ -152,6 +154,13 @@ def test_a_node_is_over_when_what_it_plays_is() -> None:
     )
     assert map_.length == 3 and map_.is_over(Fraction(3)) and not map_.is_over(Fraction(29, 10))
     assert TimeMap(end=Fraction(2), pauses=(Pause(Fraction(1), None),)).length is None
+
+
+def test_a_source_that_grows_is_played_to_its_new_end() -> None:
+    node = make_node(1, type_of("video", "test"), {"stream": "a.mp4", "speed": 2.0}, "test")
+    places = [source_time(node, Fraction(2), Fraction(length)) for length in (3, 5, 3)]
+    assert places == [None, Fraction(4), None]
+    assert source_time(node, Fraction(9), None) == 18
 
 
 def test_wrong_pauses_are_refused() -> None:

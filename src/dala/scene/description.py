@@ -96,13 +96,21 @@ class Description:
 
     def values(self, node: Node, time: Fraction) -> Mapping[str, Any]:
         """All properties of a node at a time."""
+        return self.values_until(node, time)[0]
+
+    def values_until(self, node: Node, time: Fraction) -> tuple[Mapping[str, Any], Fraction | None]:
+        """All properties of a node at a time, and until when no track of it moves any of them; None: for
+        good. ``time`` itself: something moves now."""
         animated = self.tracks.get(node.id)
         if not animated:
-            return node.props
-        values = dict(node.props)
+            return node.props, None
+        values, earliest = node.props | {}, None
         for target, tracks in animated:
-            values[target.name] = target.put(values, target.kind.clamp(tracks.value(time)))
-        return values
+            value, until = tracks.at(time)
+            values[target.name] = target.put(values, target.kind.clamp(value))
+            if until is not None and (earliest is None or until < earliest):
+                earliest = until
+        return values, earliest
 
     def value(self, node: Node, name: str, time: Fraction) -> Any:
         """One property at a time: what a mixer asks for again and again."""
@@ -111,14 +119,6 @@ class Description:
             if target.name == name:
                 value = target.put({name: value}, target.kind.clamp(tracks.value(time)))
         return value
-
-    def steady_until(self, node: Node, time: Fraction) -> Fraction | None:
-        """Until when no track of a node moves anything; None: for good. ``time`` itself: it moves now."""
-        animated = self.tracks.get(node.id)
-        if not animated:
-            return None
-        found = [tracks.steady_until(time) for _, tracks in animated]
-        return min((until for until in found if until is not None), default=None)
 
 
 @functools.lru_cache(4096)

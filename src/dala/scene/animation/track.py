@@ -47,7 +47,7 @@ class Track:
         """Of one turn."""
         return self.keys[-1].offset
 
-    @property
+    @functools.cached_property
     def end(self) -> Fraction | None:
         """From then on nothing changes; None: never."""
         if self.length == 0:
@@ -63,9 +63,11 @@ class Track:
         if self.stop is not None:
             time = min(time, self.stop)
         if self._times is not None:
-            a, b = (below if key.value is BELOW else key.value for key in self.keys)
+            first, second = self.keys
+            a = below if first.value is BELOW else first.value
+            b = below if second.value is BELOW else second.value
             part = self._part(time, *self._times)
-            return b if part is None else mix(way, a, b, self.keys[0].easing(part))
+            return b if part is None else mix(way, a, b, first.easing(part))
         place = self._place(time - self.begin)
         after = bisect_right(self.keys, place, key=lambda key: key.offset)
         first = self.keys[max(after - 1, 0)]
@@ -114,6 +116,7 @@ class PropertyTracks:
         self._tracks = sorted(
             kept, key=lambda track: track.begin
         )  # of equal ones the last given holds
+        self._begins = [track.begin for track in self._tracks]
         self._way, self._base = way, base
         self._starts: list[Any] = []
         for track in self._tracks:
@@ -127,13 +130,14 @@ class PropertyTracks:
 
     def value(self, time: Fraction) -> Any:
         """What the last one that has begun says."""
-        return self._before(bisect_right(self._tracks, time, key=lambda track: track.begin), time)
+        return self._before(bisect_right(self._begins, time), time)
 
-    def steady_until(self, time: Fraction) -> Fraction | None:
-        """Until when nothing moves; None: for good. ``time`` itself: it moves now."""
-        begun = bisect_right(self._tracks, time, key=lambda track: track.begin)
+    def at(self, time: Fraction) -> tuple[Any, Fraction | None]:
+        """The value, and until when it stays so; None: for good. ``time`` itself: it moves now."""
+        begun = bisect_right(self._begins, time)
+        value = self._before(begun, time)
         if begun:
             end = self._tracks[begun - 1].end
             if end is None or time < end:
-                return time
-        return self._tracks[begun].begin if begun < len(self._tracks) else None
+                return value, time
+        return value, self._begins[begun] if begun < len(self._begins) else None

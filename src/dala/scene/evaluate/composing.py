@@ -94,7 +94,9 @@ class Composer:
 
     def changes_at(self, moment: Fraction | None) -> None:
         """The picture is another one from then on."""
-        if moment is not None and (self.until is None or moment < self.until):
+        if moment is None or moment is self.until:
+            return
+        if self.until is None or moment < self.until:
             self.until = moment
 
     def all_entries(self) -> list[Entry]:
@@ -168,8 +170,9 @@ class Composer:
         return True
 
     def _values(self, node: Node) -> Values:
-        self.changes_at(self.description.steady_until(node, self.time))
-        return self.description.values(node, self.time)
+        values, until = self.description.values_until(node, self.time)
+        self.changes_at(until)
+        return values
 
     # -- transitions -------------------------------------------------------------------------------
 
@@ -292,7 +295,7 @@ class Composer:
         if is_scene(values["stream"]):
             return self._show_scene(values["stream"].of, node)
         source = self.streams.source(node)
-        place = source_time(node.props, self.time, source.duration)
+        place = source_time(node, self.time, source.duration)
         if place is None:
             return contents.NOTHING
         self.changes_at(self.time)
@@ -302,7 +305,7 @@ class Composer:
     def _show_scene(self, inner: Any, node: Node) -> Shown:
         """A scene in a scene: its layers on a canvas of their own."""
         description, streams = inner.evaluated
-        place = source_time(node.props, self.time, inner.duration if node.loop else None)
+        place = source_time(node, self.time, inner.duration if node.loop else None)
         if place is None:
             return contents.NOTHING
         composer = Composer(description, place, streams, self.step, self._depth + 1)
@@ -400,6 +403,8 @@ class Composer:
 
     def _effects_on(self, node: Node) -> tuple[tuple[Filter, ...], Values]:
         effects = self._effects_of(node)
+        if not effects:
+            return (), {}
         for effect in effects:
             if self._is_there(effect):
                 self._values(effect)  # says until when it stays so

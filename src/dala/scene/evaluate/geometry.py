@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -69,6 +70,7 @@ def bounds(m: Matrix, box: Rectangle) -> Rectangle:
     return min(xs), min(ys), max(xs), max(ys)
 
 
+@functools.lru_cache(1024)
 def fitted(
     fit: str, content: tuple[float, float], crop: Rectangle | None, box: tuple[float, float]
 ) -> tuple[Matrix, Rectangle | None]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from dala.scene.nodes.node import Node
 from dala.scene.sources import TimeMap
 
 
@@ -22,19 +23,21 @@ def map_of(props: Mapping[str, Any], duration: Fraction | None) -> TimeMap | Non
     return TimeMap(begin, end, speed, props["loop"] and end is not None, props["pauses"])
 
 
-def source_time(
-    props: Mapping[str, Any], time: Fraction, duration: Fraction | None
-) -> Fraction | None:
-    """The time within a source at a time of the scene; None: it is over.
+def source_time(node: Node, time: Fraction, duration: Fraction | None) -> Fraction | None:
+    """The time within a source at a time of the scene; None: it is over. The node keeps its map: it is
+    asked for every frame.
 
     >>> from fractions import Fraction as F
-    >>> props = {"start": F(10), "source_start": F(2), "source_end": None, "speed": 2.0, "loop": True,
-    ...          "pauses": ()}
-    >>> source_time(props, F(13), F(7))
+    >>> from dala.scene.nodes.node import make_node, type_of
+    >>> given = {"stream": "a.mp4", "start": 10.0, "source_start": 2.0, "speed": 2.0, "loop": True}
+    >>> source_time(make_node(1, type_of("video", ""), given, ""), F(13), F(7))
     Fraction(3, 1)
     """
-    play = map_of(props, duration)
-    local = time - (props["start"] or 0)
+    kept: tuple[Fraction | None, TimeMap | None] | None = node.__dict__.get("_play")
+    if kept is None or kept[0] != duration:
+        kept = node.__dict__["_play"] = duration, map_of(node.props, duration)
+    play, start = kept[1], node.props["start"]
+    local = time - start if start else time
     return None if play is None or play.is_over(local) else play.at(local)
 
 

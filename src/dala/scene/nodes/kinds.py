@@ -48,7 +48,8 @@ class Kind:
         if self.way in ("number", "whole"):
             return min(max(value, self.low), self.high)
         if self.way == "numbers" and value is not None:
-            return tuple(min(max(part, self.low), self.high) for part in value)
+            low, high = self.low, self.high
+            return tuple([min(max(part, low), high) for part in value])
         return value
 
     def or_none(self) -> Kind:

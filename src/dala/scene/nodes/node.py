@@ -24,7 +24,7 @@ class Node:
 
     id: int
     type: str
-    props: Mapping[str, Any]
+    props: MappingProxyType[str, Any]
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -53,20 +53,19 @@ def _apart(boxes: list[Box]) -> list[Box]:
     """Boxes that overlap become one, and so do all if they are many."""
     done: list[Box] = []
     for box in boxes:
-        while True:
-            other = next((b for b in done if _overlap(box, b)), None)
-            if other is None and len(done) >= MOST:
-                other = done[-1]
-            if other is None:
-                break
+        while (other := _to_join(box, done)) is not None:
             done.remove(other)
             box = _union(box, other)
         done.append(box)
     return done
 
 
-def _overlap(a: Box, b: Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+def _to_join(box: Box, done: list[Box]) -> Box | None:
+    left, top, right, bottom = box
+    for other in done:
+        if left < other[2] and other[0] < right and top < other[3] and other[1] < bottom:
+            return other
+    return done[-1] if len(done) >= MOST else None
 
 
 def _union(a: Box, b: Box) -> Box:

@@ -146,7 +146,7 @@ def _form(
     linear: Linear, size: tuple[int, int], part: Rectangle | None, opacity: float, radius: float,
     softness: float,
 ) -> Form | None:  # fmt: skip
-    """Of a layer that can be seen somewhere. Arguments that are equal may differ in type: all become floats."""
+    """Of a layer that can be seen somewhere. Equal arguments may differ in type: all become floats."""
     opacity = round(min(max(float(opacity), 0.0), 1.0) * FULL)
     a, b, c, d = map(float, linear)
     crop, inverse = _crop(size, part), _invert(a, b, c, d)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -101,12 +102,12 @@ class TimeMap:
                 raise ParameterError(f"pauses come in order and apart, got {self.pauses}")
             last = pause.end
 
-    @property
+    @functools.cached_property
     def is_plain(self) -> bool:
         """Whether the source's time is the node's, from its first picture to its last."""
         return self == TimeMap()
 
-    @property
+    @functools.cached_property
     def length(self) -> Fraction | None:
         """How long the node has something new to show; None: for ever, or as long as the source."""
         return None if self.loop or self.end is None else self.length_to(self.end)
@@ -124,7 +125,8 @@ class TimeMap:
 
     def at(self, local: Fraction) -> Fraction:
         """The source's time; at and after its end just that."""
-        return self._source_time(self._running(max(local, ZERO)))
+        local = max(local, ZERO)
+        return local if self.is_plain else self._source_time(self._running(local))
 
     def is_over(self, local: Fraction) -> bool:
         """Whether the source has nothing new from then on."""
@@ -154,6 +156,8 @@ class TimeMap:
 
     def _running(self, local: Fraction) -> Fraction:
         """How long the source has run by then."""
+        if not self.pauses:
+            return local
         stood = ZERO
         for pause in self.pauses:
             if local <= pause.at:
@@ -163,7 +167,7 @@ class TimeMap:
         return local - stood
 
     def _source_time(self, running: Fraction) -> Fraction:
-        time = running * self.speed
+        time = running if self.speed == 1 else running * self.speed
         if self.end is None:
             return self.start + time
         length = self.end - self.start

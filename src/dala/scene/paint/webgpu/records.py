@@ -120,13 +120,12 @@ def inner_box(placed: Placed) -> Box:
         whole = all(_least(edge, placed) >= beside << 24 for edge in edges)
         box = (left, top, right, bottom) if whole else _EMPTY
     else:
-        xs = [
-            _reach(a[0], a[2], beside, left, right) for a in (placed.from_left, placed.from_right)
-        ]
-        ys = [_reach(a[1], a[2], full, top, bottom) for a in (placed.from_top, placed.from_bottom)]
-        box = _meet(
-            (xs[0][0], ys[0][0], xs[0][1], ys[0][1]), (xs[1][0], ys[1][0], xs[1][1], ys[1][1])
-        )
+        across, down = (placed.from_left, placed.from_right), (placed.from_top, placed.from_bottom)
+        for step, _, at in across:
+            left, right = _reach(step, at, beside, left, right)
+        for _, step, at in down:
+            top, bottom = _reach(step, at, full, top, bottom)
+        box = (left, top, right, bottom) if left < right and top < bottom else _EMPTY
     if placed.clip is not None:
         x0, y0, x1, y1 = placed.clip
         box = _meet(box, (-(-x0 // 256), -(-y0 // 256), x1 // 256, y1 // 256))
@@ -134,7 +133,7 @@ def inner_box(placed: Placed) -> Box:
 
 
 def _reach(step: int, at: int, least: int, first: int, end: int) -> tuple[int, int]:
-    """From where to where along a line a distance is at least so many 1/256 pixels."""
+    """The part of a line, from first to end, in which a distance is at least so many 1/256 pixels."""
     missing = (least << 24) - at  # step·x must be that much
     if step == 0:
         return (first, end) if missing <= 0 else (0, 0)

@@ -216,11 +216,12 @@ class Textures:
     def _reduced_plane(
         self, key: Hashable, plane: Bytes, taps: Taps, whole: Range | None, at: int
     ) -> Placed:
-        columns, rows = taps.reduced_width, taps.reduced_height
+        read, key = taps.of_reduced, (key, _part(taps))
+        columns, rows = read.width, read.height
         stride = -(-columns // 4)
-        found = self._find((key, _part(taps)))
+        found = self._find(key)
         if found is None:
-            found = self._keep((key, _part(taps)), stride * rows)
+            found = self._keep(key, stride * rows)
             if _is_large(taps):
                 room = np.zeros((rows, stride * 4), np.uint8)
                 room[:, :columns] = reduced(plane, taps)
@@ -232,7 +233,7 @@ class Textures:
                     (first, plane.shape[1], taps.width, taps.height, taps.level_x, taps.level_y,
                      found.begin, stride, columns, rows, 1, 0)
                 )  # fmt: skip
-        return Placed(found.begin * 4, stride * 4, taps.of_reduced)
+        return Placed(found.begin * 4, stride * 4, read)
 
     # -- ranges ------------------------------------------------------------------------------------------
 
