@@ -256,10 +256,11 @@ def _seen(composition: Composition, boxes: list[Box]) -> list[tuple[Entry, Place
     """What may be seen in those boxes, where it goes, and the box in which it covers all."""
     found: list[tuple[Entry, Placed, Box]] = []
     whole = _whole(composition)
+    everything = boxes == [whole]
     for entry in composition.layers:
         layer = everywhere(entry, *whole[2:]) if isinstance(entry, Adjustment) else entry
         placed = place(layer, *whole[2:])
-        if placed is None or not _reaches(placed, boxes):
+        if placed is None or not (everything or _reaches(placed, boxes)):
             continue
         inner = inner_box(placed)
         if inner == whole and isinstance(entry, Layer) and hides(entry, placed, inner):

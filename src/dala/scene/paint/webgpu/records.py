@@ -37,8 +37,9 @@ def is_opaque(content: object) -> bool:
 
 def hides(layer: Layer, placed: Placed, inner: Box) -> bool:
     """Whether nothing of what is below is seen within its inner box."""
-    opaque = not layer.effects and is_opaque(layer.content)
-    return opaque and layer.blend == "over" and placed.opacity == FULL and inner != _EMPTY
+    if placed.opacity != FULL or layer.blend != "over" or inner == _EMPTY or layer.effects:
+        return False
+    return is_opaque(layer.content)
 
 
 def make_record(

@@ -189,9 +189,9 @@ class Textures:
     def planes(self, content: Planes, luma: Taps, chroma: Taps) -> list[Placed]:
         """What a layer reads of Y, U and V; the latter two are read at the same places."""
         planes = ("y", content.y, luma), ("u", content.u, chroma), ("v", content.v, chroma)
-        offsets = _offsets([plane for _, plane, _ in planes])
-        small = [_is_large(taps) for *_, taps in planes]
-        whole = None if all(small) else self._video(content, offsets)
+        offsets = _offsets((content.y, content.u, content.v))
+        is_small = _is_large(luma) and _is_large(chroma)
+        whole = None if is_small else self._video(content, offsets)
         found = []
         for (name, plane, taps), at in zip(planes, offsets, strict=False):
             if taps.level_x + taps.level_y:
