@@ -39,11 +39,6 @@ def run(code: str, runtime_dir: str | None) -> subprocess.CompletedProcess[str]:
     )
 
 
-wgpu = pytest.importorskip("wgpu")
-if wgpu.version_info < (0, 32):
-    pytest.skip("wgpu-py 0.31 (Python 3.10) lets Mesa speak on stderr", allow_module_level=True)
-
-
 @pytest.mark.parametrize("use", FIRST_USES)
 def test_the_first_use_is_silent(use: str) -> None:
     done = run(FIRST_USES[use], None)

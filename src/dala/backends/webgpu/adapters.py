@@ -9,10 +9,12 @@ from __future__ import annotations
 import importlib.util
 import os
 from dataclasses import dataclass
+from logging import LogRecord
 from typing import Any
 
 from dala import forking
 from dala.backends.webgpu.runtime_dir import some_runtime_dir
+from dala.backends.webgpu.wgpu_log import held_warnings, import_wgpu, say
 from dala.errors import DeviceError
 from dala.leaving import native
 
@@ -21,6 +23,7 @@ _KINDS = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 _BACKENDS = ("Vulkan", "Metal", "D3D12", "OpenGL", "OpenGLES")
 _lock = forking.lock()
 _found: list[Adapter] | None = None
+_unsaid: list[LogRecord] = []  # why there may be none, until somebody wants one
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,10 @@ def find_adapters() -> list[Adapter]:
 
 
 def _enumerate() -> list[Adapter]:
-    import wgpu
-
-    with some_runtime_dir(), native:
+    wgpu = import_wgpu()
+    with held_warnings() as held, some_runtime_dir(), native:
         handles = wgpu.gpu.enumerate_adapters_sync()
+    _unsaid[:] = [] if handles else held
     adapters = []
     for handle in handles:
         info = handle.info
@@ -92,6 +95,10 @@ def choose_adapter(number: int | None) -> Adapter:
     """The N-th adapter, or the best; refuses with what is missing."""
     adapters = find_adapters()
     if not adapters:
+        with _lock:
+            unsaid = _unsaid[:]
+            _unsaid.clear()
+        say(unsaid)
         raise DeviceError(f"webgpu: {why_none()}")
     if number is None:
         return adapters[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from dala.backends.base import Device
 from dala.backends.webgpu.adapters import Adapter
@@ -16,6 +17,7 @@ from dala.backends.webgpu.staging import StagingRing
 from dala.backends.webgpu.tiles import Tuning
 from dala.backends.webgpu.timers import make_timers
 from dala.backends.webgpu.waiting import Submitted, make_waiter
+from dala.backends.webgpu.wgpu_log import held_warnings
 from dala.errors import DeviceError
 from dala.ir.dtypes import BUFFER_DTYPES
 from dala.threads import call_with_stack
@@ -37,12 +39,7 @@ class OpenGpu(Device):
         features = [f for f in WANTED_FEATURES if f in has]
         with mapped(str(adapter)):
             # on a thread of its own: a signal's exception within wgpu-py's callback would be lost there
-            self.gpu = call_with_stack(
-                OPENING_STACK,
-                lambda: adapter.handle.request_device_sync(
-                    required_features=features, required_limits=_limits(adapter)
-                ),
-            )
+            self.gpu = call_with_stack(OPENING_STACK, lambda: _request(adapter, features))
         self.limits: dict[str, int] = dict(self.gpu.limits)
         self.dtypes = tuple(d for d in BUFFER_DTYPES if NEEDS.get(d, "") in ("", *features))
         self.waiter = make_waiter(self.gpu)
@@ -88,6 +85,14 @@ class OpenGpu(Device):
             self.enqueued = False  # before: what comes meanwhile is for the next who asks
             with mapped("enqueued runs", device=self):
                 self.wait("enqueued runs")
+
+
+def _request(adapter: Adapter, features: list[str]) -> Any:
+    """The GPU, opened; what it has not, and nobody asked for, is not said."""
+    with held_warnings():
+        return adapter.handle.request_device_sync(
+            required_features=features, required_limits=_limits(adapter)
+        )
 
 
 def _limits(adapter: Adapter) -> dict[str, int]:
