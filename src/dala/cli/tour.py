@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dala import compute, gpu, media
+from dala.cli import clip
 from dala.cli.bench import Run, in_turns
-from dala.cli.clip import dusk_frames
 from dala.cli.screen import say, say_columns, say_heading
 from dala.media import Chain
 
@@ -21,15 +21,16 @@ MEASURE_S = 0.2
 KERNEL = """def night(src, strength: float = 0.8):
     p = src[0, 0]
     moon = rgb(0.25, 0.35, 0.7) * luma(p) * 1.4
-    stars = step(0.9985, fract(sin(x * 12.9898 + y * 78.233) * 43758.5453)) * (1.0 - luma(p))
-    return mix(p.rgb, moon + stars, strength).with_alpha(p.a)
+    sparks = step(0.9985, fract(sin(x * 12.9898 + y * 78.233) * 43758.5453))
+    sky = step(y, 0.56 * height) * (1.0 - luma(p))
+    return mix(p.rgb, moon + sparks * sky, strength).with_alpha(p.a)
 """
 
 
 def run_tour(folder: Path, *, pauses: bool) -> None:
     """Walk from stop to stop; Enter goes on, where a person is there to press it."""
     folder.mkdir(parents=True, exist_ok=True)
-    (photo,) = dusk_frames(SIZE, 1, 1)
+    (photo,) = clip.dusk_frames(SIZE, 1, 1)
     for number, stop in enumerate(STOPS, 1):
         say_heading(f"{number} of {len(STOPS)}  {stop.__doc__}")
         say()
@@ -51,7 +52,7 @@ def _draw_picture(photo: Array, folder: Path) -> None:
     """A picture from nothing"""
     say("A kernel says what one pixel is; dala compiles it and runs it for all of them.")
     _write(photo, folder / "1_dusk.png")
-    say("The code is src/dala/cli/clip.py: 20 lines of Python, no loop over pixels.", "dim")
+    say(f"The code is {clip.__file__}: 20 lines of Python, no loop over pixels.", "dim")
 
 
 def _filter_picture(photo: Array, folder: Path) -> None:
@@ -106,7 +107,9 @@ def _look_around(photo: Array, folder: Path) -> None:
     names = media.looks.names()
     half = media.apply_filters(photo, "film")
     half[:, : SIZE[0] // 2] = photo[:, : SIZE[0] // 2]
+    say("A look is a chain with a name. Left as it was, right through the look film:")
     _write(half, folder / "5_film.png")
+    say()
     rows = [
         ("dala looks", f"{len(names)} looks: {', '.join(names[:6])} …"),
         ("dala kernels", f"{len(compute.kernels())} kernels, each with its parameters"),
