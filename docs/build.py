@@ -15,6 +15,10 @@ from dala.language.registry import find_kernel
 from photos import PHOTOS
 
 HERE = Path(__file__).parent
+MOVING = {  # the clips of clips.py, and what they show
+    "grain": "In a video it lives: `frame` is its frame's number, so no two have the same grain. "
+    "Left as it came, right with grain:",
+}
 
 
 def page() -> str:
@@ -43,6 +47,13 @@ def page() -> str:
         lines += describe(kernel)
         if (HERE / "kernels" / f"{kernel.name}.jpg").exists():
             lines += [f"![{kernel.name}](kernels/{kernel.name}.jpg)", ""]
+        if kernel.name in MOVING:
+            lines += [
+                MOVING[kernel.name],
+                "",
+                f"![{kernel.name}, moving](clips/{kernel.name}.webp)",
+                "",
+            ]
     lines += ["## Tensors", ""]
     for kernel in tensors:
         lines += describe(kernel)

@@ -6,6 +6,7 @@
     architecture.py  the import graph as a drawing
     tutorials.py     runnable files → pages, with what they made
     links.py         links of the repository → links of the site
+    images.py        the sizes of images; clips that may stand still
     check.py         the built site: dead links, resources from elsewhere
 
 Nothing of this is written into the repository. All but this file know nothing of MkDocs; the tests use
@@ -19,10 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
+from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import architecture
+import images
 import links
 import reference
 import tutorials
@@ -65,3 +68,17 @@ def on_page_markdown(markdown: str, *, page: Any, **_more: Any) -> str:
         return markdown
     markdown = tutorials.with_solutions(markdown)
     return links.rewrite(markdown, f"docs/{page.file.src_uri}", COPIED)
+
+
+def on_page_content(html: str, *, page: Any, config: Any, **_more: Any) -> str:
+    """A page as HTML."""
+    folder = (Path(config.docs_dir) / page.file.dest_uri).parent  # pages lie as in docs/
+
+    def size_of(address: str) -> tuple[int, int] | None:
+        path = folder / address
+        if path.suffix == ".svg" or not path.is_file():
+            return None
+        with Image.open(path) as opened:
+            return opened.size
+
+    return images.settle(html, size_of)
