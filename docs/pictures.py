@@ -29,9 +29,10 @@ CUTS: dict[str, Box] = {  # what is shown of a photo, if not its middle
     "head": (60, 0, 380, 256),
     "face": (170, 50, 300, 154),
     "eyes": (60, 60, 210, 180),
+    "against_the_sky": (200, 40, 420, 216),
     "rocket": (160, 60, 540, 364),
 }
-OF = {"head": "astronaut", "face": "astronaut", "eyes": "chelsea"}
+OF = {"head": "astronaut", "face": "astronaut", "eyes": "chelsea", "against_the_sky": "camera"}
 
 # Which photo, and which values where the defaults would show little.
 SHOWN: dict[str, tuple[str, dict[str, object]]] = {
@@ -43,7 +44,7 @@ SHOWN: dict[str, tuple[str, dict[str, object]]] = {
     "exposure": ("hubble_deep_field", {"stops": 1.6}),
     "flip": ("rocket", {}),
     "gamma": ("rocket", {"value": 2.2}),
-    "glow": ("coffee", {"amount": 1.0, "radius": 18}),
+    "glow": ("against_the_sky", {"amount": 0.8, "radius": 20}),
     "grain": ("chelsea", {"amount": 0.16, "size": 2.0}),
     "grayscale": ("coffee", {}),
     "hdr": ("rocket", {"exposure": 2.5}),
@@ -55,10 +56,10 @@ SHOWN: dict[str, tuple[str, dict[str, object]]] = {
     "rotate": ("coffee", {"degrees": 15}),
     "saturation": ("chelsea", {"value": 1.6}),
     "sepia": ("camera", {"intensity": 0.9}),
-    "sharpen": ("eyes", {"amount": 0.6}),
+    "sharpen": ("eyes", {"amount": 0.3}),
     "split_tone": ("camera", {"shadows": (-0.08, 0.03, 0.2), "highlights": (0.16, 0.05, -0.16)}),
     "threshold": ("coins", {"value": 0.45}),
-    "tone": ("camera", {"contrast": 0.1, "shadows": 1.0, "highlights": -0.6}),
+    "tone": ("chelsea", {"contrast": 0.6}),
     "vibrance": ("chelsea", {"value": 1.0}),
     "vignette": ("coffee", {"intensity": 1.0}),
     "warp_affine": ("brick", {"matrix": (0.9, 0.3, -20, -0.2, 0.9, 50)}),
@@ -137,9 +138,10 @@ def make_mask() -> None:
 
 
 @functools.cache
-def portrait_mask() -> np.ndarray:
+def portrait_mask(about: str = "astronaut") -> np.ndarray:
+    """Of the same part of the photo as ``photo(about)``."""
     with Image.open(HERE / "portrait_mask.png") as opened:
-        part = opened.crop(CUTS["astronaut"]).resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+        part = opened.crop(CUTS[about]).resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
     return np.asarray(part)
 
 
@@ -196,7 +198,7 @@ def out_of_focus(name: str) -> Pair:
 
 def before_the_sky(name: str) -> Pair:
     """A bright sky with clouds: light hair at its edge is as bright as what it was taken before."""
-    source = photo("astronaut")
+    source = photo("head")
     down = np.linspace(0, 1, HEIGHT)[:, None, None]
     sky = (1 - down) * np.array([120, 170, 225]) + down * np.array([235, 238, 240])
     rng = np.random.default_rng(5)
@@ -205,7 +207,7 @@ def before_the_sky(name: str) -> Pair:
     white = np.clip(clouds * 2.2 - 0.9, 0, 1)[..., None] * 0.75
     back = np.full((HEIGHT, WIDTH, 4), 255, np.uint8)
     back[..., :3] = sky * (1 - white) + 250 * white
-    return source, apply(name, source, portrait_mask(), back, shape=source.shape)
+    return source, apply(name, source, portrait_mask("head"), back, shape=source.shape)
 
 
 def to_a_part(name: str) -> Pair:
@@ -256,8 +258,8 @@ def from_nothing(name: str) -> Pair:
 
 
 SCENES: dict[str, Callable[[str], Pair]] = {
-    "beauty": in_its_own_pixels, "sharpen": in_its_own_pixels, "denoise": noisy_eyes, "median": peppered,
-    "vibrance": faded,
+    "beauty": in_its_own_pixels, "sharpen": in_its_own_pixels, "glow": in_its_own_pixels,
+    "denoise": noisy_eyes, "median": peppered, "vibrance": faded,
     "chroma_key": before_a_screen, "background_replace": before_the_sky,
     "background_blur": out_of_focus, "segmentation": out_of_focus,
     "crop": to_a_part, "resize": from_few_pixels, "lut": through_a_look,

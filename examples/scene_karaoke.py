@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from dala.scene import Scene
 from scene_parts import main
 
@@ -18,9 +20,10 @@ def make() -> Scene:
     """Two lines of a song."""
     stage = Scene(1280, 720, target_fps=30, background="black")
     stage.add_shape(size=(1280, 720), fill={"radial": ["#4b1d6b", "#12061f"]})
+    chance = Random(3)  # the same sky every time
     for n in range(40):  # stars
-        x, y = (n * 397) % 1280, (n * 211) % 420
-        star = stage.add_shape("ellipse", size=(4, 4), position=(x, y), anchor=(0.5, 0.5))
+        place = chance.uniform(0, 1280), chance.uniform(0, 420)
+        star = stage.add_shape("ellipse", size=(4, 4), position=place, anchor=(0.5, 0.5))
         stage.animate(
             star, "opacity", 0.2, 1, 600 + 37 * n, repeat="forever", alternate=True, at=0.0
         )
