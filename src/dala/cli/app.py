@@ -56,7 +56,7 @@ MODELS_EXAMPLES = """Weights are found in the folders of DALA_MODELS and in a ca
   dala models fetch selfie --from https://example.org/models
 """
 
-DEMO_FILTERS = "--blur 2 --sharpen 1 --contrast 0.2 --white-balance 8000 --vignette 0.4"
+DEMO_FILTERS = "--blur 2 --sharpen 0.6 --tone contrast=0.3 --white-balance 7600 --vignette 0.4"
 
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON, for scripts.")]
 People = Annotated[
