@@ -278,6 +278,12 @@ def test_mistakes_are_one_line(arguments: list[str], code: int, words: str, run:
     assert sorted(os.listdir()) == before  # nothing half written
 
 
+def test_what_is_missing_is_said_with_what_it_is(run: Run) -> None:
+    said = run("new")
+    assert said.code == 2
+    assert said.err == "dala new: missing argument 'KIND': kernel, scene or project\n"
+
+
 def test_a_full_disk_leaves_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     picture("in.png")
     real = Image.Image.save

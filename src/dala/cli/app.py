@@ -484,7 +484,9 @@ def new(
             metavar="KIND", help="kernel, scene or project.", autocompletion=complete_kinds
         ),
     ],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the kernel, scene or folder.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The name of the kernel, scene or folder.")
+    ],
 ) -> None:
     """Files to begin from: a kernel, a scene, a project."""
     from dala.cli.new import make_new

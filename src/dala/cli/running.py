@@ -96,7 +96,9 @@ def _in_our_words(error: Exception) -> str:
     text: str = error.format_message()  # type: ignore[attr-defined]
     if text.startswith("No such command") and (asked := re.search(r"'(.+?)'", text)):
         return _no_command(asked[1], getattr(error, "ctx", None))
-    return (text[:1].lower() + text[1:]).removesuffix(".")
+    text = (text[:1].lower() + text[1:]).removesuffix(".")
+    about = getattr(getattr(error, "param", None), "help", None)
+    return f"{text}: {about.removesuffix('.')}" if about and text.startswith("missing ") else text
 
 
 def _no_command(asked: str, context: Any) -> str:
