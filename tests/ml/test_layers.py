@@ -68,6 +68,41 @@ def test_what_is_known_is_folded_and_the_rest_is_fused() -> None:
     assert [step.op for step in residual.epilogue] == ["add"]
 
 
+APART = ["reduce", "pointwise", "pointwise"]
+SQUEEZED = {  # shapes before the first product and before the second, and what is left of them
+    "other pictures": ([(2, 4, 1, 1)], [], APART),
+    "a picture of channels": ([(1, 1, 2, 4)], [], APART),
+    "other pictures later": ([], [(3, 2, 1, 1)], ["excite", "pointwise"]),
+    "a picture of channels later": ([], [(1, 2, 3, 1)], ["excite", "pointwise"]),
+    "there and back": ([(1, 8), (1, 8, 1, 1)], [(6,), (1, 6, 1, 1)], ["excite"]),
+}
+
+
+def squeezed(*reshaped: list[tuple[int, ...]]) -> Case:
+    """The mean of 8 channels and two products, with other shapes before each."""
+    rng, net = np.random.default_rng(7), Net()
+    x = rng.standard_normal((1, 8, 4, 4)).astype("f4")
+    y, shape = net.add("GlobalAveragePool", net.input("x", x.shape)), (1, 8, 1, 1)
+    for made, shapes in zip((6, 5), reshaped, strict=True):
+        for shape in shapes:
+            y = net.add("Reshape", y, net.constant(shape, "i8"))
+        weights = rng.standard_normal((made, shape[1], 1, 1)).astype("f4")
+        y = net.add("Relu", net.add("Conv", y, net.constant(weights)))
+        shape = (shape[0], made, *shape[2:])
+    net.output(y, 4)
+    return Case(net.bytes(), [x])
+
+
+@pytest.mark.parametrize("device", ["reference", "webgpu"])
+@pytest.mark.parametrize("name", SQUEEZED)
+def test_a_mean_joins_the_products_that_read_it_in_its_own_shape(name: str, device: str) -> None:
+    first, second, left = SQUEEZED[name]
+    case = squeezed(first, second)
+    agree(case, device, 2e-5)
+    program = lower_model(read_model(case.data), [a.shape for a in case.inputs], name)
+    assert [x.kind for x in program.layers if x.kind not in ("take", "view")] == left
+
+
 def loop(turns: int) -> bytes:
     """x, doubled in each turn; and what every turn gave."""
     body = block(1, node("Add", ["v", "v"], ["w"])) + block(1, node("Identity", ["go"], ["still"]))

@@ -284,7 +284,7 @@ def test_cpu_agrees_with_the_reference(case: dict) -> None:
 
 
 def check_against_reference(case: dict, device: str) -> None:
-    """Stage by stage, on the reference's own intermediates: one level for u8, two for u16, 1e-5 for f32."""
+    """Stage by stage, on the reference's own intermediates: a level (of u16 on a GPU two), 1e-5 for f32."""
     source = source_image(case)
     with dala.use("reference"):
         wanted = run_apart(case, source)
@@ -298,9 +298,10 @@ def check_against_reference(case: dict, device: str) -> None:
             if stage["dtype"] == "u8":
                 worst = np.abs(got.astype(int) - want.astype(int)).max()
                 assert worst <= 1, f"{stage['kernel']}: {worst} levels"
-            elif stage["dtype"] == "u16":  # the 1e-5 of f32, and a rounding
+            elif stage["dtype"] == "u16":
                 worst = np.abs(got.astype(int) - want.astype(int)).max()
-                assert worst <= 2, f"{stage['kernel']}: {worst} levels of 16 bits"
+                most = 1 if device == "cpu" else 2
+                assert worst <= most, f"{stage['kernel']}: {worst} levels of 16 bits"
             else:
                 scale = max(1.0, float(np.abs(want).max()))
                 np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * scale)

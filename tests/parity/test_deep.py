@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 from first_uses import VALUES
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from searching import examples
 
 import dala
 from dala import compute, media
@@ -33,6 +38,11 @@ def photo(*shape: int, seed: int = 1) -> Array:
         slopes = slopes[..., None] + np.arange(shape[2]) * 5000
     noise = np.random.default_rng(seed).integers(0, 9000, shape)
     return ((slopes + noise) % 65536).astype(np.uint16)
+
+
+def noise(*shape: int, seed: int = 2) -> Array:
+    """Any level beside any other."""
+    return np.random.default_rng(seed).integers(0, 65536, shape, dtype=np.uint16)
 
 
 def filtered(device: str, name: str, image: Array) -> Array:
@@ -71,10 +81,79 @@ def test_every_filter_means_the_same_on_u16_as_on_f32(name: str) -> None:
 def test_the_cpu_agrees_with_the_reference(name: str, channels: int) -> None:
     if channels == 1 and name in COLORED:
         pytest.skip("makes colour or alpha")
-    image = photo(ROWS, COLUMNS, *([4] if channels == 4 else []))
-    got = filtered("cpu", name, image)
-    assert got.dtype == np.uint16
-    assert_near(got, filtered("reference", name, image), name, 2)
+    shape = (ROWS, COLUMNS, *([4] if channels == 4 else []))
+    for image in (photo(*shape), noise(*shape)):
+        got = filtered("cpu", name, image)
+        assert got.dtype == np.uint16
+        assert_near(got, filtered("reference", name, image), name, 1)
+
+
+def test_a_sample_adds_what_the_last_place_of_its_position_is_worth() -> None:
+    """Between black and white, that of both axes: two levels each at 400 pixels."""
+    image, stage = noise(300, 400, 4), ("rotate", {"degrees": 33.0})
+    got, want = (media.apply_filters(image, [stage], device=d) for d in ("cpu", "reference"))
+    place = float(np.spacing(np.float32(400)))
+    assert_near(got, want, "rotate", 1 + math.ceil(2 * 65535 * place))
+
+
+# stages that are linear but for clipping, and the same everywhere
+LINEAR: dict[str, tuple[str, dict[str, float]]] = {
+    "sharpen": ("sharpen", {}),
+    "sharpen much": ("sharpen", {"amount": 2.5}),
+    "blur": ("blur", {"radius": 2}),
+    "contrast": ("contrast", {"value": 0.4}),
+    "brightness": ("brightness", {"value": -0.1}),
+    "saturation": ("saturation", {"value": 0.6}),
+    "sepia": ("sepia", {}),
+    "invert": ("invert", {}),
+}
+
+
+@functools.cache
+def gain_of(name: str) -> float:
+    """What a stage makes of a level at most: the sizes, added, of all weights of a result.
+
+    Weights are the same everywhere, so those by which one value goes into many results are those by which
+    many go into one; f32 is not clipped where it is stored. Clamped edges only add weights to each other.
+    """
+    rows, columns, step = 15, 15, 2.0**-4
+    grey = np.full((rows, columns, 4), 0.5, np.float32)
+    base = media.apply_filters(grey, [LINEAR[name]], device="reference").astype(float)
+    total = np.zeros(4)
+    for channel in range(4):
+        struck = grey.copy()
+        struck[rows // 2, columns // 2, channel] += np.float32(step)
+        result = media.apply_filters(struck, [LINEAR[name]], device="reference")
+        total += np.abs(result - base).sum((0, 1)) / step
+    return float(total.max())
+
+
+def levels_of(chain: list[str]) -> int:
+    """How far a chain may be off: a level a stage, and what it makes of those before."""
+    levels = 0
+    for name in chain:
+        levels = math.ceil(levels * gain_of(name) - 1e-3) + 1
+    return levels
+
+
+def test_what_a_stage_makes_of_a_level() -> None:
+    assert gain_of("invert") == gain_of("brightness") == 1
+    assert abs(gain_of("blur") - 1) < 1e-5 and abs(gain_of("contrast") - 1.4) < 1e-5
+    assert levels_of(["sharpen"]) == 1 and levels_of(["invert"] * 3) == 3
+
+
+@given(
+    chain=st.lists(st.sampled_from(sorted(LINEAR)), min_size=2, max_size=4),
+    seed=st.integers(0, 99),
+)
+@example(chain=["sharpen", "sharpen"], seed=1)
+@example(chain=["blur", "sharpen", "sharpen"], seed=1)
+@settings(max_examples=examples(40))
+def test_what_later_stages_make_of_a_level_is_their_own(chain: list[str], seed: int) -> None:
+    stages, image = [LINEAR[name] for name in chain], noise(ROWS, COLUMNS, 4, seed=seed)
+    got = media.apply_filters(image, stages, device="cpu")
+    want = media.apply_filters(image, stages, device="reference")
+    assert_near(got, want, "chain", levels_of(chain))
 
 
 @pytest.mark.parametrize("shape", [(9, 16, 4), (9, 16), (7, 5, 4), (7, 5)], ids=str)

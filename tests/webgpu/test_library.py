@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,10 +10,15 @@ import pytest
 
 import dala
 from dala import compute
-from dala.backends.webgpu import convolution, matmul, tiled
+from dala.backends.webgpu import convolution, listing, matmul, tiled
 from dala.backends.webgpu.convolution import ENOUGH, MANY, TILE
-from dala.backends.webgpu.library import EMITTERS, PIECE
-from dala.ir.library import LIBRARY
+from dala.backends.webgpu.library import EMITTERS, PIECE, emit_library
+from dala.backends.webgpu.shader import MOST_GROUPS
+from dala.ir.arrays import ArrayType
+from dala.ir.dtypes import F32
+from dala.ir.library import LIBRARY, LibraryCall
+from dala.plan.fuse import PassArray, Place
+from dala.plan.whole import WholePass
 
 pytestmark = pytest.mark.webgpu
 
@@ -101,6 +107,48 @@ def test_conv2d_as_a_product(
         want = run("conv2d", arrays, (2, made, *made_size), "f32", **options)
     got = run("conv2d", arrays, (2, made, *made_size), "f32", **options)
     np.testing.assert_allclose(got, want, rtol=0, atol=3e-5)
+
+
+MANY_GROUPS = {  # shapes of the inputs and of the result, which asks for more groups along one axis
+    "pixels": ("conv2d", [(1, 3, 2160, 3840), (32, 3, 3, 3)], (1, 32, 2160, 3840)),
+    "pictures": ("conv2d", [(70_000, 3, 6, 6), (32, 3, 3, 3)], (70_000, 32, 6, 6)),
+    "rows": ("matmul", [(4_200_000, 32), (32, 48)], (4_200_000, 48)),
+    "rows of a small product": ("matmul", [(1_100_000, 16), (16, 16)], (1_100_000, 16)),
+}
+
+
+@pytest.mark.parametrize("name", MANY_GROUPS)
+def test_no_axis_has_more_groups_than_a_gpu(name: str) -> None:
+    op, reads, made = MANY_GROUPS[name]
+    arrays = [
+        PassArray(Place("slot", k), ArrayType(shape, F32)) for k, shape in enumerate([*reads, made])
+    ]
+    options = {"stride": 1, "padding": 1, "groups": 1} if op == "conv2d" else {}
+    call = LibraryCall(op, op, tuple(options.items()))
+    work = WholePass(call, (op,), tuple(arrays[:-1]), (arrays[-1],))
+    (shader,) = emit_library(work, lambda type_: Place("temp", 0))
+    assert max(shader.groups) <= MOST_GROUPS < math.prod(shader.groups)
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_groups_that_are_counted_through(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a GPU had so few along an axis; the sizes are of this test alone, as plans are kept."""
+    rng = np.random.default_rng(8)
+    x = rng.standard_normal((3, 4, 11, 10 + most)).astype("f4")
+    weight = rng.standard_normal((140, 2, 3, 3)).astype("f4")
+    a, b = (rng.standard_normal(s).astype("f4") for s in ((200 + most, 40), (40, 130)))
+    small = rng.integers(0, 99, (50 + most, 20), "i4"), rng.integers(0, 99, (20, 40), "i4")
+    cases: list[tuple[str, tuple[np.ndarray, ...], tuple[int, ...], str, dict[str, int]]] = [
+        ("conv2d", (x, weight), (3, 140, 11, 10 + most), "f32", {"padding": 1, "groups": 2}),
+        ("matmul", (a, b), (200 + most, 130), "f32", {}),
+        ("matmul", small, (50 + most, 40), "s32", {}),
+    ]
+    monkeypatch.setattr(listing, "MOST_GROUPS", most)
+    for op, arrays, shape, dtype, options in cases:
+        got = run(op, list(arrays), shape, dtype, **options)
+        with dala.use("reference"):
+            want = run(op, list(arrays), shape, dtype, **options)
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-4)
 
 
 def test_a_matrix_times_itself_into_itself() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Sequence
 
 from dala.backends.webgpu.arrays import SMALL
@@ -122,18 +124,37 @@ class Listing:
         return self.shader_of((across, -(-workgroups // across), 1), threads)
 
     def shader_of(self, groups: tuple[int, int, int], threads: int) -> Shader:
+        """So many groups along each axis, or the same ones counted through, where a GPU has fewer."""
+        found, spread = ("group", "groups"), ""
+        if max(groups) > MOST_GROUPS:
+            found, spread = ("place", "places"), self._spread(groups)
+            total = math.prod(groups)
+            groups = MOST_GROUPS, -(-total // MOST_GROUPS), 1
         head = (
             f"@compute @workgroup_size({threads})\n"
-            "fn main(@builtin(workgroup_id) group: vec3<u32>, "
-            "@builtin(num_workgroups) groups: vec3<u32>, "
+            f"fn main(@builtin(workgroup_id) {found[0]}: vec3<u32>, "
+            f"@builtin(num_workgroups) {found[1]}: vec3<u32>, "
             "@builtin(local_invocation_index) lane: u32) {\n"
         )
-        body = "".join(self._functions) + head + "".join(self._lets) + self._main + "}\n"
+        body = "".join(self._functions) + head + spread + "".join(self._lets) + self._main + "}\n"
         declared = "".join(self._declare(i) for i in range(len(self.arrays)))
         declared += self.uniforms.declare(len(self.arrays)) + "".join(self._shared)
         text = f"// {self.label}\n{declared}{functions_for(body)}{body}"
         bindings = tuple(Binding(a.place, i == self.written) for i, a in enumerate(self.arrays))
         return Shader(text, self.uniforms, bindings, groups, self.label)
+
+    def _spread(self, groups: tuple[int, int, int]) -> str:
+        """Lines that find ``group`` by its number; what the last row has too many of leaves."""
+        x, y, z = (
+            self.uniforms.number(f"groups_{axis}", functools.partial(int, count), U32)
+            for axis, count in zip("xyz", groups, strict=True)
+        )
+        return f"""\
+    let groups = vec3<u32>({x}, {y}, {z});
+    let nth = place.y * places.x + place.x;
+    if (nth >= groups.x * groups.y * groups.z) {{ return; }}
+    let group = vec3<u32>(nth % groups.x, nth / groups.x % groups.y, nth / groups.x / groups.y);
+"""
 
     def _declare(self, number: int) -> str:
         element = self.elements[number]

@@ -203,6 +203,8 @@ def join_excite(program: Program) -> None:
                 continue
             if layer.weights[0].shape[3] > MOST_SQUEEZED or layer.weights[0].dtype.kind != "f":
                 continue
+            if before.kind not in ("reduce", "excite") or not _keeps_pixels(program, layer, before):
+                continue
             if again and before.kind == "excite" and len(before.weights) == 2:
                 layer.options = {"between": before.epilogue}
                 layer.weights = (*before.weights, *layer.weights)
@@ -214,6 +216,13 @@ def join_excite(program: Program) -> None:
             layer.inputs = before.inputs
             layer.notes = (*before.notes, *layer.notes, (before.kind, READ_ONCE))
         _drop(program)
+
+
+def _keeps_pixels(program: Program, layer: Layer, before: Layer) -> bool:
+    """Whether views between the two leave each picture its pixel, of the same channels."""
+    source, read = (program.values[v].shape for v in (before.inputs[0], layer.inputs[0]))
+    channels = before.weights[0].shape[3:] if before.kind == "excite" else source[-1:]
+    return read == (*source[:1], 1, 1, *channels)
 
 
 def _is_small_mean(program: Program, layer: Layer) -> bool:
