@@ -277,6 +277,22 @@ def test_a_live_source_is_mixed_as_its_node_says() -> None:
     assert told == []
 
 
+def test_what_was_heard_live_is_not_after_closing() -> None:
+    """How it went is known still."""
+    camera = Camera()
+    with Scene(8, 8) as stage:
+        stage.add_video(camera)
+        sound = BroadcastSound(stage, lambda *said: None)
+        sound.mix(0, PACKET)
+        camera.sound.take(constant(0.5, RATE // 2))
+        sound.mix(PACKET, 2 * PACKET)
+        before = sound.stats
+        sound.close()
+        assert not camera.sound.wanted
+        sound.close()
+    assert sound.stats == before and before[0].waiting_ms > 0
+
+
 def test_who_speaks_live_turns_the_others_down_and_up_again() -> None:
     camera = Camera()
     with Scene(8, 8) as stage:
@@ -319,6 +335,7 @@ def test_a_stream_is_heard_in_the_recording(
             live.close()
         (stats,) = live.stats.sounds
         assert stats.source == "camera"
+        assert not source.sound.wanted
     source.close()
     heard = samples(out)
     begins = int(np.flatnonzero(np.abs(heard) > 3_000)[0])
