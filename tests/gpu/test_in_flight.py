@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from in_threads import wait_until
 
 from dala import gpu
 from dala.errors import DeviceLostError
 from dala.gpu import Surface
-from dala.gpu.renderer import IN_FLIGHT
+from dala.gpu.renderer import IN_FLIGHT, Renderer
 
 pytestmark = pytest.mark.webgpu
 
@@ -130,6 +132,18 @@ def test_closing_waits_for_what_is_under_way(surface: Surface, held: HeldGpu) ->
     surface.clear("red")
     shown = surface.present()
     held.began.acquire()
-    threading.Timer(0, held.frames[0].done.set).start()
-    surface.close()
+    closing = threading.Thread(target=surface.close, daemon=True)
+    closing.start()
+    wait_until(lambda: not closing.is_alive() or (held.waiting.is_set() and awaits_end(closing)))
+    assert closing.is_alive() and not shown.done
+    held.frames[0].done.set()
+    closing.join()
     assert shown.done and surface.get_pixels()[:4] == b"\xff\0\0\xff"
+
+
+def awaits_end(closing: threading.Thread) -> bool:
+    """Whether it waits for the render thread."""
+    frame = sys._current_frames().get(closing.ident or 0)
+    while frame is not None and frame.f_code is not Renderer._await_end.__code__:
+        frame = frame.f_back
+    return frame is not None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import av
 import numpy as np
@@ -107,6 +109,123 @@ def test_all_who_listen_hear_it_at_their_own_pace() -> None:
     assert not sound.wanted
 
 
+@pytest.mark.parametrize("what", ["take", "begin_anew"])
+def test_another_thread_may_listen_while_it_comes(what: str) -> None:
+    """Somebody does at every line that is run, as another thread may."""
+    sound = LiveSound("camera")
+    held = [sound.listen()]
+    before = sys.gettrace()
+
+    def interrupt(frame: Any, event: str, argument: Any) -> Any:
+        if event == "line":
+            held.append(sound.listen())
+        return interrupt
+
+    sys.settrace(interrupt)
+    try:
+        if what == "take":
+            sound.take(tone(0, 2 * WAITING))
+        else:
+            sound.begin_anew()
+    finally:
+        sys.settrace(before)
+    assert len(held) > 2 and sound.wanted
+    if what == "take":
+        assert np.array_equal(held[0].read(WAITING), tone(0, WAITING))
+    later = tone(WAITING, 2 * WAITING)
+    sound.take(later)
+    assert np.array_equal(held[-1].read(WAITING), later[:WAITING])
+
+
+def test_a_connection_that_cannot_be_heard_is_closed() -> None:
+    """It is lost, and opened again."""
+    opened: list[Any] = []
+    closed = threading.Event()
+
+    class Deaf:
+        def __init__(self) -> None:
+            opened.append(self)
+
+        def hear(self, ear: Any) -> None:
+            raise VideoError("camera: its sound cannot be had")
+
+        def close(self) -> None:
+            closed.set()
+
+    source = LiveSource(Deaf, "camera", pauses_s=(0.001,))  # type: ignore[arg-type]
+    try:
+        wait_for(lambda: len(opened) > 1)
+        assert closed.is_set()
+    finally:
+        source.close()
+
+
+# -- as it is decoded ------------------------------------------------------------------------------------
+
+
+class Track:
+    """A source with one track of sound, which is decoded already: a packet is its frames."""
+
+    def __init__(self) -> None:
+        context = SimpleNamespace(decode=lambda frames: frames)
+        audio = [SimpleNamespace(codec_context=context)]
+        self.container = SimpleNamespace(streams=SimpleNamespace(audio=audio))
+
+
+class Ear:
+    wanted = True
+
+    def __init__(self) -> None:
+        self.pieces: list[Any] = []
+        self.told: list[str] = []
+
+    def take(self, waves: Any) -> None:
+        self.pieces.append(waves)
+
+    def tell(self, what: str) -> None:
+        self.told.append(what)
+
+
+Form = tuple[str, str, int]  # of samples, of channels, how many a second
+
+
+def second(form: Form, level: float) -> list[av.AudioFrame]:
+    """One of it, in ten frames."""
+    kind, layout, rate = form
+    channels = 1 if layout == "mono" else 2
+    shape = (channels, rate // 10) if kind == "fltp" else (1, channels * rate // 10)
+    frames = []
+    for _ in range(10):
+        frame = av.AudioFrame.from_ndarray(np.full(shape, level, np.float32), kind, layout)
+        frame.sample_rate = rate
+        frames.append(frame)
+    return frames
+
+
+def resampled(frames: list[av.AudioFrame]) -> Any:
+    """All of them, to the last sample."""
+    resampler = av.AudioResampler("flt", "stereo", RATE)
+    pieces = [piece for frame in [*frames, None] for piece in resampler.resample(frame)]
+    return np.concatenate([piece.to_ndarray().reshape(-1, 2) for piece in pieces])
+
+
+STEREO: list[Form] = [("fltp", "stereo", RATE), ("flt", "stereo", RATE), ("fltp", "stereo", 44_100)]
+OTHERS: list[Form] = [("fltp", "mono", RATE), ("flt", "mono", RATE), ("fltp", "stereo", 32_000)]
+
+
+@pytest.mark.parametrize("after", OTHERS, ids=str)
+@pytest.mark.parametrize("before", STEREO, ids=str)
+def test_a_track_that_changes_its_format_is_heard_on(before: Form, after: Form) -> None:
+    """As in a programme whose film is followed by the news; not a sample of it is lost."""
+    ear = Ear()
+    hearing = Hearing(cast("Any", Track()), ear)
+    hearing.hear([second(before, 0.25), second(after, 0.5), second(before, 0.25)])
+    heard = np.concatenate(ear.pieces)
+    first_two = np.concatenate([resampled(second(before, 0.25)), resampled(second(after, 0.5))])
+    assert ear.told == [] and len(heard) > len(first_two) > 1.99 * RATE
+    assert np.array_equal(heard[: len(first_two)], first_two)
+
+
 # -- in a scene ------------------------------------------------------------------------------------------
 
 
@@ -158,6 +277,22 @@ def test_a_live_source_is_mixed_as_its_node_says() -> None:
     assert told == []
 
 
+def test_what_was_heard_live_is_not_after_closing() -> None:
+    """How it went is known still."""
+    camera = Camera()
+    with Scene(8, 8) as stage:
+        stage.add_video(camera)
+        sound = BroadcastSound(stage, lambda *said: None)
+        sound.mix(0, PACKET)
+        camera.sound.take(constant(0.5, RATE // 2))
+        sound.mix(PACKET, 2 * PACKET)
+        before = sound.stats
+        sound.close()
+        assert not camera.sound.wanted
+        sound.close()
+    assert sound.stats == before and before[0].waiting_ms > 0
+
+
 def test_who_speaks_live_turns_the_others_down_and_up_again() -> None:
     camera = Camera()
     with Scene(8, 8) as stage:
@@ -200,6 +335,7 @@ def test_a_stream_is_heard_in_the_recording(
             live.close()
         (stats,) = live.stats.sounds
         assert stats.source == "camera"
+        assert not source.sound.wanted
     source.close()
     heard = samples(out)
     begins = int(np.flatnonzero(np.abs(heard) > 3_000)[0])

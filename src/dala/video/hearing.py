@@ -38,6 +38,7 @@ class Hearing:
         self._stream: Any = tracks[0] if tracks else None
         self._ear = ear
         self._resampler: Any = None
+        self._format: tuple[str, str, int] | None = None  # of what the resampler was made for
 
     @property
     def streams(self) -> Sequence[Any]:
@@ -52,14 +53,21 @@ class Hearing:
                 for frame in self._stream.codec_context.decode(packet):
                     self._hand_over(frame)
             except av.error.FFmpegError as error:
-                self._resampler = None  # another format: begun anew
+                self._resampler = None  # what it held was before the damage
                 self._ear.tell(f"a part of its sound cannot be decoded: {error.strerror or error}")
 
     def _hand_over(self, frame: Any) -> None:
         frame.pts = None  # samples follow each other; gaps in their times are the network's
+        format = frame.format.name, frame.layout.name, frame.sample_rate
+        if self._resampler is not None and format != self._format:  # a programme may change its own
+            self._take(self._resampler.resample(None))
+            self._resampler = None
         if self._resampler is None:
-            self._resampler = load_av().AudioResampler("flt", "stereo", RATE)
-        for made in self._resampler.resample(frame):
+            self._resampler, self._format = load_av().AudioResampler("flt", "stereo", RATE), format
+        self._take(self._resampler.resample(frame))
+
+    def _take(self, frames: Sequence[Any]) -> None:
+        for made in frames:
             waves = made.to_ndarray().reshape(-1, 2)
             if len(waves):
                 self._ear.take(np.nan_to_num(waves.astype(np.float32), posinf=1.0, neginf=-1.0))

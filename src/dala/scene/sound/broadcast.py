@@ -38,11 +38,21 @@ class BroadcastSound(SceneSound):
         self._live: dict[int, _LiveVoice] = {}
         self._live_version = -1
         self._limit = LiveLimiter()
+        self._final: tuple[LiveSoundStats, ...] | None = None  # as it was when it was closed
 
     @property
     def stats(self) -> tuple[LiveSoundStats, ...]:
-        """Of every live source that is heard."""
-        return tuple(voice.listener.stats for voice in list(self._live.values()))
+        """Of every live source that is heard, or was to the end."""
+        live = self._live  # before the look at what is final: closing makes that first
+        if self._final is not None:
+            return self._final
+        return tuple(voice.listener.stats for voice in live.values())
+
+    def close(self) -> None:
+        """Close all files, listen to nobody any more. Twice does nothing."""
+        super().close()
+        self._final = self.stats
+        self._live, self._live_version = {}, -1
 
     def mix(self, begin: int, end: int) -> Waves:
         """The next samples; nothing that fails ends them."""

@@ -66,28 +66,35 @@ class LiveSound:
     def __init__(self, name: str, tell: Callable[[str], None] = lambda what: None) -> None:
         self.name = name
         self.tell = tell
-        self._listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
+        self._adding = threading.Lock()
+        # Replaced, never changed: the thread that reads goes over it while the one that mixes adds to it.
+        self._listeners: tuple[weakref.ref[Listener], ...] = ()
 
     @property
     def wanted(self) -> bool:
         """Whether anybody listens: else it need not be decoded."""
-        return bool(self._listeners)
+        return bool(self._held())
 
     def listen(self) -> Listener:
         """Hear it from now on, at a pace of one's own, as long as the listener is held."""
         made = Listener(self.name)
-        self._listeners.add(made)
+        with self._adding:
+            self._listeners = (*map(weakref.ref, self._held()), weakref.ref(made))
         return made
 
     def take(self, waves: Waves) -> None:
         """What came, (count, 2) at 48 kHz; its owner does not change it any more."""
-        for listener in list(self._listeners):
+        for listener in self._held():
             listener.push(waves)
 
     def begin_anew(self) -> None:
         """Another connection: what came before is over."""
-        for listener in list(self._listeners):
+        for listener in self._held():
             listener.begin_anew()
+
+    def _held(self) -> list[Listener]:
+        """Those who listen still."""
+        return [one for one in (known() for known in self._listeners) if one is not None]
 
 
 class Listener:

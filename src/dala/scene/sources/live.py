@@ -167,9 +167,9 @@ class _State:
         reader = self._open()
         with self._lock:
             self._reader = reader
-        reader.hear(self.sound)
-        self.sound.begin_anew()
         try:
+            reader.hear(self.sound)
+            self.sound.begin_anew()
             while not self._stopping.is_set():
                 frame = reader.read()
                 if frame is None:
