@@ -221,6 +221,21 @@ def test_a_video_that_is_seen_as_it_is_keeps_its_planes() -> None:
         paint_planes(Composition(3, 2), device="webgpu")
 
 
+@pytest.mark.parametrize(
+    "card",
+    [
+        Solid((0, 0, 255, 255), 64, 36),
+        Rgba(noise(4, 36, 64, 4) | np.array([0, 0, 0, 255], np.uint8), opaque=True),
+    ],
+)
+def test_a_video_below_what_hides_the_canvas_is_not_copied(card: Solid | Rgba) -> None:
+    video = Layer(Planes(noise(1, 36, 64), noise(2, 18, 32), noise(3, 18, 32)))
+    now = Composition(64, 36, layers=(video, Layer(card)))
+    seen, wanted = (paint_planes(now, device=device) for device in ("webgpu", "reference"))
+    for a, b in ((seen.y, wanted.y), (seen.u, wanted.u), (seen.v, wanted.v)):
+        assert abs(a.astype(int) - b).max() <= 1
+
+
 # -- what is kept --------------------------------------------------------------------------------------
 
 
