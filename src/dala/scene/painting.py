@@ -68,7 +68,7 @@ class GpuPainting:
             self._make()
         device = self._painter.device
         previous, before = None, None
-        if last is not None and isinstance(last[1], Buffer) and not last[1].closed:
+        if last is not None and isinstance(last[1], Buffer):
             storage = last[1].storage()
             if last[1].engine.device is device and isinstance(storage, GpuArray):
                 previous, before = last[0], storage
