@@ -135,6 +135,20 @@ def test_a_lost_gpu_is_told_and_the_next_frame_opens_it_again(
             before.to_array()
 
 
+@pytest.mark.parametrize("later", [0.2, 5.0])  # before the animation's end, and long after it
+def test_a_still_scene_is_painted_again_once_its_gpu_was_lost(later: float) -> None:
+    with made() as stage, made(None) as other:
+        before = stage.render(later)
+        device = painter_of(stage).device
+        device.lost = True
+        for time in (later, later + 1):  # the same moment, and another
+            seen, wanted = (s.render(time).to_array() for s in (stage, other))
+            assert abs(seen.astype(int) - wanted).max() <= 1
+        assert painter_of(stage).device is not device
+        with pytest.raises(DeviceLostError):
+            before.to_array()
+
+
 def test_an_export_paints_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     film = write_counted(tmp_path / "film.mkv", frames=10, sound=False)
     shown = []
