@@ -149,6 +149,16 @@ def test_a_still_scene_is_painted_again_once_its_gpu_was_lost(later: float) -> N
             before.to_array()
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_report_says_what_painted_it(tmp_path: Path, resume: bool) -> None:
+    for own, asked, painted in (("webgpu", None, "webgpu"), ("webgpu", "cpu", "cpu")):
+        with Scene(32, 16, background="navy", device=own) as stage:
+            stage.add_shape(size=(5, 5), fill="gold")
+            out = tmp_path / f"{painted}.mkv"
+            report = scene.export(stage, out, fps=25, end=0.2, device=asked, resume=resume)
+            assert (report.device, report.frames) == (painted, 5)
+
+
 def test_an_export_paints_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     film = write_counted(tmp_path / "film.mkv", frames=10, sound=False)
     shown = []
@@ -160,7 +170,8 @@ def test_an_export_paints_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             with monkeypatch.context() as watched:
                 if device:  # nothing is painted by the CPU
                     watched.setattr(CpuPainter, "paint_planes", lambda *_: pytest.fail("the CPU"))
-                scene.export(stage, out, fps=25, video=LOSSLESS)
+                report = scene.export(stage, out, fps=25, video=LOSSLESS)
+            assert report.device == (device or "cpu")
             tall = scene.Canvas(stage, 16, 32)
             assert tall.device == device and tall.render(0.1).to_array().shape == (32, 16, 4)
             shown.append(levels(out))
