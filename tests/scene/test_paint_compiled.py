@@ -178,6 +178,24 @@ def test_a_video_that_is_seen_as_it_is_keeps_its_planes() -> None:
     assert (other.y != video.y).any()
 
 
+@pytest.mark.parametrize("opaque", [True, False])
+@pytest.mark.parametrize("kind", ["solid", "picture", "video"])
+def test_a_video_below_what_covers_the_canvas_is_not_copied(kind: str, opaque: bool) -> None:
+    video = Layer(Planes(noise(1, 36, 64), noise(2, 18, 32), noise(3, 18, 32)))
+    contents = {
+        "solid": Solid((0, 0, 255, 255), 64, 36),
+        "picture": Rgba(noise(4, 36, 64, 4) | np.array([0, 0, 0, 255], np.uint8), opaque=True),
+        "video": Planes(noise(5, 36, 64), noise(6, 18, 32), noise(7, 18, 32), "bt601"),
+    }
+    card = Layer(contents[kind], opacity=1.0 if opaque else 0.5)
+    spot = Layer(Solid((255, 255, 255, 255), 5, 5), (1, 0, 0, 1, 11, 7))
+    for shown in ((video, card), (video, card, spot), (video, spot, card)):
+        now = Composition(64, 36, layers=shown)
+        seen, wanted = (paint_planes(now, device=device) for device in ("cpu", "reference"))
+        for a, b in ((seen.y, wanted.y), (seen.u, wanted.u), (seen.v, wanted.v)):
+            assert (a == b).all()
+
+
 def test_planes_go_into_arrays_of_the_caller() -> None:
     composition = Composition(20, 10, (200, 30, 90, 255))
     wanted = paint_planes(composition)

@@ -30,9 +30,11 @@ from dala.scene.paint import paint, paint_planes
 from dala.scene.paint.placing import place
 from dala.scene.paint.sampled import cover
 from dala.scene.paint.webgpu import GpuPainter, layout
+from dala.scene.paint.webgpu import painter as paint_webgpu
 from dala.scene.paint.webgpu.reading import open_gpu, paint_into
 from dala.scene.paint.webgpu.records import inner_box
 from dala.scene.paint.webgpu.shader import shader_text
+from dala.scene.paint.webgpu.textures import NoRoomError
 from dala.scene.transitions import names
 
 pytestmark = pytest.mark.webgpu
@@ -221,6 +223,21 @@ def test_a_video_that_is_seen_as_it_is_keeps_its_planes() -> None:
         paint_planes(Composition(3, 2), device="webgpu")
 
 
+@pytest.mark.parametrize(
+    "card",
+    [
+        Solid((0, 0, 255, 255), 64, 36),
+        Rgba(noise(4, 36, 64, 4) | np.array([0, 0, 0, 255], np.uint8), opaque=True),
+    ],
+)
+def test_a_video_below_what_hides_the_canvas_is_not_copied(card: Solid | Rgba) -> None:
+    video = Layer(Planes(noise(1, 36, 64), noise(2, 18, 32), noise(3, 18, 32)))
+    now = Composition(64, 36, layers=(video, Layer(card)))
+    seen, wanted = (paint_planes(now, device=device) for device in ("webgpu", "reference"))
+    for a, b in ((seen.y, wanted.y), (seen.u, wanted.u), (seen.v, wanted.v)):
+        assert abs(a.astype(int) - b).max() <= 1
+
+
 # -- what is kept --------------------------------------------------------------------------------------
 
 
@@ -304,6 +321,59 @@ def test_a_failing_effect_leaves_nothing_half_made() -> None:
         painter.paint(Composition(64, 48, layers=(small, wrong)))
     seen = painter.device.fetch(painter.paint(Composition(64, 48, layers=(small,))))
     assert apart(seen, paint(Composition(64, 48, layers=(small,)), device="reference")).max() <= 1
+
+
+def refuse_once(
+    monkeypatch: pytest.MonkeyPatch, owner: object, name: str, error: type[OutOfMemoryError]
+) -> None:
+    """There is no memory the first time that somebody asks there."""
+    work, asked = getattr(owner, name), []
+
+    def work_from_then_on(*given: object) -> object:
+        asked.append(given)
+        if len(asked) == 1:
+            raise error("there is no memory left for it")
+        return work(*given)
+
+    monkeypatch.setattr(owner, name, work_from_then_on)
+
+
+TRANSLUCENT = Layer(Rgba(noise(1, 40, 60, 4)), (1, 0, 0, 1, 0.3, 0.4))
+BESIDE = {
+    "a picture": Layer(Rgba(noise(2, 30, 40, 4)), (1, 0, 0, 1, 10, 4), opacity=0.5),
+    "a reduced picture": Layer(Rgba(noise(2, 600, 600, 4)), (0.008, 0, 0, 0.008, 10, 4)),
+    "a video": Layer(Planes(noise(3, 48, 64), noise(4, 24, 32), noise(5, 24, 32)), opacity=0.5),
+    "a group": Layer(Group((Layer(Rgba(noise(6, 20, 30, 4))),), 30, 20), (1, 0, 0, 1, 5, 5)),
+}
+
+
+@pytest.mark.parametrize("error", [OutOfMemoryError, NoRoomError])
+@pytest.mark.parametrize("where", ["sending pixels", "copying", "sending words"])
+@pytest.mark.parametrize("kind", BESIDE)
+def test_what_the_gpu_had_no_memory_for_is_not_taken_for_painted(
+    monkeypatch: pytest.MonkeyPatch, kind: str, where: str, error: type[OutOfMemoryError]
+) -> None:
+    painter = GpuPainter(open_gpu("webgpu"))
+    owner, name = {
+        "sending pixels": (painter.textures, "_fill"),
+        "copying": (painter.textures, "_copy"),
+        "sending words": (paint_webgpu, "send_words"),
+    }[where]
+    spot = Layer(Solid((200, 10, 90, 255), 9, 9), (1, 0, 0, 1, 3, 3))
+    straight = Layer(TRANSLUCENT.content)  # it is sent, and a job is left for later
+    painter.paint(Composition(64, 48, layers=(straight,)))
+    every = Composition(64, 48, layers=(spot, TRANSLUCENT, BESIDE[kind]))
+    wanted = paint(every, device="reference")
+    refuse_once(monkeypatch, owner, name, error)
+    beside = where == "sending pixels" or kind == "a group"  # while others wait to be painted
+    if (error is NoRoomError and beside) or (where == "copying" and kind != "a group"):
+        assert apart(painter.device.fetch(painter.paint(every)), wanted).max() <= 1  # it goes on
+    else:
+        with pytest.raises(OutOfMemoryError, match="no memory left"):
+            painter.paint(every)
+    for _ in range(2):
+        assert apart(painter.device.fetch(painter.paint(every)), wanted).max() <= 1
+    assert not painter.textures.jobs
 
 
 def test_every_number_of_the_shaders_is_in_their_table() -> None:

@@ -71,7 +71,7 @@ def test_a_frame_stays_on_the_gpu_until_it_is_read(monkeypatch: pytest.MonkeyPat
             frame, later = stage.render(0.1), stage.render(0.2)
             assert (frame.width, frame.height) == (64, 48)
             buffer = frame.to_buffer()
-            assert buffer.device == "webgpu" and frame.to_buffer() is buffer
+            assert buffer.device == "webgpu"
             negative = media.apply_filters(buffer, ["invert"])
         assert (negative.read()[..., :3] == 255 - frame.to_array()[..., :3]).all()
         assert not np.array_equal(frame.to_array(), later.to_array())
@@ -82,9 +82,25 @@ def test_a_frame_stays_on_the_gpu_until_it_is_read(monkeypatch: pytest.MonkeyPat
 
 def test_what_is_the_same_is_not_painted_again() -> None:
     with made() as stage:
-        first = stage.render(2.0).to_buffer()
-        assert stage.render(3.0).to_buffer() is not first or stage.skipped == 1
+        first, second = stage.render(2.0), stage.render(3.0)
         assert (stage.frame_count, stage.skipped) == (1, 1)
+        assert np.array_equal(first.to_array(), second.to_array())
+
+
+def test_a_frame_s_buffer_is_the_caller_s_own() -> None:
+    with Scene(64, 48, background="navy", device="webgpu") as stage:
+        frame = stage.render(0)
+        with frame.to_buffer() as buffer:
+            assert (buffer.read() == (0, 0, 128, 255)).all()
+            buffer.write(np.full((48, 64, 4), 9, np.uint8))
+        assert (stage.render(1).to_array() == (0, 0, 128, 255)).all()  # nothing has changed
+        with stage.render(2).to_buffer() as buffer:
+            buffer.write(np.full((48, 64, 4), 9, np.uint8))
+            stage.add_shape(position=(2, 2), size=(4, 4), fill="gold")  # on a copy of the last one
+            seen = stage.render(3).to_array()
+            assert (seen[20:] == (0, 0, 128, 255)).all()
+        assert (frame.to_buffer().read() == (0, 0, 128, 255)).all()
+        assert (frame.to_array() == (0, 0, 128, 255)).all()
 
 
 def test_destroying_it_gives_the_textures_back() -> None:
@@ -119,6 +135,30 @@ def test_a_lost_gpu_is_told_and_the_next_frame_opens_it_again(
             before.to_array()
 
 
+@pytest.mark.parametrize("later", [0.2, 5.0])  # before the animation's end, and long after it
+def test_a_still_scene_is_painted_again_once_its_gpu_was_lost(later: float) -> None:
+    with made() as stage, made(None) as other:
+        before = stage.render(later)
+        device = painter_of(stage).device
+        device.lost = True
+        for time in (later, later + 1):  # the same moment, and another
+            seen, wanted = (s.render(time).to_array() for s in (stage, other))
+            assert abs(seen.astype(int) - wanted).max() <= 1
+        assert painter_of(stage).device is not device
+        with pytest.raises(DeviceLostError):
+            before.to_array()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_report_says_what_painted_it(tmp_path: Path, resume: bool) -> None:
+    for own, asked, painted in (("webgpu", None, "webgpu"), ("webgpu", "cpu", "cpu")):
+        with Scene(32, 16, background="navy", device=own) as stage:
+            stage.add_shape(size=(5, 5), fill="gold")
+            out = tmp_path / f"{painted}.mkv"
+            report = scene.export(stage, out, fps=25, end=0.2, device=asked, resume=resume)
+            assert (report.device, report.frames) == (painted, 5)
+
+
 def test_an_export_paints_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     film = write_counted(tmp_path / "film.mkv", frames=10, sound=False)
     shown = []
@@ -130,7 +170,8 @@ def test_an_export_paints_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             with monkeypatch.context() as watched:
                 if device:  # nothing is painted by the CPU
                     watched.setattr(CpuPainter, "paint_planes", lambda *_: pytest.fail("the CPU"))
-                scene.export(stage, out, fps=25, video=LOSSLESS)
+                report = scene.export(stage, out, fps=25, video=LOSSLESS)
+            assert report.device == (device or "cpu")
             tall = scene.Canvas(stage, 16, 32)
             assert tall.device == device and tall.render(0.1).to_array().shape == (32, 16, 4)
             shown.append(levels(out))

@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from dala import compute, forking
 from dala.compute.buffers import Buffer
+from dala.compute.engine import owner_of
+from dala.compute.stages import Stage
 from dala.png import encode_png
 
 Bytes = npt.NDArray[np.uint8]
@@ -42,16 +44,20 @@ class Frame:
         return shown
 
     def to_buffer(self) -> Buffer:
-        """Its pixels where kernels can work on them, not to be written to. What a GPU has painted has not
-        left it.
+        """A copy of its pixels where kernels can work on them, the caller's own to write to and to close.
+        What a GPU has painted has not left it.
 
         >>> from dala import scene
         >>> scene.Scene(4, 2, background="navy").render(0).to_buffer().shape
         (2, 4, 4)
         """
-        if self._buffer is not None:
-            return self._buffer
-        return compute.from_array(self.to_array())
+        shared = self._buffer  # with other frames, and with the painter of the next one
+        if shared is None:
+            return compute.from_array(self.to_array())
+        engine = owner_of(shared)
+        copy = Buffer(engine, shared.type, engine.device.allocate(shared.type))
+        engine.enqueue(engine.prepare([Stage("copy_buffer", None, (shared,), copy)]))
+        return copy
 
     def _on_host(self) -> Bytes:
         with self._lock:

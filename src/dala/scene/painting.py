@@ -20,6 +20,9 @@ class Painting(Protocol):
     def paint(self, composition: Composition, last: tuple[Composition, Pixels] | None) -> Pixels:
         """A picture that nobody changes any more; ``last`` is the one before."""
 
+    def holds(self, pixels: Pixels) -> bool:
+        """Whether a picture that was painted is still there."""
+
     def close(self) -> None:
         """Free what is kept from one to the next."""
 
@@ -42,6 +45,10 @@ class HostPainting:
     def paint(self, composition: Composition, last: tuple[Composition, Pixels] | None) -> Pixels:
         """A picture in memory that nobody holds any more, if there is some."""
         return paint(composition, device=self._device, out=self._frames.take())
+
+    def holds(self, pixels: Pixels) -> bool:
+        """Main memory is not lost."""
+        return True
 
     def close(self) -> None:
         """Frames go with whoever holds them."""
@@ -68,12 +75,16 @@ class GpuPainting:
             self._make()
         device = self._painter.device
         previous, before = None, None
-        if last is not None and isinstance(last[1], Buffer) and not last[1].closed:
+        if last is not None and isinstance(last[1], Buffer):
             storage = last[1].storage()
             if last[1].engine.device is device and isinstance(storage, GpuArray):
                 previous, before = last[0], storage
         made = self._painter.paint(composition, previous, before)
         return Buffer(engine_for(device), made.type, made)
+
+    def holds(self, pixels: Pixels) -> bool:
+        """Whether the GPU that it is on was not lost."""
+        return isinstance(pixels, Buffer) and not pixels.engine.device.lost
 
     def close(self) -> None:
         """Free the textures."""

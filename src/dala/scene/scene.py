@@ -320,6 +320,8 @@ class Scene(Adding, Animating, Closing):
 
     def _paint(self, description: Description, moment: Fraction) -> Pixels:
         last = self._last
+        if last is not None and not self._painter.holds(last.pixels):
+            last = None
         if last is not None and last.holds_for(description.version, moment):
             self._skipped += 1
             return last.pixels

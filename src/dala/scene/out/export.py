@@ -22,6 +22,7 @@ from dala.scene.out.frames import FramePainter
 from dala.scene.out.parts import PIXELS, Asked, export_in_parts
 from dala.scene.out.stage import Composed, check_stage, count_of, fps_of, span_of
 from dala.scene.out.tracks import Audio, track_of
+from dala.scene.paint import painted_by
 from dala.scene.sound import SceneSound
 from dala.scene.times import Time
 from dala.video.codecs import Settings, choose_encoder
@@ -181,7 +182,7 @@ class _Output:
             duration=encoder.end,
             seconds=seconds,
             fps=encoder.frames / seconds,
-            device="cpu",
+            device=painted_by(self.painter.device),
             plan=f"{encoder.frames} frames, {self.painter.repeated} like the one before",
             dropped=(),
             notes=tuple(self.track.notes) if self.track is not None else (),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dala.media.program import engine_of
 from dala.scene import paint as painting
 from dala.scene.layers import Composition
-from dala.scene.out.stage import Composed
+from dala.scene.out.stage import Composed, device_of
 from dala.video.codecs import Settings
 from dala.video.color import Color
 from dala.video.device import Format, FramePass, Given
@@ -30,7 +30,7 @@ class FramePainter:
         width, height = self._size = stage.width, stage.height
         self._rgba = settings.takes_rgba
         self._color = color
-        self._device = stage.device if device is None else device
+        self.device = device_of(stage, device)
         self._direct = not self._rgba and width % 2 == 0 and height % 2 == 0
         self._pass: FramePass | None = None
         self._last: tuple[object, Array] | None = None
@@ -48,7 +48,7 @@ class FramePainter:
 
     def _paint(self, composition: Composition) -> Array:
         if self._rgba:
-            return painting.paint(composition, device=self._device)
+            return painting.paint(composition, device=self.device)
         black = on_black(composition)
         if self._direct:
             width, height = self._size
@@ -57,15 +57,15 @@ class FramePainter:
                 black,
                 matrix=self._color.matrix,
                 full_range=self._color.range == "full",
-                device=self._device,
+                device=self.device,
                 out=planes_of(frame),
             )
             return frame
         if self._pass is None:  # of odd sizes; their last row or column is repeated
             source = Format("rgba", *self._size, self._color)
             target = Format("yuv420p", *self._size, self._color)
-            self._pass = FramePass(engine_of(self._device), [source], target)
-        return self._pass.convert(Given(painting.paint(black, device=self._device)))
+            self._pass = FramePass(engine_of(self.device), [source], target)
+        return self._pass.convert(Given(painting.paint(black, device=self.device)))
 
 
 def on_black(composition: Composition) -> Composition:

@@ -27,8 +27,9 @@ from dala.scene.files.text import read_document
 from dala.scene.files.writing import to_document
 from dala.scene.nodes.media import is_scene
 from dala.scene.out.canvas import Canvas
-from dala.scene.out.stage import Composed, count_of
+from dala.scene.out.stage import Composed, count_of, device_of
 from dala.scene.out.tracks import Audio, track_of
+from dala.scene.paint import painted_by
 from dala.scene.sound import SceneSound
 from dala.scene.sources.opening import is_live
 from dala.video.codecs import Settings, choose_encoder
@@ -102,7 +103,7 @@ def export_in_parts(asked: Asked, export_part: ExportPart) -> Report:
         duration=asked.count / asked.fps,
         seconds=seconds,
         fps=(asked.count - watch.begun_with) / seconds,
-        device="cpu",
+        device=painted_by(device_of(asked.scene, asked.device)),
         plan=f"{len(spans)} parts, {resumed} of them were there",
         dropped=(),
         notes=tuple(notes),

@@ -28,6 +28,11 @@ class Composed(Protocol):
     def describe(self) -> Any: ...
 
 
+def device_of(stage: Composed, device: str | None) -> str | None:
+    """What paints a stage: its own device unless another is named."""
+    return stage.device if device is None else device
+
+
 def check_stage(scene: object, who: str) -> None:
     """Refuse what is no scene."""
     if not hasattr(scene, "evaluate") or not hasattr(scene, "describe"):

@@ -145,6 +145,11 @@ def is_gpu(device: object) -> bool:
     return isinstance(device, str) and device.startswith("webgpu") and is_spec(device)
 
 
+def painted_by(device: str | None) -> str:
+    """The name of the device that paints where that one is asked for: without one, the CPU."""
+    return device if device == "reference" or (device is not None and is_gpu(device)) else "cpu"
+
+
 _painters: OnceByKey[str | None, CpuPainter] = OnceByKey(2)
 
 

@@ -64,7 +64,12 @@ def copied_video(
         if at is not None and isinstance(layer.content, Planes):
             same = layer.content.matrix == matrix and layer.content.full_range == full_range
             return (layer.content, at, boxes) if same else None
-        boxes.append((placed.left, placed.top, placed.right, placed.bottom))
+        box = placed.left, placed.top, placed.right, placed.bottom
+        if box == (0, 0, composition.width, composition.height):
+            return (
+                None  # no block below is free, and painters may have left out what this one hides
+            )
+        boxes.append(box)
     return None
 
 

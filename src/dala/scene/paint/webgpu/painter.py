@@ -19,7 +19,6 @@ from dala.backends.webgpu.by_hand import BindGroups, send_words
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.backends.webgpu.record import BoundDispatch
-from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.scene.layers import Adjustment, Composition, Entry, Layer
@@ -39,7 +38,7 @@ from dala.scene.paint.webgpu.records import (
     make_record,
 )
 from dala.scene.paint.webgpu.shader import shader
-from dala.scene.paint.webgpu.textures import BUDGET, Textures
+from dala.scene.paint.webgpu.textures import BUDGET, NoRoomError, Textures
 
 if TYPE_CHECKING:
     from dala.backends.webgpu.device import WebGpuDevice
@@ -136,7 +135,7 @@ class GpuPainter:
                     continue
                 try:
                     records.append(self._record(layer, placed, inner))
-                except OutOfMemoryError:
+                except NoRoomError:
                     if not records:
                         raise
                     self._dispatch(composition, canvas, records, boxes, start)
@@ -166,6 +165,7 @@ class GpuPainter:
             memories = canvas.memory, sent[-1].memory, self.textures.memory
             group = self._groups.get(tiles, memories)
             self._submit([*run, BoundDispatch(tiles.pipeline, group, groups)])
+            self.textures.jobs = []  # not before: some may be an outer run's, which goes on
 
     def _head(
         self, on: Composition, count: int, boxes: list[Box], start: int,
@@ -184,7 +184,7 @@ class GpuPainter:
 
     def _prepare(self, sent: list[GpuArray]) -> list[BoundDispatch]:
         """Pictures that layers read in another form."""
-        jobs, self.textures.jobs = self.textures.jobs, []
+        jobs = self.textures.jobs
         run: list[BoundDispatch] = []
         for at in range(0, len(jobs), layout.MOST_JOBS):
             some = jobs[at : at + layout.MOST_JOBS]

@@ -36,6 +36,10 @@ LARGE_BLOCK = (
 )
 
 
+class NoRoomError(OutOfMemoryError):
+    """What the buffer holds for the runs under way leaves no room for more."""
+
+
 class Picture(NamedTuple):
     """Pixels (H, W, 4) with straight alpha: in main memory, or made on the GPU when they are needed. Its
     key stands for them; without one it is like no other, and not kept."""
@@ -148,8 +152,9 @@ class Textures:
         found = self._find(key)
         if found is None and _is_large(taps):
             pixels = self._fetch(picture)
-            found = self._keep(key, taps.reduced_width * taps.reduced_height)
-            self._write(found, reduced(pixels if picture.opaque else premultiplied(pixels), taps))
+            made = reduced(pixels if picture.opaque else premultiplied(pixels), taps)
+            words = taps.reduced_width * taps.reduced_height
+            found = self._keep(key, words, lambda to: self._write(to, made))
         elif found is None:
             found = self._derive(key, picture, taps)
         return Placed(found.begin, taps.reduced_width, taps.of_reduced)
@@ -162,13 +167,15 @@ class Textures:
         """A part of a picture multiplied by its alpha and reduced, by the next run's jobs."""
         source = self._whole(picture)
         columns, rows = taps.reduced_width, taps.reduced_height
-        found = self._keep(key, columns * rows)
         first = (source.begin + taps.top * picture.width + taps.left) * 4
-        self.jobs.append(
-            (first, picture.width * 4, taps.width, taps.height, taps.level_x, taps.level_y,
-             found.begin, columns, columns, rows, 4, not picture.opaque)
-        )  # fmt: skip
-        return found
+
+        def derive(to: Range) -> None:
+            self.jobs.append(
+                (first, picture.width * 4, taps.width, taps.height, taps.level_x, taps.level_y,
+                 to.begin, columns, columns, rows, 4, not picture.opaque)
+            )  # fmt: skip
+
+        return self._keep(key, columns * rows, derive)
 
     def _whole(self, picture: Picture) -> Range:
         found = self._find(picture.key)
@@ -176,13 +183,14 @@ class Textures:
             return found
         pixels = picture.pixels
         made = pixels if isinstance(pixels, np.ndarray) else pixels()
-        found = self._keep(picture.key, picture.width * picture.height)
-        if isinstance(made, GpuArray):
-            size = made.type.nbytes
-            self._copy(made.memory, 0, self.memory, found.begin * 4, size)
-        else:
-            self._write(found, made)
-        return found
+
+        def put(to: Range) -> None:
+            if isinstance(made, GpuArray):
+                self._copy(made.memory, 0, self.memory, to.begin * 4, made.type.nbytes)
+            else:
+                self._write(to, made)
+
+        return self._keep(picture.key, picture.width * picture.height, put)
 
     # -- videos ------------------------------------------------------------------------------------------
 
@@ -208,9 +216,11 @@ class Textures:
         key = "planes", content.version
         found = self._find(key)
         if found is None:
-            found = self._keep(key, offsets[3])
             type_ = ArrayType((offsets[3] * 4,), U8)
-            self._fill(found, type_, lambda room: _pack_planes(content, offsets, room))
+            found = self._keep(
+                key, offsets[3],
+                lambda to: self._fill(to, type_, lambda room: _pack_planes(content, offsets, room)),
+            )  # fmt: skip
         return found
 
     def _reduced_plane(
@@ -219,20 +229,23 @@ class Textures:
         read, key = taps.of_reduced, (key, _part(taps))
         columns, rows = read.width, read.height
         stride = -(-columns // 4)
-        found = self._find(key)
-        if found is None:
-            found = self._keep(key, stride * rows)
+
+        def put(to: Range) -> None:
             if _is_large(taps):
                 room = np.zeros((rows, stride * 4), np.uint8)
                 room[:, :columns] = reduced(plane, taps)
-                self._write(found, room)
-            else:
-                assert whole is not None
-                first = (whole.begin + at) * 4 + taps.top * plane.shape[1] + taps.left
-                self.jobs.append(
-                    (first, plane.shape[1], taps.width, taps.height, taps.level_x, taps.level_y,
-                     found.begin, stride, columns, rows, 1, 0)
-                )  # fmt: skip
+                self._write(to, room)
+                return
+            assert whole is not None
+            first = (whole.begin + at) * 4 + taps.top * plane.shape[1] + taps.left
+            self.jobs.append(
+                (first, plane.shape[1], taps.width, taps.height, taps.level_x, taps.level_y,
+                 to.begin, stride, columns, rows, 1, 0)
+            )  # fmt: skip
+
+        found = self._find(key)
+        if found is None:
+            found = self._keep(key, stride * rows, put)
         return Placed(found.begin * 4, stride * 4, read)
 
     # -- ranges ------------------------------------------------------------------------------------------
@@ -244,31 +257,34 @@ class Textures:
             self._held[-1].append(found)
         return found
 
-    def _keep(self, key: Hashable | None, words: int) -> Range:
-        """A new range; the oldest ones go as far as it needs room."""
-        words = max(words, 1)
+    def _keep(self, key: Hashable | None, words: int, put: Callable[[Range], None]) -> Range:
+        """A new range and what ``put`` puts there, or has a job put there; only then it has its key."""
+        taken = self._reserve(max(words, 1))
+        self._held[-1].append(taken)
+        put(taken)
+        if key is not None:
+            self._kept[key] = taken
+            self._used += taken.size
+        return taken
+
+    def _reserve(self, words: int) -> Range:
+        """A range; the oldest ones go as far as it needs room."""
         while self._kept and (self._used + words) * 4 > self._budget:
             self._forget_oldest()
         while True:
             try:
-                taken = self._buffer.reserve(words)
-                break
+                return self._buffer.reserve(words)
             except OutOfMemoryError:
                 if not self._kept:
                     raise self._too_large(words) from None
                 self._forget_oldest()
-        if key is not None:
-            self._kept[key] = taken
-            self._used += words
-        self._held[-1].append(taken)
-        return taken
 
     def _forget_oldest(self) -> None:
         _, oldest = self._kept.popitem(last=False)
         self._used -= oldest.size
 
-    def _too_large(self, words: int) -> OutOfMemoryError:
-        return OutOfMemoryError(
+    def _too_large(self, words: int) -> NoRoomError:
+        return NoRoomError(
             f"painting a scene: there is no room for a picture of {words * 4 / 2**20:,.0f} MiB; "
             f"{self._device.name} binds {self._device.pool.most_bytes / 2**20:,.0f} MiB for all that a "
             "layer reads: make it smaller, or paint on the CPU"
