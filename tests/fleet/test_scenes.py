@@ -22,7 +22,8 @@ from dala.errors import (
     SceneFileError,
     SceneSourceError,
 )
-from dala.video.parts.journal import JOURNAL, folder_of
+from dala.video.parts.folder import JOURNAL
+from dala.video.parts.journal import folder_of
 
 LOSSLESS = video.Encoding("ffv1", audio_codec="flac")
 

@@ -19,7 +19,8 @@ from dala.media import looks
 from dala.media.chain import Chain, Filters
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.endings import is_video_name
-from dala.video.parts.journal import LOOK, Journal, Record, name_of
+from dala.video.parts.folder import LOOK
+from dala.video.parts.journal import Journal, Record, name_of
 from dala.video.source import OnDamage
 
 if TYPE_CHECKING:

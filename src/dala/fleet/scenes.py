@@ -18,6 +18,7 @@ from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, require_all
 from dala.fleet.placement import Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.video.encoding import Encoding, Words, with_words
+from dala.video.parts.folder import SCENE
 from dala.video.parts.journal import Journal, Record, folder_of, hash_file, is_url, name_of
 from dala.video.sound import Audio as VideoAudio
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from dala.scene.times import Time
 
 Span = tuple[Fraction, Fraction]
-SCENE = "scene.json"  # in the job's folder, as every worker reads it
 
 
 def export(

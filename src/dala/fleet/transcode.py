@@ -24,17 +24,9 @@ from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import check_target
 from dala.video.library import load_av
 from dala.video.parts import suffix_of
+from dala.video.parts.folder import LOOK, SOURCE, claim
 from dala.video.parts.joint import Part, join_parts
-from dala.video.parts.journal import (
-    LOOK,
-    SOURCE,
-    Journal,
-    Record,
-    folder_of,
-    hash_file,
-    is_url,
-    name_of,
-)
+from dala.video.parts.journal import Journal, Record, folder_of, hash_file, is_url, name_of
 from dala.video.places import place_of
 from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage
@@ -152,7 +144,7 @@ def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:
     number = hashlib.sha256(repr((url, state)).encode()).hexdigest()[:16]
     copy = folder / f"{SOURCE}{number}{Path(name_of(url)).suffix}"
     if not copy.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        claim(folder)
         fetch(url, copy)
     return str(copy)
 

@@ -1,6 +1,7 @@
 """A video that is made in parts, and goes on where it was left.
 
-journal.py   which parts are finished: a folder beside the output, with a line for each
+folder.py    where they are: a folder beside the output, in which only what is ours is deleted
+journal.py   which parts are finished: a line for each
 joint.py     parts and sound into one file, packet by packet
 
 parts ─ encoded one by one, noted ─ joined, the sound beside them ─ file

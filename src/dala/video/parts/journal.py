@@ -16,17 +16,14 @@ import hashlib
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dala.errors import FleetError
+from dala.video.parts.folder import JOURNAL, SOURCE, claim, clear
 
-JOURNAL = "journal.jsonl"
-LOOK = "chain.look"
-SOURCE = "source-"  # begins the name of a copy of what lies at an address
 _BLOCK = 1 << 20
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
@@ -95,13 +92,20 @@ class Journal:
             self.finished.pop(key, None)
 
     def remove(self) -> None:
-        """The job is done: nothing of it remains but its output."""
+        """The job is done: nothing of it remains but its output. What others have put there stays."""
         self._file.close()
-        shutil.rmtree(self.folder)
+        clear(self.folder)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
 
     def _lock(self) -> Any:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file = (self.folder / JOURNAL).open("a+b", buffering=0)
+        claim(self.folder)
+        try:
+            file = (self.folder / JOURNAL).open("a+b", buffering=0)
+        except OSError as error:
+            raise FleetError(
+                f"{self.folder}: its journal cannot be opened ({error.strerror})"
+            ) from error
         try:
             lock_file(file)
         except OSError as error:
@@ -124,9 +128,7 @@ class Journal:
         return True
 
     def _begin_anew(self) -> None:
-        for path in self.folder.iterdir():
-            if path.name != JOURNAL and not path.name.startswith(SOURCE):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        clear(self.folder, keep=(JOURNAL, SOURCE))
         self._file.truncate(0)
         self._append(self._head)
 
