@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from processes import run_to_the_end
 
 from dala import fleet
 from dala.errors import FleetError
-from dala.video.parts.folder import JOURNAL
+from dala.video.parts.folder import JOURNAL, part_key
 from dala.video.parts.journal import Journal, folder_of
 
 ASKED = {"kind": "map", "chain": "blur"}
@@ -130,3 +132,64 @@ def test_a_head_that_was_cut_off_is_written_anew(length: int, tmp_path: Path) ->
     with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
         journal.note("part-00001", {"frames": 5})
     assert fleet.status(tmp_path / "out.mp4").finished == 1
+
+
+BAD_LINES = [
+    {"finished": "part-00001"},
+    {"finished": "part-00001", "frames": "x"},
+    {"finished": "part-00001", "frames": -1},
+    {"finished": "part-00001", "frames": True},
+    {"finished": "part-00001", "frames": 5, "bytes": None},
+    {"finished": "part-99999", "frames": 5},
+    {"finished": "part-1", "frames": 5},
+    {"finished": "part-²", "frames": 5},
+    {"finished": "part-" + "9" * 5000, "frames": 5},
+    {"finished": 1, "frames": 5},
+    {"frames": 5},
+]
+
+
+@pytest.mark.parametrize("line", BAD_LINES, ids=lambda line: str(line)[:40])
+def test_a_line_that_says_nothing_of_the_job_does_not_count(
+    line: dict[str, Any], tmp_path: Path
+) -> None:
+    with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
+        journal.note("part-00000", {"frames": 10, "bytes": 3})
+    with (journal.folder / JOURNAL).open("a") as file:
+        file.write(json.dumps(line) + "\n")
+    found = fleet.status(tmp_path / "out.mp4")
+    assert (found.finished, found.frames) == (1, 10)
+    with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
+        assert journal.finished == {"part-00000": {"frames": 10, "bytes": 3}}
+
+
+def test_a_part_of_another_length_is_forgotten(tmp_path: Path) -> None:
+    with Journal(tmp_path / "out.mp4", ASKED, 4) as journal:
+        parts = {part_key(n): journal.folder / f"{part_key(n)}.mp4" for n in range(4)}
+        for key in list(parts)[:3]:
+            parts[key].write_bytes(b"whole")
+            journal.note(key, {"frames": 1, "bytes": 5})
+        parts["part-00001"].write_bytes(b"")
+        parts["part-00002"].unlink()
+        journal.check(parts)
+        assert list(journal.finished) == ["part-00000"]
+
+
+@pytest.mark.parametrize("head", [{"job": 1}, {"job": {}, "given": {}}, {"job": {}, "tasks": 3}])
+def test_a_journal_without_its_words_has_no_status(head: dict[str, Any], tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "out.mp4")
+    folder.mkdir()
+    (folder / JOURNAL).write_text("\n" + json.dumps(head) + "\n")
+    with pytest.raises(FleetError, match="does not begin as it should"):
+        fleet.status(tmp_path / "out.mp4")
+    with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
+        assert journal.finished == {}
+
+
+@pytest.mark.parametrize("kind", ["transcode", "export", "map", "dance"])
+def test_a_journal_that_does_not_say_how_is_not_resumed(kind: str, tmp_path: Path) -> None:
+    asked = {"kind": kind, "encoding": {"word of another version": 1}}
+    with Journal(tmp_path / "out.mp4", asked, 3):
+        pass
+    with pytest.raises(FleetError, match=r"does not say all|no job of fleet's"):
+        fleet.resume(tmp_path / "out.mp4")

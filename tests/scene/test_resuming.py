@@ -106,7 +106,7 @@ def test_what_is_asked_for_otherwise_begins_anew(tmp_path: Path) -> None:
         assert left() == 2 and part.stat().st_mtime_ns != first
         first = part.stat().st_mtime_ns
         assert left(crf=40) == 2 and part.stat().st_mtime_ns != first
-        part.unlink()  # somebody took one
+        os.truncate(part, 0)  # as a disk may that lost its power
         report = scene.export(stage, out, end=END, resume=True, preset="ultrafast", crf=40)
         assert report.plan == "4 parts, 1 of them were there"
     assert video.probe(out).frames == 50 and not folder.exists()

@@ -18,7 +18,7 @@ from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, require_all
 from dala.fleet.placement import Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.video.encoding import Encoding, Words, with_words
-from dala.video.parts.folder import SCENE
+from dala.video.parts.folder import SCENE, part_key
 from dala.video.parts.journal import Journal, Record, folder_of, hash_file, is_url, name_of
 from dala.video.sound import Audio as VideoAudio
 
@@ -171,6 +171,7 @@ def export_document(
         runner = find_engine(engine, placement, address, device or asked["default"], workers)
         with Journal(whole, asked, len(spans), given) as journal:
             tasks = _tasks(spans, rate, journal.folder, asked)
+            journal.check({task.key: Path(task.facts["part"]) for task in tasks})
             report = run_tasks(runner, tasks, journal, progress=progress, stop_at_failure=True)
             require_all(report, whole, journal)
             parts = [Path(task.facts["part"]) for task in tasks]
@@ -189,7 +190,7 @@ def _tasks(spans: list[Span], rate: Fraction, folder: Path, asked: Record) -> li
     shared: Record = {name: asked[name] for name in ("fps", "encoding", "device", "default")}
     made = []
     for number, (begin, end) in enumerate(spans):
-        key = f"part-{number:05}"
+        key = part_key(number)
         part = str(folder / f"{key}{asked['part_suffix']}")
         facts = {"scene": str(scene), "part": part, "begin": str(begin), "end": str(end)}
         made.append(Task(key, "export_span", {**shared, **facts}, count_of(begin, end, rate)))

@@ -41,6 +41,7 @@ from dala.video.parts import (
     encoding_for,
     hash_file,
     join_with_track,
+    part_key,
     suffix_of,
 )  # fmt: skip
 from dala.video.pixels import Pixels
@@ -83,15 +84,16 @@ def export_in_parts(asked: Asked, export_part: ExportPart) -> Report:
     said = _said(asked, settings, target, spans)
     encoding = Encoding(**said["encoding"])
     with Journal(target, said, len(spans)) as journal:
-        parts = [journal.folder / f"{_key(n)}{said['part_suffix']}" for n in range(len(spans))]
-        journal.forget(_key(n) for n, part in enumerate(parts) if not part.is_file())
+        parts = [journal.folder / f"{part_key(n)}{said['part_suffix']}" for n in range(len(spans))]
+        journal.check({part_key(n): part for n, part in enumerate(parts)})
         resumed = len(journal.finished)
-        watch = _Watch(asked, sum(int(r["frames"]) for r in journal.finished.values()), began)
+        watch = _Watch(asked, sum(r["frames"] for r in journal.finished.values()), began)
         for number, (span, part) in enumerate(zip(spans, parts, strict=True)):
-            if _key(number) in journal.finished:
+            key = part_key(number)
+            if key in journal.finished:
                 continue
             frames = export_part(part, *span, encoding, watch)
-            journal.note(_key(number), {"frames": frames, "bytes": part.stat().st_size})
+            journal.note(key, {"frames": frames, "bytes": part.stat().st_size})
             watch.done += frames
         notes = join(asked.scene, settings, parts, spans, asked.audio)
         journal.remove()
@@ -124,10 +126,6 @@ class _Watch:
         rate = (frames - self.begun_with) / max(machine.perf_counter() - self._began, 1e-9)
         seconds, whole = float(frames / self._asked.fps), self._asked.end - self._asked.start
         self._asked.progress(Progress(frames, self._asked.count, seconds, float(whole), rate))
-
-
-def _key(number: int) -> str:
-    return f"part-{number:05}"
 
 
 def _said(asked: Asked, settings: Settings, target: Path, spans: list[Span]) -> Record:

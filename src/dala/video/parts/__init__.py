@@ -9,6 +9,7 @@ parts ─ encoded one by one, noted ─ joined, the sound beside them ─ file
 
 from __future__ import annotations
 
+from dala.video.parts.folder import part_key
 from dala.video.parts.joint import Part, Track, encoding_for, join_parts, join_with_track, suffix_of
 from dala.video.parts.journal import Journal, Record, Status, folder_of, hash_file, status
 
@@ -23,6 +24,7 @@ __all__ = [
     "hash_file",
     "join_parts",
     "join_with_track",
+    "part_key",
     "status",
     "suffix_of",
 ]
