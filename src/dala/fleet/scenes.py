@@ -135,8 +135,9 @@ def export_document(
     ``default`` is the default device, which effects use wherever the scene is painted.
     """
     from dala.scene.files.reading import from_document
+    from dala.scene.files.shown import files_shown
     from dala.scene.files.sources import Sources
-    from dala.scene.out.parts import files_of, join, said_of, settings_of, spans_of
+    from dala.scene.out.parts import join, said_of, settings_of, spans_of
     from dala.scene.out.stage import fps_of, span_of
     from dala.scene.out.tracks import Audio as Ways
 
@@ -147,10 +148,10 @@ def export_document(
     folder = folder_of(whole)
     target = folder / name_of(whole) if is_url(whole) else Path(whole)
     settings = settings_of(target, encoding)
-    files = sorted(set(files_of(document, folder)))
-    if os.path.realpath(target) in files:
-        raise ParameterError(f"{target}: the scene shows it, so it cannot be the result, too")
     with from_document(document, Sources.anywhere(folder)) as stage:
+        files = sorted(files_shown(stage))
+        if os.path.realpath(target) in files:
+            raise ParameterError(f"{target}: the scene shows it, so it cannot be the result, too")
         rate = fps_of(stage, fps)
         first, last = span_of(stage, start, end, "export")
         spans = spans_of(first, last, rate, segment_s)

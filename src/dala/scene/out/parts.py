@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 import time as machine
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from dala._version import __version__
+from dala.compute.default import default_name
 from dala.errors import DalaError, ParameterError, SceneError
 from dala.language.kernel import Kernel
 from dala.media.chain import Chain
-from dala.scene.files.text import read_document
+from dala.scene.files.shown import files_shown
 from dala.scene.files.writing import to_document
 from dala.scene.nodes.media import is_scene
 from dala.scene.out.canvas import Canvas
@@ -137,12 +138,13 @@ def _said(asked: Asked, settings: Settings, target: Path, spans: list[Span]) -> 
     scene: Any = whole
     check_portable(scene, "export: resume")
     document = to_document(scene, target.parent)
-    files = sorted(set(files_of(document, target.parent)))
+    files = sorted(files_shown(scene))
     if os.path.realpath(target) in files:
         raise ParameterError(f"{target}: the scene shows it, so it cannot be the result, too")
     return {
-        **said_of(asked.fps, spans, settings, asked.audio, asked.device),
+        **said_of(asked.fps, spans, settings, asked.audio, asked.device or scene.device),
         "kind": "scene.export",
+        "default": default_name(),  # of effects, whatever paints the scene
         "scene": document,
         "views": views,
         "files": {path: hash_file(path) for path in files},
@@ -229,18 +231,3 @@ def _is_known(kernel: Kernel) -> bool:
         return [step.kernel for step in Chain.of(kernel.name).steps] == [kernel]
     except DalaError:
         return False
-
-
-def files_of(part: Any, folder: Path) -> Iterator[str]:
-    """The files that a document names; those of scenes within scenes, too."""
-    if isinstance(part, dict):
-        for key, value in part.items():
-            yield from files_of(value, folder)
-            if key == "scene" and isinstance(value, str) and (folder / value).is_file():
-                path = folder / value
-                yield from files_of(read_document(path), path.parent)
-    elif isinstance(part, list):
-        for value in part:
-            yield from files_of(value, folder)
-    elif isinstance(part, str) and os.path.isfile(folder / part):
-        yield os.path.realpath(folder / part)
