@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -234,6 +235,11 @@ def test_every_file_that_is_shown_counts(tmp_path: Path) -> None:
         picture(f"im{number:03}.png")
     look = tmp_path / "my.look"
     look.write_text("blend top=below.png\n")
+    font, later, table = tmp_path / "own.ttf", tmp_path / "later.ttf", tmp_path / "t.cube"
+    for path in (font, later):
+        shutil.copy(Path(dala.__file__).parent / "text" / "fonts" / "NotoSans-Bold.ttf", path)
+    corners = [f"{r} {g} {b}" for b in (0, 1) for g in (0, 1) for r in (0, 1)]
+    table.write_text("\n".join(["LUT_3D_SIZE 2", *corners]))
     text = tmp_path / "said.srt"
     text.write_text("1\n00:00:00,000 --> 00:00:01,000\nHello\n")
     above, over, inside = picture("above.png"), picture("over.png"), picture("inside.png")
@@ -250,6 +256,11 @@ def test_every_file_that_is_shown_counts(tmp_path: Path) -> None:
         stage.add_scene(loaded)
         stage.add_subtitles(str(text))
         stage.add_text(str(tmp_path / "a word.png"))
+        stage.add_text([["a", {"font": str(font)}], ["b", {}]])
+        title = stage.add_text("c")
+        stage.keyframes(title, "text", {0.0: "d", 1.0: [["e", {"font": str(later)}]]})
+        stage.keyframes(title, "opacity", {0.0: 1, 1.0: 0})
+        stage.add_effect("lut", lut=str(table))
         names = {os.path.relpath(file, os.path.realpath(tmp_path)) for file in files_shown(stage)}
     pictures = {
         "im000.png",
@@ -260,7 +271,7 @@ def test_every_file_that_is_shown_counts(tmp_path: Path) -> None:
         "over.png",
         "inside.png",
     }
-    assert names == pictures | {"my.look", "said.srt"}
+    assert names == pictures | {"my.look", "said.srt", "own.ttf", "later.ttf", "t.cube"}
 
 
 @pytest.mark.parametrize("changed", ["picture", "device", "default"])

@@ -35,9 +35,6 @@ def _of_property(node: Node, name: str, value: Any) -> Iterator[str]:
     """The files in one property of a node, some of which may not exist."""
     if is_scene(value) and value.path is not None:
         yield value.path
-    elif name == "text":
-        for _, style in value if isinstance(value, list | tuple) else ():
-            yield from _of_value("font", style.get("font"))
     elif name == "params":
         for key in files_of(node.props.get("filter", node.props.get("kind"))) & value.keys():
             yield from _of_value("parameter", value[key])
@@ -52,14 +49,16 @@ def _of_property(node: Node, name: str, value: Any) -> Iterator[str]:
 
 def _animated(node: Node, value: Any) -> Iterator[str]:
     is_parameter = node.property.startswith("params.")
-    if not isinstance(value, list | tuple):
-        yield from _of_value("parameter" if is_parameter else node.property, value)
+    yield from _of_value("parameter" if is_parameter else node.property, value)
 
 
 def _of_value(name: str, value: Any) -> Iterator[str]:
-    if not isinstance(value, str):
+    if name == "text" and isinstance(value, tuple):
+        for _, style in value:  # runs, which have fonts of their own
+            yield from _of_value("font", dict(style).get("font"))
+    elif not isinstance(value, str):
         return
-    if name in ("image", "stream", "source"):
+    elif name in ("image", "stream", "source"):
         yield from _of_media(value)
     elif name == "filter" and is_look_file(value):
         yield value
