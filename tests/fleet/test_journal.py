@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from processes import run_to_the_end
 
 from dala import fleet
 from dala.errors import FleetError
-from dala.video.parts.journal import JOURNAL, Journal, folder_of
+from dala.video.parts.folder import JOURNAL, part_key
+from dala.video.parts.journal import Journal, folder_of
 
 ASKED = {"kind": "map", "chain": "blur"}
 
 
 def test_finished_tasks_are_known_again(tmp_path: Path) -> None:
     with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
-        journal.note("part-0", {"frames": 10})
-        journal.note("part-1", {"frames": 5})
+        journal.note("part-00000", {"frames": 10})
+        journal.note("part-00001", {"frames": 5})
     with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
-        assert journal.finished == {"part-0": {"frames": 10}, "part-1": {"frames": 5}}
+        assert journal.finished == {"part-00000": {"frames": 10}, "part-00001": {"frames": 5}}
     found = fleet.status(tmp_path / "out.mp4")
     assert (found.kind, found.total, found.finished, found.frames) == ("map", 3, 2, 15)
     assert not found.is_complete
@@ -29,21 +32,21 @@ def test_finished_tasks_are_known_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", [1, 5, 20])
 def test_a_line_that_was_cut_off_does_not_count(cut: int, tmp_path: Path) -> None:
     with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
-        journal.note("part-0", {"frames": 10})
-        journal.note("part-1", {"frames": 5})
+        journal.note("part-00000", {"frames": 10})
+        journal.note("part-00001", {"frames": 5})
     path = folder_of(tmp_path / "out.mp4") / JOURNAL
     path.write_bytes(path.read_bytes()[: -cut - 1])
     with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
-        assert list(journal.finished) == ["part-0"]
-        journal.note("part-2", {"frames": 1})
+        assert list(journal.finished) == ["part-00000"]
+        journal.note("part-00002", {"frames": 1})
     with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
-        assert list(journal.finished) == ["part-0", "part-2"]
+        assert list(journal.finished) == ["part-00000", "part-00002"]
 
 
 def test_another_job_begins_anew(tmp_path: Path) -> None:
     with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
-        journal.note("part-0", {"frames": 10})
-        (journal.folder / "part-0.mp4").write_bytes(b"old")
+        journal.note("part-00000", {"frames": 10})
+        (journal.folder / "part-00000.mp4").write_bytes(b"old")
     with Journal(tmp_path / "out.mp4", {**ASKED, "chain": "invert"}, 3) as journal:
         assert journal.finished == {}
         assert os.listdir(journal.folder) == [JOURNAL]
@@ -72,6 +75,121 @@ def test_no_job_no_status(tmp_path: Path) -> None:
 
 def test_a_job_that_is_done_leaves_nothing(tmp_path: Path) -> None:
     with Journal(tmp_path / "out.mp4", ASKED, 1) as journal:
-        journal.note("part-0", {})
+        journal.note("part-00000", {})
         journal.remove()
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_leads_to_nothing_of_ours(tmp_path: Path) -> None:
+    letters = tmp_path / "letters"
+    letters.mkdir()
+    (letters / "part-00000.mp4").write_bytes(b"somebody's")
+    folder_of(tmp_path / "out.mp4").symlink_to(letters)
+    with pytest.raises(FleetError, match="is a link"):
+        Journal(tmp_path / "out.mp4", ASKED, 3)
+    assert os.listdir(letters) == ["part-00000.mp4"]
+    folder = folder_of(tmp_path / "other.mp4")
+    folder.mkdir()
+    (letters / "notes").write_text("keep")
+    (folder / JOURNAL).symlink_to(letters / "notes")
+    with pytest.raises(FleetError, match="holds one as its journal"):
+        Journal(tmp_path / "other.mp4", ASKED, 3)
+    assert (letters / "notes").read_text() == "keep"
+
+
+@pytest.mark.parametrize("name", ["letter.txt", JOURNAL])
+def test_a_folder_of_somebody_else_is_refused(name: str, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "out.mp4")
+    folder.mkdir()
+    (folder / name).write_text("mine")
+    with pytest.raises(FleetError, match=f"is no folder of a job .{name}"):
+        Journal(tmp_path / "out.mp4", ASKED, 3)
+    assert os.listdir(folder) == [name] and (folder / name).read_text() == "mine"
+    folder_of(tmp_path / "file.mp4").write_text("mine")
+    with pytest.raises(FleetError, match="parts cannot be kept there"):
+        Journal(tmp_path / "file.mp4", ASKED, 3)
+
+
+def test_what_others_put_there_stays(tmp_path: Path) -> None:
+    ours = ["part-00000.mp4", ".part-00001-0123456789abcdef.part.mp4", "chain.look", "scene.json"]
+    with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
+        for name in [*ours, "letter.txt"]:
+            (journal.folder / name).write_bytes(b"old")
+        (journal.folder / "letters").mkdir()
+    with Journal(tmp_path / "out.mp4", {**ASKED, "chain": "invert"}, 3) as journal:
+        assert sorted(os.listdir(journal.folder)) == [JOURNAL, "letter.txt", "letters"]
+        (journal.folder / "part-00000.mp4").write_bytes(b"new")
+        journal.remove()
+    assert sorted(os.listdir(journal.folder)) == ["letter.txt", "letters"]
+
+
+@pytest.mark.parametrize("length", [0, 1, 4, 40])
+def test_a_head_that_was_cut_off_is_written_anew(length: int, tmp_path: Path) -> None:
+    with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
+        path = journal.folder / JOURNAL
+    path.write_bytes(path.read_bytes()[:length])
+    with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
+        journal.note("part-00001", {"frames": 5})
+    assert fleet.status(tmp_path / "out.mp4").finished == 1
+
+
+BAD_LINES = [
+    {"finished": "part-00001"},
+    {"finished": "part-00001", "frames": "x"},
+    {"finished": "part-00001", "frames": -1},
+    {"finished": "part-00001", "frames": True},
+    {"finished": "part-00001", "frames": 5, "bytes": None},
+    {"finished": "part-99999", "frames": 5},
+    {"finished": "part-1", "frames": 5},
+    {"finished": "part-²", "frames": 5},
+    {"finished": "part-" + "9" * 5000, "frames": 5},
+    {"finished": 1, "frames": 5},
+    {"frames": 5},
+]
+
+
+@pytest.mark.parametrize("line", BAD_LINES, ids=lambda line: str(line)[:40])
+def test_a_line_that_says_nothing_of_the_job_does_not_count(
+    line: dict[str, Any], tmp_path: Path
+) -> None:
+    with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
+        journal.note("part-00000", {"frames": 10, "bytes": 3})
+    with (journal.folder / JOURNAL).open("a") as file:
+        file.write(json.dumps(line) + "\n")
+    found = fleet.status(tmp_path / "out.mp4")
+    assert (found.finished, found.frames) == (1, 10)
+    with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
+        assert journal.finished == {"part-00000": {"frames": 10, "bytes": 3}}
+
+
+def test_a_part_of_another_length_is_forgotten(tmp_path: Path) -> None:
+    with Journal(tmp_path / "out.mp4", ASKED, 4) as journal:
+        parts = {part_key(n): journal.folder / f"{part_key(n)}.mp4" for n in range(4)}
+        for key in list(parts)[:3]:
+            parts[key].write_bytes(b"whole")
+            journal.note(key, {"frames": 1, "bytes": 5})
+        parts["part-00001"].write_bytes(b"")
+        parts["part-00002"].unlink()
+        journal.check(parts)
+        assert list(journal.finished) == ["part-00000"]
+
+
+@pytest.mark.parametrize("head", [{"job": 1}, {"job": {}, "given": {}}, {"job": {}, "tasks": 3}])
+def test_a_journal_without_its_words_has_no_status(head: dict[str, Any], tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "out.mp4")
+    folder.mkdir()
+    (folder / JOURNAL).write_text("\n" + json.dumps(head) + "\n")
+    with pytest.raises(FleetError, match="does not begin as it should"):
+        fleet.status(tmp_path / "out.mp4")
+    with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
+        assert journal.finished == {}
+
+
+@pytest.mark.parametrize("kind", ["transcode", "export", "map", "dance"])
+def test_a_journal_that_does_not_say_how_is_not_resumed(kind: str, tmp_path: Path) -> None:
+    asked = {"kind": kind, "encoding": {"word of another version": 1}}
+    with Journal(tmp_path / "out.mp4", asked, 3):
+        pass
+    with pytest.raises(FleetError, match=r"does not say all|no job of fleet's"):
+        fleet.resume(tmp_path / "out.mp4")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -22,7 +23,8 @@ from dala.errors import (
     SceneFileError,
     SceneSourceError,
 )
-from dala.video.parts.journal import JOURNAL, folder_of
+from dala.video.parts.folder import JOURNAL
+from dala.video.parts.journal import folder_of
 
 LOSSLESS = video.Encoding("ffv1", audio_codec="flac")
 
@@ -133,6 +135,14 @@ def test_a_job_that_was_left_goes_on(clip: Path, tmp_path: Path) -> None:
         report = fleet.resume(parts, workers=1)
         assert (report.resumed, report.tasks, report.frames) == (2, 3, 38 - 26)
         assert_same_video(parts, one)
+        with pytest.raises(KeyboardInterrupt):
+            fleet.export(stage, parts, end=1.5, progress=stop, **asked)
+        journal = folder_of(parts) / JOURNAL
+        head, *lines = journal.read_text().split("\n", 2)[1:]
+        job = json.loads(head)
+        del job["job"]["default"]  # as an earlier version has written it
+        journal.write_text("\n" + json.dumps(job | {"fingerprint": "of then"}) + "\n" + lines[0])
+        assert fleet.resume(parts, workers=1).resumed == 0
         with pytest.raises(KeyboardInterrupt):
             fleet.export(stage, parts, end=1.5, progress=stop, **asked)
         assert (folder_of(parts) / JOURNAL).read_text().splitlines()[1] == before

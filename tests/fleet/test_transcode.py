@@ -151,9 +151,12 @@ def test_what_is_finished_is_not_done_again(clip: Path, tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == [folder_of(target).name]
     left = fleet.status(target)
     assert 2 <= left.finished < left.total == 6
+    os.truncate(
+        next(folder_of(target).glob("part-00000.*")), 0
+    )  # as a disk may that lost its power
     report = fleet.resume(target, workers=1)
-    assert report.resumed == left.finished
-    assert report.frames == 60 - left.frames
+    assert report.resumed == left.finished - 1
+    assert report.frames == 60 - left.frames + 10
     fleet.transcode(clip, tmp_path / "whole.mp4", CHAIN, **asked)
     assert_same_video(target, tmp_path / "whole.mp4")
     assert sorted(os.listdir(tmp_path)) == ["out.mp4", "whole.mp4"]

@@ -19,7 +19,8 @@ from dala.media import looks
 from dala.media.chain import Chain, Filters
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.endings import is_video_name
-from dala.video.parts.journal import LOOK, Journal, Record, name_of
+from dala.video.parts.folder import LOOK
+from dala.video.parts.journal import Journal, Record, is_url, name_of
 from dala.video.source import OnDamage
 
 if TYPE_CHECKING:
@@ -132,5 +133,7 @@ def _task(source: str, target: str, look: Path, chain: Chain, asked: Record) -> 
 
 
 def _is_done(task: Task, record: Record | None) -> bool:
-    same = record is not None and record.get("state") == task.facts["state"]
-    return same and state_of(task.facts["target"]) is not None
+    if record is None or record.get("state") != task.facts["state"]:
+        return False
+    made = state_of(task.facts["target"])
+    return made is not None and (is_url(task.facts["target"]) or made[0] == record.get("bytes"))

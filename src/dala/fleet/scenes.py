@@ -18,6 +18,7 @@ from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, require_all
 from dala.fleet.placement import Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.video.encoding import Encoding, Words, with_words
+from dala.video.parts.folder import SCENE, part_key
 from dala.video.parts.journal import Journal, Record, folder_of, hash_file, is_url, name_of
 from dala.video.sound import Audio as VideoAudio
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from dala.scene.times import Time
 
 Span = tuple[Fraction, Fraction]
-SCENE = "scene.json"  # in the job's folder, as every worker reads it
 
 
 def export(
@@ -135,8 +135,9 @@ def export_document(
     ``default`` is the default device, which effects use wherever the scene is painted.
     """
     from dala.scene.files.reading import from_document
+    from dala.scene.files.shown import files_shown
     from dala.scene.files.sources import Sources
-    from dala.scene.out.parts import files_of, join, said_of, settings_of, spans_of
+    from dala.scene.out.parts import join, said_of, settings_of, spans_of
     from dala.scene.out.stage import fps_of, span_of
     from dala.scene.out.tracks import Audio as Ways
 
@@ -147,10 +148,10 @@ def export_document(
     folder = folder_of(whole)
     target = folder / name_of(whole) if is_url(whole) else Path(whole)
     settings = settings_of(target, encoding)
-    files = sorted(set(files_of(document, folder)))
-    if os.path.realpath(target) in files:
-        raise ParameterError(f"{target}: the scene shows it, so it cannot be the result, too")
     with from_document(document, Sources.anywhere(folder)) as stage:
+        files = sorted(files_shown(stage))
+        if os.path.realpath(target) in files:
+            raise ParameterError(f"{target}: the scene shows it, so it cannot be the result, too")
         rate = fps_of(stage, fps)
         first, last = span_of(stage, start, end, "export")
         spans = spans_of(first, last, rate, segment_s)
@@ -171,6 +172,7 @@ def export_document(
         runner = find_engine(engine, placement, address, device or asked["default"], workers)
         with Journal(whole, asked, len(spans), given) as journal:
             tasks = _tasks(spans, rate, journal.folder, asked)
+            journal.check({task.key: Path(task.facts["part"]) for task in tasks})
             report = run_tasks(runner, tasks, journal, progress=progress, stop_at_failure=True)
             require_all(report, whole, journal)
             parts = [Path(task.facts["part"]) for task in tasks]
@@ -189,7 +191,7 @@ def _tasks(spans: list[Span], rate: Fraction, folder: Path, asked: Record) -> li
     shared: Record = {name: asked[name] for name in ("fps", "encoding", "device", "default")}
     made = []
     for number, (begin, end) in enumerate(spans):
-        key = f"part-{number:05}"
+        key = part_key(number)
         part = str(folder / f"{key}{asked['part_suffix']}")
         facts = {"scene": str(scene), "part": part, "begin": str(begin), "end": str(end)}
         made.append(Task(key, "export_span", {**shared, **facts}, count_of(begin, end, rate)))

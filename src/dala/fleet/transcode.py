@@ -24,17 +24,9 @@ from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import check_target
 from dala.video.library import load_av
 from dala.video.parts import suffix_of
+from dala.video.parts.folder import LOOK, SOURCE, claim, part_key
 from dala.video.parts.joint import Part, join_parts
-from dala.video.parts.journal import (
-    LOOK,
-    SOURCE,
-    Journal,
-    Record,
-    folder_of,
-    hash_file,
-    is_url,
-    name_of,
-)
+from dala.video.parts.journal import Journal, Record, folder_of, hash_file, is_url, name_of
 from dala.video.places import place_of
 from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage
@@ -130,6 +122,7 @@ def transcode(
     with Journal(whole, asked, len(segments), given) as journal:
         look = looks.save(journal.folder / LOOK, chain.at(1.0))
         tasks = [_task(s, journal.folder, look, chain, asked) for s in segments]
+        journal.check({t.key: Path(t.facts["part"]) for t in tasks})
         runner = find_engine(engine, placement, address, device, workers)
         report = run_tasks(runner, tasks, journal, progress=progress, stop_at_failure=True)
         require_all(report, whole, journal)
@@ -152,13 +145,13 @@ def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:
     number = hashlib.sha256(repr((url, state)).encode()).hexdigest()[:16]
     copy = folder / f"{SOURCE}{number}{Path(name_of(url)).suffix}"
     if not copy.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        claim(folder)
         fetch(url, copy)
     return str(copy)
 
 
 def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Record) -> Task:
-    key = f"part-{segment.number:05}"
+    key = part_key(segment.number)
     facts: Record = {name: asked[name] for name in ("source", "encoding", "on_damage", "device")}
     facts |= {
         "part": str(folder / f"{key}{asked['part_suffix']}"),

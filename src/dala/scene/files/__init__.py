@@ -4,6 +4,7 @@
     parameters.py  templates: values that are given when loading   reading.py    a document → a scene
     writing.py     a scene → a document                            schema.py     what a document may be
     sources.py     which files it may name                         schema.json   what it may be, published
+    shown.py       which files a scene is painted from
 
 A file may come from a stranger: it is checked against the tables of nodes, and nothing in it is executed.
 """

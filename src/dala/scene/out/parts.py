@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 import time as machine
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from dala._version import __version__
+from dala.compute.default import default_name
 from dala.errors import DalaError, ParameterError, SceneError
 from dala.language.kernel import Kernel
 from dala.media.chain import Chain
-from dala.scene.files.text import read_document
+from dala.scene.files.shown import files_shown
 from dala.scene.files.writing import to_document
 from dala.scene.nodes.media import is_scene
 from dala.scene.out.canvas import Canvas
@@ -42,6 +43,7 @@ from dala.video.parts import (
     encoding_for,
     hash_file,
     join_with_track,
+    part_key,
     suffix_of,
 )  # fmt: skip
 from dala.video.pixels import Pixels
@@ -84,15 +86,16 @@ def export_in_parts(asked: Asked, export_part: ExportPart) -> Report:
     said = _said(asked, settings, target, spans)
     encoding = Encoding(**said["encoding"])
     with Journal(target, said, len(spans)) as journal:
-        parts = [journal.folder / f"{_key(n)}{said['part_suffix']}" for n in range(len(spans))]
-        journal.forget(_key(n) for n, part in enumerate(parts) if not part.is_file())
+        parts = [journal.folder / f"{part_key(n)}{said['part_suffix']}" for n in range(len(spans))]
+        journal.check({part_key(n): part for n, part in enumerate(parts)})
         resumed = len(journal.finished)
-        watch = _Watch(asked, sum(int(r["frames"]) for r in journal.finished.values()), began)
+        watch = _Watch(asked, sum(r["frames"] for r in journal.finished.values()), began)
         for number, (span, part) in enumerate(zip(spans, parts, strict=True)):
-            if _key(number) in journal.finished:
+            key = part_key(number)
+            if key in journal.finished:
                 continue
             frames = export_part(part, *span, encoding, watch)
-            journal.note(_key(number), {"frames": frames, "bytes": part.stat().st_size})
+            journal.note(key, {"frames": frames, "bytes": part.stat().st_size})
             watch.done += frames
         notes = join(asked.scene, settings, parts, spans, asked.audio)
         journal.remove()
@@ -127,10 +130,6 @@ class _Watch:
         self._asked.progress(Progress(frames, self._asked.count, seconds, float(whole), rate))
 
 
-def _key(number: int) -> str:
-    return f"part-{number:05}"
-
-
 def _said(asked: Asked, settings: Settings, target: Path, spans: list[Span]) -> Record:
     """What the parts depend on, in values that JSON can hold."""
     whole, views = asked.scene, []
@@ -140,12 +139,13 @@ def _said(asked: Asked, settings: Settings, target: Path, spans: list[Span]) -> 
     scene: Any = whole
     check_portable(scene, "export: resume")
     document = to_document(scene, target.parent)
-    files = sorted(set(files_of(document, target.parent)))
+    files = sorted(files_shown(scene))
     if os.path.realpath(target) in files:
         raise ParameterError(f"{target}: the scene shows it, so it cannot be the result, too")
     return {
-        **said_of(asked.fps, spans, settings, asked.audio, asked.device),
+        **said_of(asked.fps, spans, settings, asked.audio, asked.device or scene.device),
         "kind": "scene.export",
+        "default": default_name(),  # of effects, whatever paints the scene
         "scene": document,
         "views": views,
         "files": {path: hash_file(path) for path in files},
@@ -232,18 +232,3 @@ def _is_known(kernel: Kernel) -> bool:
         return [step.kernel for step in Chain.of(kernel.name).steps] == [kernel]
     except DalaError:
         return False
-
-
-def files_of(part: Any, folder: Path) -> Iterator[str]:
-    """The files that a document names; those of scenes within scenes, too."""
-    if isinstance(part, dict):
-        for key, value in part.items():
-            yield from files_of(value, folder)
-            if key == "scene" and isinstance(value, str) and (folder / value).is_file():
-                path = folder / value
-                yield from files_of(read_document(path), path.parent)
-    elif isinstance(part, list):
-        for value in part:
-            yield from files_of(value, folder)
-    elif isinstance(part, str) and os.path.isfile(folder / part):
-        yield os.path.realpath(folder / part)

@@ -6,7 +6,8 @@
         source-….mp4     the input, if it came from an address
         part-00000.mp4   finished: it was moved to this name when it was complete
 
-A line that a crash has cut off does not count. Whoever asks for something else in the same place (another
+A line that a crash has cut off does not count, nor one that says nothing of this job's tasks; a part whose
+file is not as long as was noted is made again. Whoever asks for something else in the same place (another
 input, chain, encoding or version) begins anew.
 """
 
@@ -16,17 +17,14 @@ import hashlib
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dala.errors import FleetError
+from dala.video.parts.folder import JOURNAL, SOURCE, claim, clear, part_key
 
-JOURNAL = "journal.jsonl"
-LOOK = "chain.look"
-SOURCE = "source-"  # begins the name of a copy of what lies at an address
 _BLOCK = 1 << 20
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
@@ -94,14 +92,30 @@ class Journal:
         for key in keys:
             self.finished.pop(key, None)
 
+    def check(self, parts: Mapping[str, Path]) -> None:
+        """Forget the parts whose file is not there, or not as long as it was noted."""
+        self.forget(
+            key
+            for key, part in parts.items()
+            if key in self.finished
+            and not (part.is_file() and part.stat().st_size == self.finished[key].get("bytes"))
+        )
+
     def remove(self) -> None:
-        """The job is done: nothing of it remains but its output."""
+        """The job is done: nothing of it remains but its output. What others have put there stays."""
         self._file.close()
-        shutil.rmtree(self.folder)
+        clear(self.folder)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
 
     def _lock(self) -> Any:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file = (self.folder / JOURNAL).open("a+b", buffering=0)
+        claim(self.folder)
+        try:
+            file = (self.folder / JOURNAL).open("a+b", buffering=0)
+        except OSError as error:
+            raise FleetError(
+                f"{self.folder}: its journal cannot be opened ({error.strerror})"
+            ) from error
         try:
             lock_file(file)
         except OSError as error:
@@ -117,16 +131,11 @@ class Journal:
         head = next(lines, None)
         if head is None or head.get("fingerprint") != self._head["fingerprint"]:
             return False
-        for line in lines:
-            key = line.pop("finished", None)
-            if isinstance(key, str):
-                self.finished[key] = line
+        self.finished = _finished(lines, self._head)
         return True
 
     def _begin_anew(self) -> None:
-        for path in self.folder.iterdir():
-            if path.name != JOURNAL and not path.name.startswith(SOURCE):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        clear(self.folder, keep=(JOURNAL, SOURCE))
         self._file.truncate(0)
         self._append(self._head)
 
@@ -158,18 +167,20 @@ def status(output: str | os.PathLike[str]) -> Status:
         raise FleetError(
             f"{path}: no job is under way for it, and none was left unfinished"
         ) from error
-    lines = list(read_lines(raw))
-    if not lines or "job" not in lines[0]:
+    lines = read_lines(raw)
+    head = next(lines, {})
+    if not _is_head(head):
         raise FleetError(
-            f"{path}: its journal has no beginning; the job begins anew when asked for"
+            f"{path}: its journal does not begin as it should; ask for the job with the words of its "
+            "first time, and it begins anew"
         )
-    head, done = lines[0], {str(line["finished"]): line for line in lines[1:] if "finished" in line}
+    done = _finished(lines, head)
     return Status(
         output=path,
         kind=str(head["job"].get("kind")),
-        total=int(head["tasks"]),
+        total=head["tasks"],
         finished=len(done),
-        frames=sum(int(line.get("frames", 0)) for line in done.values()),
+        frames=sum(record["frames"] for record in done.values()),
         asked={**head["job"], **head["given"]},
     )
 
@@ -220,6 +231,41 @@ def read_lines(raw: bytes) -> Iterator[Record]:
             continue
         if isinstance(value, dict):
             yield value
+
+
+def _is_head(line: Record) -> bool:
+    """Whether a line is the first of a journal."""
+    return (
+        isinstance(line.get("job"), dict)
+        and isinstance(line.get("given"), dict)
+        and _is_count(line.get("tasks"))
+    )
+
+
+def _finished(lines: Iterable[Record], head: Record) -> dict[str, Record]:
+    """The tasks of a job that its lines say are finished; a line of anything else does not count."""
+    sources = head["given"].get("paths")  # of fleet.map: each is a task
+    known = set(map(str, sources)) if isinstance(sources, list) else None
+    found: dict[str, Record] = {}
+    for line in lines:
+        key, record = line.get("finished"), {k: v for k, v in line.items() if k != "finished"}
+        if not isinstance(key, str) or not _is_count(record.get("frames")):
+            continue
+        if not _is_count(record.get("bytes", 0)):
+            continue
+        if key in known if known is not None else _is_part(key, head["tasks"]):
+            found[key] = record
+    return found
+
+
+def _is_part(key: str, count: int) -> bool:
+    number = key.removeprefix("part-")
+    few = len(number) < 20 and number.isdecimal()
+    return few and int(number) < count and key == part_key(int(number))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def lock_file(file: Any) -> None:
