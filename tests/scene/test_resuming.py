@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from processes import environment
 from tracks import LOSSLESS, levels, samples, write_counted
 
 import dala
 from dala import cli, fleet, scene, video
+from dala.compute.default import default_name
 from dala.errors import FleetError, ParameterError, SceneError, SceneFileError
 from dala.scene import Canvas, Scene
 from dala.scene.files.shown import files_shown
@@ -138,7 +140,10 @@ def test_an_export_that_was_killed_goes_on(tmp_path: Path) -> None:
     with make(film) as stage:
         path = scene.save(stage, tmp_path / "scene.json")
     process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(path), str(out)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", KILLED, str(path), str(out)],
+        env=environment(DALA_DEVICE=default_name()),  # parts are for one default device
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None and process.stdout.readline() == "now\n"
