@@ -314,13 +314,7 @@ def test_parameters_that_select_specialisations(device: str) -> None:
 # -- scenes ------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def on_the_cpu(device: str) -> None:
-    if device != "cpu":
-        pytest.skip("these scenes are painted on the CPU")
-
-
-@pytest.mark.usefixtures("on_the_cpu")
+@pytest.mark.parametrize("device", ["cpu"], indirect=True)
 @alone
 def test_renders_with_nodes_that_come_and_go(device: str) -> None:
     from dala import scene
