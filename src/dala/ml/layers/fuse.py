@@ -23,25 +23,13 @@ from dala.ml.layers.join import (
     most_inputs,
     split_means,
 )
-from dala.ml.layers.program import Array, Layer, Program, Step
+from dala.ml.layers.program import Array, Layer, Program, Step, drop_unread
 from dala.ml.layers.table import LAYERS
 
 IN_EPILOGUE = "element by element, so in the epilogue"
 IN_WEIGHTS = "by a constant for each channel, so in the weights"
 COMMUTATIVE = ("add", "mul", "max", "min")
 CONVOLUTIONS = ("pointwise", "depthwise", "conv", "transposed")
-
-
-def drop_unread(program: Program) -> None:
-    """Keep the layers that lead to an output."""
-    needed = set(program.outputs)
-    kept: list[Layer] = []
-    for layer in reversed(program.layers):
-        if layer.output in needed:
-            kept.append(layer)
-            needed.update(layer.inputs)
-    program.layers = kept[::-1]
-    program.constants = {k: v for k, v in program.constants.items() if k in needed}
 
 
 def find_silu(program: Program) -> None:

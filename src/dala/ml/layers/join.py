@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from dala.ml.layers.moves import take
-from dala.ml.layers.program import Layer, Program, Step, ValueType
+from dala.ml.layers.program import Layer, Program, Step, ValueType, drop_unread
 
 READ_ONCE = "read by nothing else, so made where it is read"
 MOST_TAPS = 25  # of a depthwise window
@@ -101,7 +101,7 @@ def _straighten(program: Program, first: Layer, chain: list[Layer], number: int)
         "map", (seen,), last.output, {"shape": shape}, (), steps, label=last.label, notes=notes
     )
     program.layers[number : number + 1] = [view, joined]
-    _drop(program)
+    drop_unread(program)
 
 
 def split_means(program: Program) -> None:
@@ -140,7 +140,7 @@ def join_before(program: Program) -> None:
         for layer in program.layers
         for x in ((views[layer], layer) if layer in views else (layer,))
     ]
-    _drop(program)
+    drop_unread(program)
 
 
 def _map_before(layer: Layer, readers: Counter[int], maker: dict[int, Layer]) -> Layer | None:
@@ -215,7 +215,7 @@ def join_excite(program: Program) -> None:
             layer.kind, layer.before = "excite", before.before
             layer.inputs = before.inputs
             layer.notes = (*before.notes, *layer.notes, (before.kind, READ_ONCE))
-        _drop(program)
+        drop_unread(program)
 
 
 def _keeps_pixels(program: Program, layer: Layer, before: Layer) -> bool:
@@ -259,7 +259,7 @@ def join_separable(program: Program) -> None:
         layer.weights = (*before.weights, *layer.weights)
         layer.inputs = (before.inputs[0], *layer.inputs[1:])
         layer.notes = (*before.notes, *layer.notes, ("depthwise", READ_ONCE))
-    _drop(program)
+    drop_unread(program)
 
 
 def _readers(program: Program) -> Counter[int]:
@@ -270,14 +270,3 @@ def _readers(program: Program) -> Counter[int]:
 
 def _makers(program: Program) -> dict[int, Layer]:
     return {layer.output: layer for layer in program.layers}
-
-
-def _drop(program: Program) -> None:
-    """Keep the layers that lead to an output."""
-    needed = set(program.outputs)
-    kept: list[Layer] = []
-    for layer in reversed(program.layers):
-        if layer.output in needed:
-            kept.append(layer)
-            needed.update(layer.inputs)
-    program.layers = kept[::-1]

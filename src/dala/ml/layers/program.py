@@ -77,3 +77,15 @@ class Program:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     operators: int  # how many there were in the file
+
+
+def drop_unread(program: Program) -> None:
+    """Keep the layers that lead to an output."""
+    needed = set(program.outputs)
+    kept: list[Layer] = []
+    for layer in reversed(program.layers):
+        if layer.output in needed:
+            kept.append(layer)
+            needed.update(layer.inputs)
+    program.layers = kept[::-1]
+    program.constants = {k: v for k, v in program.constants.items() if k in needed}
