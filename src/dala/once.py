@@ -2,6 +2,10 @@
 
 ``functools.cache`` lets several threads make the same thing and frees all copies but one. For machine code,
 and for what a library calls back, that is fatal: somebody may already be running in a copy that is freed.
+
+No loop is written inside of ``with lock``, here and elsewhere: it stands in a function that is called
+there. CPython 3.12 and 3.13 leave the jump back to a loop's head out of the ``with`` around it, so a signal
+handler's exception (Ctrl-C) that comes there leaves the lock locked for good. A test looks for such loops.
 """
 
 from __future__ import annotations
@@ -15,7 +19,14 @@ from typing import Generic, TypeVar
 from dala import forking
 
 T = TypeVar("T")
+Value = TypeVar("Value")
 Key = TypeVar("Key", bound=Hashable)
+
+
+def drop_oldest(values: OrderedDict[Key, Value], limit: int) -> None:
+    """Let the first ones go until there are no more than ``limit``. The caller has the lock."""
+    while len(values) > limit:
+        values.popitem(last=False)
 
 
 class once(Generic[T]):
@@ -94,8 +105,7 @@ class OnceByKey(Generic[Key, T]):
         with self._lock:
             self.made += 1
             value = self._values.setdefault(key, fresh)
-            while len(self._values) > self.limit:
-                self._values.popitem(last=False)
+            drop_oldest(self._values, self.limit)
             return value
 
     def clear(self) -> None:

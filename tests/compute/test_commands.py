@@ -403,10 +403,6 @@ def test_a_forked_child_can_submit(device: str) -> None:
     assert out == "ok\n"
 
 
-@pytest.mark.skipif(
-    sys.version_info >= (3, 12),
-    reason="hung once on 3.13; suspected: a with statement interrupted before its body",
-)
 @pytest.mark.parametrize("moment", ["small kernels", "large kernels"])
 def test_ctrl_c_at_any_moment(device: str, moment: str) -> None:
     """Whatever a signal handler's exception cuts short, nothing crashes, nothing waits forever."""

@@ -16,7 +16,8 @@ everything else is done.
 
 A signal handler may raise (Ctrl-C) between any two lines on the main thread. A command that is left
 behind half placed or half finished would block all that come after it, so what must not be left
-out is written such that doing it again is harmless, and is done again (``_surely``).
+out is written such that doing it again is harmless, and is done again (``_surely``). What is done under the
+lock stands in functions of its own: see ``once`` for why no loop is written inside of ``with _lock``.
 """
 
 from __future__ import annotations
@@ -227,31 +228,39 @@ class Command(Handle[None]):
 
     def _finish(self) -> None:
         """Say that it is done, and find out who can start. May be repeated."""
-        global _forgotten
         with _lock:
-            self._run, self._writers = None, ()  # they hold the buffers
-            if not self._done:
-                self.error = self._fault
-                if self.error is not None:
-                    _failures[self.id] = self.error
-                    while len(_failures) > REMEMBERED_FAILURES:
-                        _forgotten = max(_forgotten, _failures.popitem(last=False)[0])
-                self._done = True
-            if self.error is None:
-                for tracked in self._writes:
-                    if tracked.writer is self:
-                        tracked.writer = None
-            self._writes = ()
-            pending.pop(self.id, None)
-            while self._dependents:
-                command = self._dependents[-1]
-                if command._waits_for == 1:
-                    self._ready[command.id] = command
-                command._waits_for -= 1
-                self._dependents.pop()
+            self._leave()
         while self._callbacks:
             self._callbacks[-1]()
             self._callbacks.pop()
+
+    def _leave(self) -> None:
+        """Out of the graph."""
+        self._run, self._writers = None, ()  # they hold the buffers
+        if not self._done:
+            self.error = self._fault
+            if self.error is not None:
+                _remember(self.id, self.error)
+            self._done = True
+        if self.error is None:
+            for tracked in self._writes:
+                if tracked.writer is self:
+                    tracked.writer = None
+        self._writes = ()
+        pending.pop(self.id, None)
+        while self._dependents:
+            command = self._dependents[-1]
+            if command._waits_for == 1:
+                self._ready[command.id] = command
+            command._waits_for -= 1
+            self._dependents.pop()
+
+
+def _remember(number: int, failure: BaseException) -> None:
+    global _forgotten
+    _failures[number] = failure
+    while len(_failures) > REMEMBERED_FAILURES:
+        _forgotten = max(_forgotten, _failures.popitem(last=False)[0])
 
 
 def _surely(action: Callable[[], None]) -> None:
@@ -319,7 +328,8 @@ def submit_command(
     leaving.check()
     command = Command(label, run)
     try:
-        ready = _place(command, touched, reads, writes, stream, inline=inline)
+        with _lock:
+            ready = _place(command, touched, reads, writes, stream, inline=inline)
         if ready and (inline or not _hand_over(command)):
             _execute(command, "caller")
     except BaseException:
@@ -335,8 +345,7 @@ def _wait_for_room() -> None:
     those that run on demand, so they neither count nor are waited for."""
     if _here.executes:
         return
-    with _lock:
-        queued = [c for c in pending.values() if not c._on_demand]
+    queued = [c for c in _under_way() if not c._on_demand]
     if len(queued) >= QUEUED:
         queued[len(queued) // 2]._wait_until_done(None)
 
@@ -347,7 +356,8 @@ def command_on_demand(label: str, run: Callable[[], object]) -> Command:
     """
     command = Command(label, run)
     command._on_demand = True
-    _place(command, (), (), (), None, inline=False)
+    with _lock:
+        _place(command, (), (), (), None, inline=False)
     return command
 
 
@@ -365,40 +375,39 @@ def _place(
     *,
     inline: bool,
 ) -> bool:
-    """Put a command behind those it depends on; whether there are none.
+    """Put a command behind those it depends on, under the lock; whether there are none.
 
     Whether it is left behind is said before anybody can find it: by then the interpreter may be leaving.
     """
     global _newest
-    with _lock:
-        if command.id > _newest:
-            _newest = command.id
-        for number in reads:
-            writer = touched[number].writer
-            if writer is not None and not (writer._done and writer.error is None):
-                command._writers = [*command._writers, writer]
-        if pending:  # otherwise all others are done
-            for other in _obstacles(command._writers, [touched[n] for n in writes], stream):
-                other._dependents.append(command)
-                command._waits_for += 1
-        pending[command.id] = command
-        command._linked = True
-        if stream is not None:
-            stream.last = command
-        for number in reads:
-            readers = [command]
-            for other in touched[number].readers:
-                if not other._done:
-                    readers.append(other)
-            touched[number].readers = readers
-        command._writes = [touched[number] for number in writes]
-        for tracked in command._writes:
-            tracked.writer, tracked.readers = command, []
-        if command._waits_for > 1 or not inline:  # otherwise it runs at once, on this thread
-            command._left_behind = not leaving.is_waited_for()
-        command._waits_for -= 1
-        command._placed = True
-        return command._waits_for == 0
+    if command.id > _newest:
+        _newest = command.id
+    for number in reads:
+        writer = touched[number].writer
+        if writer is not None and not (writer._done and writer.error is None):
+            command._writers = [*command._writers, writer]
+    if pending:  # otherwise all others are done
+        for other in _obstacles(command._writers, [touched[n] for n in writes], stream):
+            other._dependents.append(command)
+            command._waits_for += 1
+    pending[command.id] = command
+    command._linked = True
+    if stream is not None:
+        stream.last = command
+    for number in reads:
+        readers = [command]
+        for other in touched[number].readers:
+            if not other._done:
+                readers.append(other)
+        touched[number].readers = readers
+    command._writes = [touched[number] for number in writes]
+    for tracked in command._writes:
+        tracked.writer, tracked.readers = command, []
+    if command._waits_for > 1 or not inline:  # otherwise it runs at once, on this thread
+        command._left_behind = not leaving.is_waited_for()
+    command._waits_for -= 1
+    command._placed = True
+    return command._waits_for == 0
 
 
 def _obstacles(
@@ -473,22 +482,20 @@ def _look_up(command: Command | int) -> Command | BaseException | None:
 
 def wait_for_all() -> None:
     """Wait until everything submitted so far is done; errors stay with their commands."""
-    with _lock:
-        waiting = list(pending.values())
-    for command in waiting:
+    for command in _under_way():
         command._wait_until_done(None)
+
+
+def _under_way() -> list[Command]:
+    with _lock:
+        return list(pending.values())
 
 
 def _settle_all() -> None:
     """Before the interpreter leaves: do what is asked for by threads that it has waited for, and whatever
     that depends on. The rest fails; those who wait for it are daemon threads, and wait on."""
     with _lock:
-        needed = _needed([c for c in pending.values() if not (c._left_behind or c._on_demand)])
-        dropped = [c for c in pending.values() if c._left_behind and c.id not in needed]
-        dropped = [c for c in dropped if not c._runs_on]
-        for command in dropped:
-            command._runs_on, command._dependents, command._callbacks = "caller", [], []
-            command._fault = CommandError(f"{command.label}: the interpreter left before it began")
+        needed, dropped = _divide()
     for command in dropped:
         command._finish()
         here: list[Command] = []
@@ -497,6 +504,17 @@ def _settle_all() -> None:
             _execute(late, "caller")
     for command in needed.values():
         command._wait_until_done(None)
+
+
+def _divide() -> tuple[dict[int, Command], list[Command]]:
+    """What is to be done before the interpreter leaves, by its numbers; and what will not be begun."""
+    needed = _needed([c for c in pending.values() if not (c._left_behind or c._on_demand)])
+    dropped = [c for c in pending.values() if c._left_behind and c.id not in needed]
+    dropped = [c for c in dropped if not c._runs_on]
+    for command in dropped:
+        command._runs_on, command._dependents, command._callbacks = "caller", [], []
+        command._fault = CommandError(f"{command.label}: the interpreter left before it began")
+    return needed, dropped
 
 
 def _needed(asked_for: Sequence[Command]) -> dict[int, Command]:

@@ -247,9 +247,13 @@ def owner_of(buffer: Buffer) -> Engine:
 def engine_for(device: Device) -> Engine:
     """The engine of a device; each device has one. Those of lost devices are let go."""
     with _engines_lock:
-        _engines[:] = [e for e in _engines if e.device is device or not e.device.lost]
-        for engine in _engines:
-            if engine.device is device:
-                return engine
-        _engines.append(Engine(device))
-        return _engines[-1]
+        return _find_or_make(device)
+
+
+def _find_or_make(device: Device) -> Engine:
+    _engines[:] = [e for e in _engines if e.device is device or not e.device.lost]
+    for engine in _engines:
+        if engine.device is device:
+            return engine
+    _engines.append(Engine(device))
+    return _engines[-1]

@@ -28,6 +28,7 @@ from dala.language.tables import Table
 from dala.language.text import parse_kernel
 from dala.language.trace import SourceType, call_traced, trace_kernel
 from dala.language.values import Image, Scalar, Tensor
+from dala.once import drop_oldest
 
 SPECIALISATIONS = 256  # traced programs kept per kernel
 SPECIALISED = 1024  # and for how many different arrays and values it is known which fits
@@ -197,8 +198,7 @@ class Kernel:
             fresh = make_specialized(self.name, work, self.params, values)
             with self._lock:
                 found = self._specialized.setdefault(key, fresh)
-                while len(self._specialized) > SPECIALISED:
-                    self._specialized.popitem(last=False)
+                drop_oldest(self._specialized, SPECIALISED)
         return found
 
     def _check(
@@ -252,8 +252,7 @@ class Kernel:
         )
         with self._lock:
             self._programs[key] = program
-            while len(self._programs) > SPECIALISATIONS:
-                self._programs.popitem(last=False)
+            drop_oldest(self._programs, SPECIALISATIONS)
         return program
 
     def _image_types(

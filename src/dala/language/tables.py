@@ -85,9 +85,13 @@ def load_table(load: Loader | None, value: object) -> Table:
     fresh = Table(np.asarray(array), kind, source=source, load=load)
     with _lock:
         found = _recent.setdefault(key, fresh)
-        while len(_recent) > 1 and (len(_recent) > REMEMBERED or _bytes_held() > REMEMBERED_BYTES):
-            _recent.popitem(last=False)
+        _drop_oldest()
     return found
+
+
+def _drop_oldest() -> None:
+    while len(_recent) > 1 and (len(_recent) > REMEMBERED or _bytes_held() > REMEMBERED_BYTES):
+        _recent.popitem(last=False)
 
 
 def _bytes_held() -> int:

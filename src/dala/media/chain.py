@@ -27,6 +27,7 @@ from dala.media.lookfile import find_look, parse_params, read_look
 from dala.media.overlays import OVERLAY, fit_overlay
 from dala.media.stages import MIX, fit_image
 from dala.media.step import Step, filter_names, find_filter, further_inputs, make_step
+from dala.once import drop_oldest
 
 __all__ = [
     "Added", "Chain", "Filters", "Step", "filter_names", "find_filter", "further_inputs", "make_step",
@@ -256,8 +257,7 @@ def _read_named(given: str | os.PathLike[str] | Kernel) -> Chain:
         if found._stands_alone:
             with _recent_lock:
                 _recent[key] = found
-                while len(_recent) > REMEMBERED:
-                    _recent.popitem(last=False)
+                drop_oldest(_recent, REMEMBERED)
     return found
 
 

@@ -243,14 +243,17 @@ class FramePipeline(Closing):
         with self._lock:
             self._closed = True
             job, self._compiling = self._compiling, None
-            while self._under_way:
-                self._under_way.popleft()[1]._wait_until_done(None)
+            self._finish_frames()
             if job is not None:
                 job.thread.join()
             for buffer in self._buffers.values():
                 buffer.close()
             self._buffers, self._current = {}, None
             self._programs.clear()
+
+    def _finish_frames(self) -> None:
+        while self._under_way:
+            self._under_way.popleft()[1]._wait_until_done(None)
 
     stop = close
 

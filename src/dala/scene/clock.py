@@ -244,17 +244,22 @@ class _Ticker:
 
     def run(self) -> None:
         """Wait for each frame and call; what is over when a call returns is dropped."""
-        changed = self._clock._changed
         while True:
-            with changed:
-                while True:
-                    if self.ended:
-                        return
-                    wait = float(self._next / self._fps - self._clock._now())
-                    if self._clock._since is not None and wait <= 0:
-                        break
-                    changed.wait(wait if self._clock._since is not None else None)
+            with self._clock._changed:
+                behind = self._wait_until_due()
+                if behind is None:
+                    return
                 moments = self.due(self._clock._now())
                 self.dropped += len(moments) - 1
-                self.late = max(self.late, -wait)
+                self.late = max(self.late, behind)
             self.call(moments[-1])
+
+    def _wait_until_due(self) -> float | None:
+        """Seconds that the next frame is late by; None at the end."""
+        while not self.ended:
+            left = float(self._next / self._fps - self._clock._now())
+            runs = self._clock._since is not None
+            if runs and left <= 0:
+                return -left
+            self._clock._changed.wait(left if runs else None)
+        return None

@@ -117,21 +117,28 @@ class Nodes:
         """Take a node out, and what depends on it; the numbers of all that are gone."""
         with self.lock:
             node = self.find(ref, who)
-            gone = {node.id}
-            grew = True
-            while grew:
-                more = {n.id for n in self._nodes.values() if n.id not in gone and _needs(n, gone)}
-                gone |= more
-                grew = bool(more)
+            gone = self._with_dependents(node)
             if left_at is not None:
                 self._note_departure(node, left_at)
             for number in gone:
-                name = self._nodes.pop(number).props["name"]
-                if name is not None:
-                    del self._names[name]
-                self._departures.pop(number, None)
+                self._forget(number)
             self._version += 1
             return gone
+
+    def _with_dependents(self, node: Node) -> set[int]:
+        gone = {node.id}
+        grew = True
+        while grew:
+            more = {n.id for n in self._nodes.values() if n.id not in gone and _needs(n, gone)}
+            gone |= more
+            grew = bool(more)
+        return gone
+
+    def _forget(self, number: int) -> None:
+        name = self._nodes.pop(number).props["name"]
+        if name is not None:
+            del self._names[name]
+        self._departures.pop(number, None)
 
     def _note_departure(self, node: Node, at: Fraction) -> None:
         """Those who stay in a layout close the gap; what left long ago is forgotten."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from types import TracebackType
 from typing import NamedTuple
 
@@ -105,16 +104,13 @@ class TexturePool(Closing):
             raise ParameterError(
                 f"acquire: a timeout is seconds from 0 up or None, got {timeout!r}"
             )
-        until = None if timeout is None else time.monotonic() + timeout
         with self._changed:
-            while not self._closed and len(self._used) >= self._count:
-                left = None if until is None else until - time.monotonic()
-                if left is not None and left <= 0:
-                    raise PoolExhaustedError(
-                        f"all {self._count} textures are in use for {timeout:g} s; release some, or make "
-                        "the pool larger"
-                    )
-                self._changed.wait(left)
+            there_is = self._changed.wait_for(self._has_room, timeout)
+            if not there_is:
+                raise PoolExhaustedError(
+                    f"all {self._count} textures are in use for {timeout:g} s; release some, or make "
+                    "the pool larger"
+                )
             if self._closed:
                 raise SceneError("the texture pool is closed")
             pixels = (
@@ -123,6 +119,9 @@ class TexturePool(Closing):
             texture = Texture(self, pixels)
             self._used.add(texture)
             return texture
+
+    def _has_room(self) -> bool:
+        return self._closed or len(self._used) < self._count
 
     def release(self, texture: Texture) -> None:
         """Take a texture back."""

@@ -72,9 +72,12 @@ class GlyphCache:
             self.made += 1
             self._tiles[key] = tile
             self.bytes += _weight(tile)
-            while self.bytes > self.limit and self._tiles:
-                self.bytes -= _weight(self._tiles.popitem(last=False)[1])
+            self._drop_oldest()
         return tile
+
+    def _drop_oldest(self) -> None:
+        while self.bytes > self.limit and self._tiles:
+            self.bytes -= _weight(self._tiles.popitem(last=False)[1])
 
     def clear(self) -> None:
         """Forget all tiles."""

@@ -28,12 +28,15 @@ class Latest:
     def take(self) -> Frame | None:
         """Wait for a new frame; None once the source has ended. An error is raised after the last frame."""
         with self._changed:
-            while self._frame is None and not self._ended:
-                self._changed.wait(0.1)  # so that Ctrl-C is heard everywhere
+            self._wait_for_frame()
             frame, self._frame = self._frame, None
         if frame is None and self._error is not None:
             raise self._error
         return frame
+
+    def _wait_for_frame(self) -> None:
+        while self._frame is None and not self._ended:
+            self._changed.wait(0.1)  # so that Ctrl-C is heard everywhere
 
     def stop(self) -> None:
         """End the thread."""

@@ -99,12 +99,15 @@ class MemoryPool:
             self._spare.setdefault(memory.bytes, []).append(memory)
             self._spare.move_to_end(memory.bytes)
             self._spare_bytes += memory.bytes
-            while self._spare_bytes > SPARE_BYTES:
-                size, spare = next(iter(self._spare.items()))
-                if spare:
-                    self._doomed.append(spare.pop().buffer)
-                    self._spare_bytes -= size
-                if not spare:
-                    del self._spare[size]
-            while self._doomed and not self._queue.holds_back:
-                self._doomed.pop().destroy()
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        while self._spare_bytes > SPARE_BYTES:
+            size, spare = next(iter(self._spare.items()))
+            if spare:
+                self._doomed.append(spare.pop().buffer)
+                self._spare_bytes -= size
+            if not spare:
+                del self._spare[size]
+        while self._doomed and not self._queue.holds_back:
+            self._doomed.pop().destroy()

@@ -39,10 +39,13 @@ class Kept(Generic[T]):
             if size <= self._most:
                 self._found[key] = (value, size)
                 self._bytes += size
-            while self._bytes > self._most:
-                _, (_, freed) = self._found.popitem(last=False)
-                self._bytes -= freed
+            self._drop_oldest()
         return value
+
+    def _drop_oldest(self) -> None:
+        while self._bytes > self._most:
+            _, (_, freed) = self._found.popitem(last=False)
+            self._bytes -= freed
 
     def clear(self) -> None:
         """Let all of them go."""

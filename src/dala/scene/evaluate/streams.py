@@ -50,15 +50,19 @@ class Streams:
             return
         with self.using:
             with self._lock:
-                gone, self._replaced = self._replaced, []
-                for number, (stream, source) in list(self._open.items()):
-                    node = description.nodes.get(number)
-                    if node is None or node.props.get("stream") != stream:
-                        del self._open[number]
-                        gone.append((stream, source))
-                self._version = description.version
+                gone = self._let_go(description)
             for stream, source in gone:
                 _close(stream, source)
+
+    def _let_go(self, description: Description) -> list[tuple[Any, Source]]:
+        gone, self._replaced = self._replaced, []
+        for number, (stream, source) in list(self._open.items()):
+            node = description.nodes.get(number)
+            if node is None or node.props.get("stream") != stream:
+                del self._open[number]
+                gone.append((stream, source))
+        self._version = description.version
+        return gone
 
     def close(self) -> None:
         """Close all of them."""

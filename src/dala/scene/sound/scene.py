@@ -94,10 +94,13 @@ class SceneSound:
         """Close all files. Twice does nothing."""
         with self._lock:
             self._mixer = None
-            for _, sound in self._sounds.values():
-                if sound is not None:
-                    sound.close()
-            self._sounds.clear()
+            self._close_all()
+
+    def _close_all(self) -> None:
+        for _, sound in self._sounds.values():
+            if sound is not None:
+                sound.close()
+        self._sounds.clear()
 
     def _sound_of(self, node: SoundNode) -> Sound | None:
         media = node.props[MEDIA[node.type]]

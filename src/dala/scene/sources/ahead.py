@@ -50,22 +50,7 @@ class Ahead:
         """The frame that is shown then, as soon as it is there."""
         with self._changed:
             self._wanted = time
-            while True:
-                self._drop_old(time)
-                found = self._find(time)
-                if found is not None:
-                    self._changed.notify_all()
-                    return found
-                if not self._is_near(time):
-                    self._begin_anew(time)
-                elif self._error is not None:
-                    error, self._error = self._error, None
-                    self._begin_anew(time)
-                    raise error
-                self._changed.notify_all()
-                self._changed.wait(POLL_S)
-                if self._stopped:
-                    raise VideoError("this source has been closed")
+            return self._wait_for(time)
 
     def stop(self, *, wait: bool = True) -> None:
         """End the thread and close the file. Twice does nothing."""
@@ -79,6 +64,24 @@ class Ahead:
             self._thread.join(PATIENCE_S)
 
     # -- the run, under the lock ---------------------------------------------------------------------
+
+    def _wait_for(self, time: Fraction) -> Content:
+        while True:
+            self._drop_old(time)
+            found = self._find(time)
+            if found is not None:
+                self._changed.notify_all()
+                return found
+            if not self._is_near(time):
+                self._begin_anew(time)
+            elif self._error is not None:
+                error, self._error = self._error, None
+                self._begin_anew(time)
+                raise error
+            self._changed.notify_all()
+            self._changed.wait(POLL_S)
+            if self._stopped:
+                raise VideoError("this source has been closed")
 
     def _find(self, time: Fraction) -> Content | None:
         run = self._run
@@ -145,23 +148,29 @@ class Ahead:
             except BaseException as error:
                 self._fail(error, number)
             with self._changed:
-                while self._pass == number and not self._stopped:
-                    self._changed.wait()
+                self._wait_for_another(number)
+
+    def _wait_for_another(self, number: int) -> None:
+        while self._pass == number and not self._stopped:
+            self._changed.wait()
 
     def _put(self, shown: Shown, number: int) -> bool:
         """Add a frame to its run, once there is room; whether the run goes on."""
-        count = bytes_of(shown.content)
         with self._changed:
-            while not self._stopped and self._pass == number:
-                few = len(self._run) < LEAST + BEHIND or shown.begin <= self._wanted
-                if few or (self._has_room() and self._supply.used + count <= self._supply.memory):
-                    self._supply.take(count, anyway=True)
-                    self._run.append(shown)
-                    self._drop_before_start(number)
-                    self._changed.notify_all()
-                    return True
-                self._changed.wait(POLL_S if self._has_room() else None)
-            return False
+            return self._add(shown, number)
+
+    def _add(self, shown: Shown, number: int) -> bool:
+        count = bytes_of(shown.content)
+        while not self._stopped and self._pass == number:
+            few = len(self._run) < LEAST + BEHIND or shown.begin <= self._wanted
+            if few or (self._has_room() and self._supply.used + count <= self._supply.memory):
+                self._supply.take(count, anyway=True)
+                self._run.append(shown)
+                self._drop_before_start(number)
+                self._changed.notify_all()
+                return True
+            self._changed.wait(POLL_S if self._has_room() else None)
+        return False
 
     def _drop_before_start(self, number: int) -> None:
         """What leads from a key frame to the wanted frame is not kept."""

@@ -183,6 +183,11 @@ _dropped: SimpleQueue[weakref.ref[Module]] = (
 )  # modules whose machine code can be freed
 
 
+def _free_dropped() -> None:
+    while not _dropped.empty():
+        del _engines[_dropped.get()]
+
+
 def _on_its_own_thread(work: Callable[[Any], T]) -> T:
     """What ``work`` makes of llvmlite's bindings; it leaves no object of llvmlite's behind.
 
@@ -192,8 +197,7 @@ def _on_its_own_thread(work: Callable[[Any], T]) -> T:
 
     def alone() -> T:
         with _compiling:
-            while not _dropped.empty():
-                del _engines[_dropped.get()]
+            _free_dropped()
             return work(binding)
 
     with leaving.native:

@@ -84,13 +84,16 @@ class Pool:
     def start(self, count: int) -> None:
         """Have so many helpers."""
         with self._lock:
-            while self._helpers < min(count, self._most) and not leaving.has_begun():
-                self._helpers += 1  # before: should a signal come between, there is one less
-                thread = native_threads.start(self._code.serve, self.address)
-                if thread is None:  # the system gives no more: fewer will do
-                    self._most = self._helpers = self._helpers - 1
-                else:
-                    self._threads.append(thread)
+            self._start_helpers(count)
+
+    def _start_helpers(self, count: int) -> None:
+        while self._helpers < min(count, self._most) and not leaving.has_begun():
+            self._helpers += 1  # before: should a signal come between, there is one less
+            thread = native_threads.start(self._code.serve, self.address)
+            if thread is None:  # the system gives no more: fewer will do
+                self._most = self._helpers = self._helpers - 1
+            else:
+                self._threads.append(thread)
 
     def _close(self) -> None:
         if os.getpid() != self._process:  # forked: the helpers are the parent's

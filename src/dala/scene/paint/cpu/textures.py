@@ -64,10 +64,13 @@ class Textures:
             if key not in self._made:
                 self._made[key] = made
                 self._used += made.nbytes
-            while self._used > self._budget and len(self._made) > 1:
-                _, oldest = self._made.popitem(last=False)
-                self._used -= oldest.nbytes
+            self._drop_oldest()
         return made
+
+    def _drop_oldest(self) -> None:
+        while self._used > self._budget and len(self._made) > 1:
+            _, oldest = self._made.popitem(last=False)
+            self._used -= oldest.nbytes
 
 
 def premultiplied(pixels: Bytes) -> Bytes:
