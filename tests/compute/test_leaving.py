@@ -241,13 +241,19 @@ def test_one_that_is_just_being_submitted_is_left_behind_too(device: str) -> Non
         for _ in range(100):
             submit()
 
-        def place(*args, before=commands._place, **options):
-            ready = before(*args, **options)
-            placed.set()
-            assert chosen.wait(300)
-            return ready
+        class ThenWait:
+            "A command is placed under the lock; this thread is held when it has just left it."
 
-        commands._place = place
+            def __enter__(self, lock=commands._lock):
+                lock.acquire()
+
+            def __exit__(self, *_, lock=commands._lock, here=threading.get_ident()):
+                lock.release()
+                if threading.get_ident() == here:
+                    placed.set()
+                    assert chosen.wait(300)
+
+        commands._lock = ThenWait()
         newest = submit()
         returned.set()
 
