@@ -31,7 +31,7 @@ from dala.ml.run.webgpu.compile import Compiler
 from dala.ml.run.webgpu.placing import real_layers
 from dala.ml.run.webgpu.runner import compile_together
 from dala.ml.run.webgpu.tiling import Tiling, Work, estimate, tilings
-from dala.plan.fuse import Place
+from dala.plan.fuse import Location
 
 WAIT_US, BYTES_PER_US, FLOPS_PER_US = 1.9, 4.0e6, 50e6
 ROUNDS = 3
@@ -53,7 +53,7 @@ class Open:
     def dispatch(self, shader: Shader) -> tuple[Any, Any, tuple[int, int, int]]:
         step = Dispatch(self.device, shader)
         step.update(())
-        group = step.bind_group([self.find(b.place) for b in shader.bindings])
+        group = step.bind_group([self.find(b.location) for b in shader.bindings])
         return step.pipeline, (group, step), shader.groups
 
     def emit(self, layer: Layer) -> list[Shader]:
@@ -72,8 +72,8 @@ def opened(network: Network, inputs: Sequence[Array]) -> Iterator[Open]:
         device.upload(storage, array)
     executable.launch(arrays, ())
     count = len(body.input_types)
-    slots = [Place("slot", k) for k in range(len(arrays))]
-    registers = [Place("temp", k) for k in range(len(body.placing.sizes))]
+    slots = [Location("slot", k) for k in range(len(arrays))]
+    registers = [Location("temp", k) for k in range(len(body.placing.sizes))]
     compiler = Compiler(
         body.program, body.placing, slots[:count], slots[count:], registers, body.runner.hold
     )
@@ -259,7 +259,7 @@ def _differences(open_: Open, shaders: Sequence[Shader]) -> float:
     for shader in shaders:
         (written,) = [b for b in shader.bindings if b.written]
         pipeline, (group, _), groups = open_.dispatch(shader)
-        gpu, buffer = open_.device.gpu, open_.find(written.place).buffer
+        gpu, buffer = open_.device.gpu, open_.find(written.location).buffer
         with open_.device.queue.lock:
             encoder = gpu.create_command_encoder()
             here = encoder.begin_compute_pass()

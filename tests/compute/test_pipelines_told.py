@@ -122,7 +122,7 @@ def test_explain(device: str) -> None:
         assert "kept in tiles, never an image: blur.1" in text
     else:
         assert "pass 1: blur.1 → blur.2 → sharpen → grayscale\n" in text
-        assert "held as rows, never an image: blur.2" in text
+        assert "ring-buffered, never an image: blur.2" in text
 
 
 def test_explain_names_the_reason_for_a_cut() -> None:

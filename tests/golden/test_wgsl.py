@@ -18,7 +18,7 @@ from dala.backends.webgpu.tiles import TileMemory
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, S32, U8
 from dala.ir.graph import Program
-from dala.plan.fuse import FusedPass, Place
+from dala.plan.fuse import FusedPass, Location
 from dala.plan.planner import plan_calls
 from dala.plan.steps import Call, Slot
 from golden import assert_golden
@@ -84,9 +84,9 @@ def emit_case(case: Case) -> list[Shader]:
         sources = (target,)
     temps: list[ArrayType] = []
 
-    def new_temp(type_: ArrayType) -> Place:
+    def new_temp(type_: ArrayType) -> Location:
         temps.append(type_)
-        return Place("temp", len(temps) - 1)
+        return Location("temp", len(temps) - 1)
 
     shaders: list[Shader] = []
     can = TileMemory(tiled=True, most_arrays=16, most_bytes=case.most_bytes)

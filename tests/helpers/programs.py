@@ -107,7 +107,7 @@ class _Pixels:
     """An image that a kernel can read."""
 
     name: str
-    grid: int
+    mip: int
     fixed: bool  # whether it may be read at an offset
     grey: bool = False
 
@@ -184,8 +184,8 @@ class _ImageKernel(_Kernel):
         return self.text(name, names, self.result())
 
     def result(self) -> str:
-        fits = [p for p, grids in self.pixels.items() if max(grids, default=0) <= 2]
-        numbers = [s for s, grids in self.numbers.items() if max(grids, default=0) <= 2]
+        fits = [p for p, mips in self.pixels.items() if max(mips, default=0) <= 2]
+        numbers = [s for s, mips in self.numbers.items() if max(mips, default=0) <= 2]
         if self.output.grey and not all(i.grey for i in self.images):
             return self.rng.choice(numbers[-3:]) if numbers else f"luma({fits[-1]})"
         if numbers and self.rng.random() < 0.15:
@@ -203,8 +203,8 @@ class _ImageKernel(_Kernel):
         if kind < 0.45 and self.numbers:
             return self._take(self.numbers)
         if kind < 0.7 and self.pixels:
-            name, grids = self._take(self.pixels)
-            return f"{name}.{self.rng.choice('rgba')}", grids
+            name, mips = self._take(self.pixels)
+            return f"{name}.{self.rng.choice('rgba')}", mips
         if kind < 0.8:
             axis = self.rng.choice(["x", "y"])
             return f"{axis} / {'width' if axis == 'x' else 'height'}", frozenset()
@@ -237,7 +237,7 @@ class _ImageKernel(_Kernel):
         if kind < 0.5 and image.fixed:
             far = rng.choice([0, 0, 1, 2, 9])
             dx, dy = rng.randint(-far, far), rng.randint(-far, far)
-            self.pixels[self.add(f"{image.name}[{dx}, {dy}]")] = frozenset({image.grid})
+            self.pixels[self.add(f"{image.name}[{dx}, {dy}]")] = frozenset({image.mip})
             return
         if kind < 0.75:
             (column, a), (row, b) = self._position(), self._position()
@@ -248,19 +248,19 @@ class _ImageKernel(_Kernel):
 
     def _position(self) -> tuple[str, frozenset[int]]:
         if self.rng.random() < 0.7:
-            name, grids = self._whole()
-            return self.rng.choice([name, f"{name} + {self.rng.randint(-4, 4)}"]), grids
-        name, grids = self._scalar()
-        return f"floor({name} * {self.number(1, 40)})", grids
+            name, mips = self._whole()
+            return self.rng.choice([name, f"{name} + {self.rng.randint(-4, 4)}"]), mips
+        name, mips = self._scalar()
+        return f"floor({name} * {self.number(1, 40)})", mips
 
     def _place(self, axis: str) -> tuple[str, frozenset[int]]:
         kind = self.rng.random()
         if kind < 0.25:
             return self.rng.choice([axis, f"{axis} * 0.5", f"{axis} + 0.25", "0.75"]), frozenset()
-        name, grids = self._scalar()
+        name, mips = self._scalar()
         if kind < 0.6:  # a displacement
-            return f"{axis} + {name} * {self.number(-5, 5)}", grids
-        return f"{axis} * {self.number(0.2, 2)} + {name}", grids
+            return f"{axis} + {name} * {self.number(-5, 5)}", mips
+        return f"{axis} * {self.number(0.2, 2)} + {name}", mips
 
     def mixed(self) -> None:
         """A pixel made of others."""
@@ -268,7 +268,7 @@ class _ImageKernel(_Kernel):
         (p, a), (q, b), (s, c) = self._take(self.pixels), self._take(self.pixels), self._scalar()
         condition, d = self._condition()
         low, high = sorted((rng.uniform(-0.5, 0.5), rng.uniform(0.2, 1.5)))
-        value, grids = rng.choice([
+        value, mips = rng.choice([
             (f"{p} * {s}", a | c), (f"{p} + {q}", a | b), (f"{p} - {q} * 0.5", a | b),
             (f"({p} + {q}) * 0.5", a | b), (f"{p} * {self.number()} + {self.number()}", a),
             (f"mix({p}, {q}, {s})", a | b | c), (f"where({condition}, {p}, {q})", a | b | d),
@@ -280,7 +280,7 @@ class _ImageKernel(_Kernel):
             (f"{p} * clamp({s}, 0.0, 1.0)", a | c), (f"half_precision({p} - {q})", a | b),
             (f"step({self.number()}, {p})", a), (f"smoothstep(0.1, 0.8, {p})", a),
         ])  # fmt: skip
-        self.pixels[self.add(value)] = grids
+        self.pixels[self.add(value)] = mips
 
     def scalar(self) -> None:
         rng = self.rng
@@ -288,7 +288,7 @@ class _ImageKernel(_Kernel):
             self._scalar(), self._scalar(), self._take(self.pixels), self._whole()
         )  # fmt: skip
         condition, e = self._condition()
-        value, grids = rng.choice([
+        value, mips = rng.choice([
             (f"{s} + {t}", a | b), (f"{s} * {t}", a | b), (f"{s} - {t} * {self.number()}", a | b),
             (f"{s} / ({t} * {t} + 0.5)", a | b), (f"luma({p})", c), (f"min({s}, {t})", a | b),
             (f"max({s}, {t})", a | b), (f"where({condition}, {s}, {t})", a | b | e),
@@ -301,13 +301,13 @@ class _ImageKernel(_Kernel):
             (f"round({s} * 11.3) * 0.1", a), (f"({s}) % 0.7", a), (f"-({s})", a), (f"f32({i} & 1)", d),
             (f"dot({p}.rgb, rgb(0.2, {s}, 0.5))", a | c), (f"sum({p})", c), (f"cos({s} + {t})", a | b),
         ])  # fmt: skip
-        self.numbers[self.add(value)] = grids
+        self.numbers[self.add(value)] = mips
 
     def whole(self) -> None:
         rng = self.rng
         (i, a), (j, b), (s, c) = self._whole(), self._whole(), self._scalar()
         k = rng.randint(1, 9)
-        value, grids = rng.choice([
+        value, mips = rng.choice([
             (f"{i} + {j}", a | b), (f"{i} - {j}", a | b), (f"{i} * {k}", a), (f"{i} // {k}", a),
             (f"{i} % {k}", a), (f"{i} & 7", a), (f"{i} ^ {j}", a | b), (f"{i} >> 1", a),
             (f"width - 1 - {i}", a), (f"s32({s} * {self.number(2, 20)})", c), (f"-{i}", a),
@@ -315,25 +315,25 @@ class _ImageKernel(_Kernel):
             (f"where({i} > {j}, {i}, {k})", a | b), (f"x + y * {k}", frozenset()),
             (f"{i} + {i} - {j}", a | b),
         ])  # fmt: skip
-        self.wholes[self.add(value)] = grids
+        self.wholes[self.add(value)] = mips
 
     def intermediate(self) -> None:
         """An image between, of any size that what it reads allows; often nobody reads it."""
         rng = self.rng
         kind = self.pixels if rng.random() < 0.7 or not self.numbers else self.numbers
-        value, grids = self._take(kind)
-        lowest, highest = max(max(grids, default=0) - 2, 0), min(min(grids, default=2) + 1, 3)
+        value, mips = self._take(kind)
+        lowest, highest = max(max(mips, default=0) - 2, 0), min(min(mips, default=2) + 1, 3)
         if lowest > highest:
             return
-        grid = rng.choice([lowest, highest, 0 if lowest == 0 else lowest])
-        given = [value, str(STEPS[grid])] if grid or rng.random() < 0.2 else [value]
+        mip = rng.choice([lowest, highest, 0 if lowest == 0 else lowest])
+        given = [value, str(STEPS[mip])] if mip or rng.random() < 0.2 else [value]
         if rng.random() < 0.15:
-            given = [value, str(STEPS[grid]), "1"]
+            given = [value, str(STEPS[mip]), "1"]
         name = self.add(f"intermediate({', '.join(given)})")
-        self.images.append(_Pixels(name, grid, True))
+        self.images.append(_Pixels(name, mip, True))
         if rng.random() < 0.7:
             self.pixels[self.add(f"{name}[{rng.randint(-2, 2)}, {rng.randint(-1, 1)}]")] = (
-                frozenset({grid})
+                frozenset({mip})
             )
 
     def long_sum(self) -> None:
@@ -351,9 +351,9 @@ class _ImageKernel(_Kernel):
         ])  # fmt: skip
         name = self.add(f"{image.name}[0, 0]")
         self.lines += [f"    for k in range({terms}):", f"        {name} = {term.format(name)}"]
-        self.pixels[name] = frozenset({image.grid})
+        self.pixels[name] = frozenset({image.mip})
         if scale != 1.0:
-            self.pixels[self.add(f"{name} * {scale!r}")] = frozenset({image.grid})
+            self.pixels[self.add(f"{name} * {scale!r}")] = frozenset({image.mip})
 
     def average(self) -> None:
         rng = self.rng
@@ -369,7 +369,7 @@ class _ImageKernel(_Kernel):
             weights = [f"abs({name}) + {w}" for w in weights]
         listed = ", ".join(image.name + t for t in taps)
         value = self.add(f"average(({listed}), ({', '.join(weights)}))")
-        self.pixels[value] = frozenset({image.grid}) | c
+        self.pixels[value] = frozenset({image.mip}) | c
 
     def window(self) -> None:
         """The same of every pixel around: minima and maxima, or a sharpening."""
@@ -386,7 +386,7 @@ class _ImageKernel(_Kernel):
             f"max({middle}, min({', '.join(reads)}))", f"({' + '.join(reads)}) * {1 / len(reads)!r}",
             f"{middle} + ({middle} * {len(reads)} - ({' + '.join(reads)})) * {self.number(0, 1)}",
         ])  # fmt: skip
-        self.pixels[self.add(value)] = frozenset({image.grid})
+        self.pixels[self.add(value)] = frozenset({image.mip})
 
 
 # -- tensors -------------------------------------------------------------------------------------

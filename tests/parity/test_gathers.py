@@ -96,7 +96,7 @@ THREE = "src.at(x, row) * 0.5 + src.at(x * 2, row) * 0.25 + src.at(x * 3, row + 
     ("result", "held"),
     [
         (THREE, True),
-        ("src.at(x, row)", False),  # as fast as a held row
+        ("src.at(x, row)", False),  # as fast as a buffered row
         (f"({THREE}) * (y / height)", False),  # another one for every row
         (f"({THREE}) * src[0, 0]", False),  # needs its own row
     ],

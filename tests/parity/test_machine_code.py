@@ -131,7 +131,7 @@ def test_ring_holds_as_many_rows_as_the_filter_reaches() -> None:
 def test_planes_that_are_shrunk_alike_are_a_loop() -> None:
     floats = native("blur", 64, fma=True, type_=ArrayType((64, 64, 4), F32), radius=100)
     small = [b for b in floats.sweep.bodies if b.label in ("blur.1", "blur.2")]
-    assert [b.grid for b in small] == [1, 2]
+    assert [b.mip for b in small] == [1, 2]
     planes = re.findall(r"^b\d+\.plane:\n.*?^b\d+\.turned:", floats.text, re.S | re.M)
     assert [len(re.findall("= fmul", text)) for text in planes] == [1, 1]
 

@@ -362,7 +362,7 @@ def test_half_and_double_of_floats_have_their_own_programs() -> None:
         special = kernel.specialize([source], ArrayType(shape, F32), values)
         assert isinstance(special.work, Program)
         prepared = prepare_program(special.work, [source], ArrayType(shape, F32), fma=True)
-        assert not prepared.has_one_grid
+        assert not prepared.has_one_size
         assert kernel.specialize([source], ArrayType(shape, F32), values) is special
 
 

@@ -13,7 +13,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import PLAIN, Access, Arithmetic, Node, Program, Stage, make, walk
 from dala.language.vocabulary import luma
-from dala.plan.fuse import FusedPass, Place
+from dala.plan.fuse import FusedPass, Location
 from dala.plan.group import MAX_HALO_ROWS
 from dala.plan.planner import Plan, plan_calls
 from dala.plan.steps import Call, Slot
@@ -36,8 +36,8 @@ def test_point_wise_stages_are_inlined() -> None:
     assert work.labels == ("brightness", "contrast", "invert")
     assert work.inlined == ("brightness", "contrast")
     assert [len(work.reads), len(work.writes), len(work.bodies)] == [1, 1, 1]
-    assert work.reads[0].place == Place("slot", 0)
-    assert work.writes[0].place == Place("slot", 3)
+    assert work.reads[0].location == Location("slot", 0)
+    assert work.writes[0].location == Location("slot", 3)
     assert made.plan.temps == ()
     assert made.cuts == []
     check_results(made)
@@ -61,7 +61,7 @@ def test_a_separable_filter_is_one_pass() -> None:
     made = Made().add("blur", image(), blank(), radius=2)
     work = made.only_pass()
     assert work.labels == ("blur.1", "blur.2")
-    assert [bool(b.held) for b in work.bodies] == [True, False]
+    assert [bool(b.buffered) for b in work.bodies] == [True, False]
     assert [b.label for b in work.bodies] == ["blur.1", "blur.2"]
     assert made.plan.temps == ()
     check_results(made)
@@ -73,7 +73,7 @@ def test_stencils_and_points_in_a_chain_are_one_pass() -> None:
     made.add("grayscale", u, out)
     work = made.only_pass()
     assert work.labels == ("blur.1", "blur.2", "sharpen", "contrast", "grayscale")
-    assert [b.label for b in work.bodies if b.held] == ["blur.1", "blur.2"]
+    assert [b.label for b in work.bodies if b.buffered] == ["blur.1", "blur.2"]
     assert work.inlined == ("sharpen", "contrast")
     check_results(made)
 
@@ -87,15 +87,15 @@ def test_buffers_that_the_user_named_are_written() -> None:
     check_results(made)
 
 
-def test_a_named_buffer_that_a_stencil_reads_is_written_and_held() -> None:
+def test_a_named_buffer_that_a_stencil_reads_is_written_and_buffered() -> None:
     a, b, out = image(), blank(), blank()
     made = Made().add("invert", a, b).add("sharpen", b, out)
     work = made.only_pass()
-    assert [(b.label, bool(b.held), len(b.stores)) for b in work.bodies] == [
+    assert [(b.label, bool(b.buffered), len(b.stores)) for b in work.bodies] == [
         ("invert", True, 1),
         ("sharpen", False, 1),
     ]
-    assert "    written, and held as rows: invert (3 rows)" in made.explained.split("\n")
+    assert "    written, and ring-buffered: invert (3 rows)" in made.explained.split("\n")
     check_results(made)
 
 
@@ -108,7 +108,7 @@ def test_stages_that_share_an_input_read_it_once() -> None:
     check_results(made)
 
 
-def test_a_costly_value_with_two_kinds_of_readers_is_held_not_computed_twice() -> None:
+def test_a_costly_value_with_two_kinds_of_readers_is_buffered_not_computed_twice() -> None:
     @dala.kernel
     def subtract(a, b):
         return (a[0, 0].rgb - b[0, 0].rgb).with_alpha(1.0)
@@ -116,8 +116,8 @@ def test_a_costly_value_with_two_kinds_of_readers_is_held_not_computed_twice() -
     a, s, t, out = image(), scratch(), scratch(), blank()
     made = Made().add("contrast", a, s, value=0.5).add("sharpen", s, t)
     made.add("subtract", [s, t], out)
-    held = [b.label for b in made.only_pass().bodies if b.held]
-    assert held == ["contrast"]
+    buffered = [b.label for b in made.only_pass().bodies if b.buffered]
+    assert buffered == ["contrast"]
     check_results(made)
 
 
@@ -206,7 +206,7 @@ def separable(reach: int, *, apart: bool) -> Program:
         ]
         return tuple(make("average", *pair, weight, weight) for pair in taps)
 
-    way = Arithmetic("own", alone=True) if apart else PLAIN
+    way = Arithmetic("own", own_body=True) if apart else PLAIN
     stages = (Stage(average(0, 0, reach), way), Stage(average(1, reach, 0), way))
     return Program("wide", "image", 1, (), stages)
 
@@ -223,7 +223,7 @@ def labels(plan: Plan) -> list[str]:
 def test_stages_apart_have_bodies_of_their_own() -> None:
     (work,) = planned(Call(separable(2, apart=True), (0,), 1)).passes
     assert isinstance(work, FusedPass)
-    assert [(b.label, b.arithmetic.name, bool(b.held)) for b in work.bodies] == [
+    assert [(b.label, b.arithmetic.name, bool(b.buffered)) for b in work.bodies] == [
         ("wide.1", "own", True),
         ("wide.2", "own", False),
     ]
@@ -248,7 +248,7 @@ def test_no_cut_parts_the_stages_apart_of_one_kernel() -> None:
 
 
 def test_stages_of_one_arithmetic_are_fused_only_with_each_other() -> None:
-    """Maps of bytes share one body; what lies before and behind them is held as rows."""
+    """Maps of bytes share one body; what lies before and behind them is buffered as rows."""
     load = tuple(Node("load", F32, (), Access(0, c)) for c in range(4))
     mapped = tuple(make("sub", Node("const", F32, (), 1.0), n) for n in load)
     mixed = (load[1], load[0], load[2], load[3])

@@ -10,7 +10,7 @@ from plans import SIZE, Made, blank, check_results, image, scratch
 import dala
 from dala import compute
 from dala.language.vocabulary import average, intermediate, sqrt
-from dala.plan.fuse import Place
+from dala.plan.fuse import Location
 from dala.plan.group import MAX_HALO_ROWS, MAX_LENGTH
 from dala.plan.whole import WholePass
 
@@ -139,7 +139,7 @@ def test_points_on_one_buffer_need_no_cut() -> None:
     made = Made().add("brightness", a, a, value=0.1).add("invert", a, a).add("contrast", a, a)
     work = made.only_pass()
     assert work.inlined == ("brightness", "invert")
-    assert work.reads[0].place == work.writes[0].place == Place("slot", 0)
+    assert work.reads[0].location == work.writes[0].location == Location("slot", 0)
     check_results(made)
 
 
@@ -240,8 +240,8 @@ def test_explain_a_fused_pipeline() -> None:
         "pass 1: soften.1 → soften.2 → sharpen → contrast → grayscale\n"
         "    image of 480×640×4; reads 1, writes 1 arrays (2.3 MiB in all)\n"
         "    inlined into what follows: sharpen, contrast\n"
-        "    held as rows, never an image: soften.1 (5 rows)\n"
-        "    held as rows, never an image: soften.2 (3 rows)"
+        "    ring-buffered, never an image: soften.1 (5 rows)\n"
+        "    ring-buffered, never an image: soften.2 (3 rows)"
     )
 
 
@@ -251,7 +251,7 @@ def test_explain_one_row() -> None:
         return intermediate(sqrt(src[0, 0]))[1, 0]
 
     made = Made().add("smear", image(), blank())
-    assert made.explained.endswith("    held as rows, never an image: smear.1 (1 row)")
+    assert made.explained.endswith("    ring-buffered, never an image: smear.1 (1 row)")
 
 
 def test_explain_a_pipeline_with_cuts() -> None:

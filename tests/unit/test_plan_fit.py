@@ -32,10 +32,10 @@ def _reference(registry: None) -> Iterator[None]:
 class Tiles(Capabilities):
     """A device with room for what so many bodies hold."""
 
-    most_held: int = 1
+    most_buffered: int = 1
 
-    def holds(self, work: FusedPass) -> bool:
-        return sum(1 for body in work.bodies if body.held) <= self.most_held
+    def has_room_for(self, work: FusedPass) -> bool:
+        return sum(1 for body in work.bodies if body.buffered) <= self.most_buffered
 
 
 def plan_for(can: Capabilities, made: Made) -> Plan:
@@ -62,17 +62,17 @@ def test_what_has_no_room_is_cut_and_the_reason_told() -> None:
     assert plan.labels == ["blur.1", "blur.2"] * 2
     for work in plan.passes:
         assert isinstance(work, FusedPass)
-        assert sum(1 for body in work.bodies if body.held) <= 1
+        assert sum(1 for body in work.bodies if body.buffered) <= 1
 
 
 def test_images_of_several_sizes_are_passes_of_their_own() -> None:
     made = Made().add("blur", image((96, 128, 4)), blank((96, 128, 4)), radius=60)
-    plan = plan_for(Tiles(tiled=True, most_held=9), made)
+    plan = plan_for(Tiles(tiled=True, most_buffered=9), made)
     shapes = [w.shape[:2] for w in plan.passes if isinstance(w, FusedPass)]
     assert len(set(shapes)) > 1
     for work in plan.passes:
         assert isinstance(work, FusedPass)
-        assert all(body.grid == 0 and body.margin == 0 for body in work.bodies)
+        assert all(body.mip == 0 and body.margin == 0 for body in work.bodies)
 
 
 def test_more_arrays_than_a_device_binds() -> None:
@@ -81,7 +81,7 @@ def test_more_arrays_than_a_device_binds() -> None:
     for out in outs:
         made.add("blend", [a, b], out)
     for work in plan_for(Tiles(tiled=True, most_arrays=4), made).passes:
-        assert len({x.place for x in (*work.reads, *work.writes)}) <= 4
+        assert len({x.location for x in (*work.reads, *work.writes)}) <= 4
     with pytest.raises(UnsupportedError, match="a pass over 3 arrays; this device binds 2 at most"):
         plan_for(Tiles(tiled=True, most_arrays=2), Made().add("blend", [a, b], blank()))
 

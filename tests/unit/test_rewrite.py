@@ -512,15 +512,15 @@ MALFORMED: dict[str, tuple[Program, str]] = {
     "coordinate type": (image(Node("coord", F32, (), 0)), "made[0]: coord is s32"),
     "extent": (
         tensor(Node("extent", S32, (), Extent(1, 0))),
-        "made[0]: extent of Extent(source=1, axis=0, grid=0)",
+        "made[0]: extent of Extent(source=1, axis=0, mip=0)",
     ),
     "extent of nothing": (
         tensor(Node("extent", S32, (), Extent(-2, 0))),
-        "made[0]: extent of Extent(source=-2, axis=0, grid=0)",
+        "made[0]: extent of Extent(source=-2, axis=0, mip=0)",
     ),
     "extent of a negative axis": (
         tensor(Node("extent", S32, (), Extent(0, -1))),
-        "made[0]: extent of Extent(source=0, axis=-1, grid=0)",
+        "made[0]: extent of Extent(source=0, axis=-1, mip=0)",
     ),
     "extent type": (image(Node("extent", F32, (), Extent(0, 0))), "made[0]: extent is s32"),
     "source": (

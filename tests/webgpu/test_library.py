@@ -17,7 +17,7 @@ from dala.backends.webgpu.shader import MOST_GROUPS
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32
 from dala.ir.library import LIBRARY, LibraryCall
-from dala.plan.fuse import PassArray, Place
+from dala.plan.fuse import Location, PassArray
 from dala.plan.whole import WholePass
 
 pytestmark = pytest.mark.webgpu
@@ -121,12 +121,13 @@ MANY_GROUPS = {  # shapes of the inputs and of the result, which asks for more g
 def test_no_axis_has_more_groups_than_a_gpu(name: str) -> None:
     op, reads, made = MANY_GROUPS[name]
     arrays = [
-        PassArray(Place("slot", k), ArrayType(shape, F32)) for k, shape in enumerate([*reads, made])
+        PassArray(Location("slot", k), ArrayType(shape, F32))
+        for k, shape in enumerate([*reads, made])
     ]
     options = {"stride": 1, "padding": 1, "groups": 1} if op == "conv2d" else {}
     call = LibraryCall(op, op, tuple(options.items()))
     work = WholePass(call, (op,), tuple(arrays[:-1]), (arrays[-1],))
-    (shader,) = emit_library(work, lambda type_: Place("temp", 0))
+    (shader,) = emit_library(work, lambda type_: Location("temp", 0))
     assert max(shader.groups) <= MOST_GROUPS < math.prod(shader.groups)
 
 
@@ -188,8 +189,8 @@ def test_not_a_number_wins_a_long_reduction(op: str, at: int) -> None:
 def test_argmax_over_pieces_takes_the_first_of_equals(dtype: str) -> None:
     rng = np.random.default_rng(5)
     a = rng.integers(0, 250, (2, 2 * PIECE + 300)).astype(dtype)
-    for line, places in ((0, (PIECE + 3, PIECE + 4, 2 * PIECE + 1)), (1, (7, PIECE + 200))):
-        a[line, list(places)] = 255
+    for line, locations in ((0, (PIECE + 3, PIECE + 4, 2 * PIECE + 1)), (1, (7, PIECE + 200))):
+        a[line, list(locations)] = 255
     assert run("argmax", [a], (2,), "s32", axis=1).tolist() == [PIECE + 3, 7]
     assert run("argmax", [a], (1,), "s64").tolist() == [PIECE + 3]
 

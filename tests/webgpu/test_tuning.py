@@ -17,11 +17,11 @@ TUNINGS = {
     "wide points": Tuning(point_columns=8, point_rows=2),
     "wide stencils": Tuning(stencil_columns=8, stencil_rows=1),
     "columns": Tuning(stencil_columns=1, stencil_rows=4, point_columns=1, strip_rows=3),
-    "tall": Tuning(stencil_rows=4, held_rows=16, tile_rows=(16,)),
+    "tall": Tuning(stencil_rows=4, tile_column_rows=16, tile_rows=(16,)),
     "small tiles": Tuning(
-        threads=64, grid=(16, 4), stencil_grid=(8, 8), tile_columns=(64,), tile_rows=(4,)
+        threads=64, workgroup=(16, 4), stencil_workgroup=(8, 8), tile_columns=(64,), tile_rows=(4,)
     ),
-    "flat tiles": Tuning(threads=128, grid=(128, 1), tile_columns=(512, 256), tile_rows=(2,)),
+    "flat tiles": Tuning(threads=128, workgroup=(128, 1), tile_columns=(512, 256), tile_rows=(2,)),
 }
 CHAINS: dict[str, Stages] = {
     "brightness": [("brightness", {"value": 0.2})],

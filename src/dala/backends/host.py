@@ -185,8 +185,8 @@ class HostExecutable(Executable):
 
 def positions(plan: Plan, arrays: Sequence[PassArray]) -> list[int]:
     """Where a pass finds its arrays among those of a launch: temporaries first, then the slots."""
-    places = [a.place for a in arrays]
-    return [p.number if p.kind == "temp" else len(plan.temps) + p.number for p in places]
+    locations = [a.location for a in arrays]
+    return [p.number if p.kind == "temp" else len(plan.temps) + p.number for p in locations]
 
 
 def on_positions(plan: Plan, work: FusedPass | WholePass, run: PassFunction) -> RunPass:

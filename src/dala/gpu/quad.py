@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dala.backends.webgpu.memory import GpuArray
 from dala.backends.webgpu.runtime_dir import some_runtime_dir
-from dala.backends.webgpu.wgpu_log import held_warnings, say
+from dala.backends.webgpu.wgpu_log import say, withheld_warnings
 from dala.errors import UnsupportedError
 from dala.gpu.frame import Frame
 
@@ -64,14 +64,14 @@ class Quad:
         self._queue = None if device is None else device.queue  # others use it too
         gpu: Any = None if device is None else device.gpu
         if gpu is None:
-            with held_warnings() as held, some_runtime_dir():
+            with withheld_warnings() as withheld, some_runtime_dir():
                 adapter = wgpu.gpu.request_adapter_sync(
                     canvas=canvas, power_preference="high-performance"
                 )
             if adapter is None:
-                say(held)
+                say(withheld)
                 raise UnsupportedError("show: no GPU driver can draw into a window here")
-            with held_warnings():
+            with withheld_warnings():
                 gpu = adapter.request_device_sync()
         self._gpu = gpu
         self._context: Any = canvas.get_wgpu_context()

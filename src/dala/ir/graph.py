@@ -35,7 +35,7 @@ OUTPUT = -1  # the source number that means "the array being written"
 class Access(NamedTuple):
     """Where a load reads: ``source`` at an offset from the output position. Tensors use no offset.
 
-    If the source is an image of twice the size (see Stage.grid), the position is (2x + dx, 2y + dy); of
+    If the source is an image of twice the size (see Stage), the position is (2x + dx, 2y + dy); of
     half the size, (x // 2 + dx, y // 2 + dy); of a quarter, (x // 4 + dx, y // 4 + dy).
     """
 
@@ -48,12 +48,12 @@ class Access(NamedTuple):
 class Extent(NamedTuple):
     """The size of one axis of a source, or of the image being written.
 
-    In a fused pass ``grid`` says which size of image is meant, see Stage.
+    In a fused pass ``mip`` says which mip level is meant, see Stage.
     """
 
     source: int
     axis: int
-    grid: int = 0
+    mip: int = 0
 
 
 class Gather(NamedTuple):
@@ -105,13 +105,13 @@ def cast(value: Node, dtype: DType) -> Node:
 class Arithmetic:
     """How a device computes a stage, if it can choose: what a planner knows of it.
 
-    Stages of one arithmetic may share a loop (they are fused), unless they stand ``alone``. Even then those
-    that are only written to memory may stand ``beside`` each other in one loop.
+    Stages of one arithmetic are inlined into each other, unless each wants its ``own_body``. With
+    ``joint_stores``, those that are only written to memory share one body even then.
     """
 
     name: str
-    alone: bool = False
-    beside: bool = False
+    own_body: bool = False
+    joint_stores: bool = False
 
 
 PLAIN = Arithmetic("plain")
@@ -121,15 +121,15 @@ PLAIN = Arithmetic("plain")
 class Stage:
     """One image or tensor computed element by element: ``body`` has one node per channel.
 
-    Sources 0 … inputs-1 are the kernel's inputs; source ``inputs + k`` is the result of stage k.
-    A stage of ``grid`` g has one pixel for 2ᵍ × 2ᵍ of the picture: ceil(size / 2ᵍ) of them. What lies
+    Sources 0 … inputs-1 are the kernel's inputs; source ``inputs + k`` is the result of stage k. A stage of
+    mip level g (``mip``) has one pixel for 2ᵍ × 2ᵍ of the picture: ceil(size / 2ᵍ) of them. What lies
     outside an image repeats its edge; with a ``margin`` of 1, one pixel more on each side is computed
     first, from what its sources have there, and that repeats.
     """
 
     body: tuple[Node, ...]
     arithmetic: Arithmetic = PLAIN
-    grid: int = 0
+    mip: int = 0
     margin: int = 0
 
 
@@ -149,7 +149,7 @@ class Part:
 
     array: int  # number of the input; 0 for the output
     plane: Plane | None = None
-    grid: int = 0
+    mip: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,16 +174,16 @@ class Program:
         """What a source in memory is."""
         return self.parts[source] if self.parts else Part(source)
 
-    def grid_of(self, source: int) -> int:
-        """The grid of any source: an input or a stage."""
+    def mip_of(self, source: int) -> int:
+        """The mip level of any source: an input or a stage."""
         if source < self.inputs:
-            return self.source_part(source).grid
-        return self.stages[source - self.inputs].grid
+            return self.source_part(source).mip
+        return self.stages[source - self.inputs].mip
 
     @property
-    def has_one_grid(self) -> bool:
+    def has_one_size(self) -> bool:
         """Whether all images, read and written, have one size and are whole."""
-        return not self.parts and not any(s.grid or s.margin for s in self.stages)
+        return not self.parts and not any(s.mip or s.margin for s in self.stages)
 
     def map_bodies(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> Program:
         """The program with every stage's body rewritten by ``change``."""

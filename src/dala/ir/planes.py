@@ -17,13 +17,13 @@ class Plane:
 
     name: str
     channels: int
-    grid: int  # 0: the frame's own size; 1: half of it
+    mip: int  # mip level; 0: the frame's own size; 1: half of it
     begin: int  # in quarters of the luma's size
 
     def type_in(self, frame: ArrayType) -> ArrayType:
         """Shape and element type of the plane in such a frame."""
         height, width = picture_size(frame)
-        return ArrayType((height >> self.grid, width >> self.grid, self.channels), frame.dtype)
+        return ArrayType((height >> self.mip, width >> self.mip, self.channels), frame.dtype)
 
     def offset_in(self, frame: ArrayType) -> int:
         """Where the plane begins, in bytes."""
@@ -42,6 +42,6 @@ FORMATS: dict[str, tuple[Plane, ...]] = {
 }
 
 
-def shrink(size: int, grid: int) -> int:
-    """How many pixels of ``grid`` cover so many of the picture: rounded up."""
-    return (size + (1 << grid) - 1) >> grid
+def shrink(size: int, mip: int) -> int:
+    """How many pixels of a mip level cover so many of the picture: rounded up."""
+    return (size + (1 << mip) - 1) >> mip

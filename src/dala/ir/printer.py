@@ -10,11 +10,11 @@ def print_program(program: Program) -> str:
     params = ", ".join(f"{p.name}: {p.dtype}" for p in program.params)
     lines = [f"{program.domain} {program.kernel}(inputs={program.inputs}; {params})"]
     for source, part in enumerate(program.parts):
-        size = f" at 1/{1 << part.grid}" if part.grid else ""
+        size = f" at 1/{1 << part.mip}" if part.mip else ""
         plane = f", plane {part.plane.name}" if part.plane else ""
         lines.append(f"source {source}: input {part.array}{plane}{size}")
     for number, stage in enumerate(program.stages):
-        size = f" at 1/{1 << stage.grid}" if stage.grid else ""
+        size = f" at 1/{1 << stage.mip}" if stage.mip else ""
         margin = ", with a margin" if stage.margin else ""
         lines.append(f"stage {program.inputs + number}{size}{margin}:")
         lines.extend("  " + line for line in print_body(stage.body))

@@ -21,8 +21,8 @@ def verify(program: Program) -> None:
                 len(stage.body) in counts, program.kernel, "an image stage has 1 or 4 channels"
             )
             for access in accesses(stage.body):
-                step = stage.grid - program.grid_of(access.source)
-                _require(-2 <= step <= 1, program.kernel, f"{access} is {step} grids away")
+                step = stage.mip - program.mip_of(access.source)
+                _require(-2 <= step <= 1, program.kernel, f"{access} is {step} mip levels away")
             _require(
                 all(n.dtype == F32 for n in stage.body), program.kernel, "image channels are f32"
             )

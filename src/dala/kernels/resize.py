@@ -175,11 +175,11 @@ def _with_size(values: Mapping[str, ParamValue], width: int, height: int) -> dic
 
 def _variant(
     function: Callable[..., object],
-    input_grid: int = 0,
-    output_grid: int = 0,
+    input_mip: int = 0,
+    output_mip: int = 0,
     general: Kernel | None = None,
 ) -> Kernel:
-    geometry = Geometry(input_grid=input_grid, output_grid=output_grid)
+    geometry = Geometry(input_mip=input_mip, output_mip=output_mip)
     kernel = make_kernel(
         function, name="resize", domain="image", shape_rule=_resized, geometry=geometry
     )
@@ -189,12 +189,12 @@ def _variant(
 
 _by_area = _variant(mix_by_area)
 _same = _variant(halves.same_pixels)
-_to_half = _variant(halves.shrink_to_half, output_grid=1)
-_to_double = _variant(halves.enlarge_to_double, input_grid=1)
+_to_half = _variant(halves.shrink_to_half, output_mip=1)
+_to_double = _variant(halves.enlarge_to_double, input_mip=1)
 # of 4 x 4 pixels and more; mixed by columns and rows, any size may be as fast (see backends/cpu)
 _any_size = _variant(mix_pixels)
-_to_half_of_many = _variant(halves.shrink_to_half, output_grid=1, general=_any_size)
-_to_double_of_many = _variant(halves.enlarge_to_double, input_grid=1, general=_any_size)
+_to_half_of_many = _variant(halves.shrink_to_half, output_mip=1, general=_any_size)
+_to_double_of_many = _variant(halves.enlarge_to_double, input_mip=1, general=_any_size)
 
 
 def _choose(

@@ -24,7 +24,7 @@ class Trace:
         self.compiled = 0  # in all stages: a shared expression counts in each
         self.length = 0  # of what is compiled, in instructions
 
-    def add_stage(self, body: tuple[Node, ...], grid: int, margin: int = 0) -> int:
+    def add_stage(self, body: tuple[Node, ...], mip: int, margin: int = 0) -> int:
         """Add a stage's operations to what will be compiled; refuses past the limit. Its source number."""
         self.compiled += sum(1 for _ in walk(body))
         if self.compiled > MAX_NODES:
@@ -36,17 +36,17 @@ class Trace:
                 "compiled; use fewer functions such as sin and pow, or split it into several kernels"
             )
         for access in accesses(body):
-            if not -2 <= grid - self._grid_of(access.source) <= 1:
+            if not -2 <= mip - self._mip_of(access.source) <= 1:
                 raise KernelError(
                     "an image is read by one of half, the same, twice or four times its size; put an "
                     "intermediate image of a size between them"
                 )
-        self.stages.append(Stage(body, grid=grid, margin=margin))
+        self.stages.append(Stage(body, mip=mip, margin=margin))
         return len(self.parts) + len(self.stages) - 1
 
-    def _grid_of(self, source: int) -> int:
+    def _mip_of(self, source: int) -> int:
         inside = source - len(self.parts)
-        return self.parts[source].grid if inside < 0 else self.stages[inside].grid
+        return self.parts[source].mip if inside < 0 else self.stages[inside].mip
 
     def __enter__(self) -> Trace:
         self._outer = getattr(_state, "trace", None)

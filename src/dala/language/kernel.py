@@ -48,8 +48,8 @@ class Geometry:
 
     input_planes: tuple[Plane, ...] = ()  # the first input is a frame; the function gets its planes
     output_planes: tuple[Plane, ...] = ()  # the output is a frame; the function returns its planes
-    input_grid: int = 0  # 1: the inputs have half the picture's size
-    output_grid: int = 0
+    input_mip: int = 0  # 1: the inputs have half the picture's size
+    output_mip: int = 0
 
 
 WHOLE_IMAGES = Geometry()
@@ -271,12 +271,10 @@ class Kernel:
                 )
         # images of all types trace alike (values are 0..1), so they share one program
         given = self.geometry
-        kinds = [SourceType(F32, channels=a.channels, grid=given.input_grid) for a in inputs]
+        kinds = [SourceType(F32, channels=a.channels, mip=given.input_mip) for a in inputs]
         if given.input_planes:
             kinds[0] = SourceType(F32, channels=1, planes=given.input_planes)
-        target = SourceType(
-            F32, output.channels, grid=given.output_grid, planes=given.output_planes
-        )
+        target = SourceType(F32, output.channels, mip=given.output_mip, planes=given.output_planes)
         return kinds, target
 
     def _check_axes(self, program: Program, output: ArrayType) -> None:

@@ -37,7 +37,7 @@ class SourceType:
     rank: int = 1
     any_rank: bool = False  # a trial: the rank is not known yet
     kind: str = ""  # of an array parameter: what its loader said of it
-    grid: int = 0  # of how many doublings the picture is larger
+    mip: int = 0  # mip level: of how many doublings the picture is larger
     planes: tuple[Plane, ...] = ()  # of a video frame: the images it is made of
 
 
@@ -65,8 +65,8 @@ def trace_kernel(
         arguments = {p.name: symbols.get(p.name, values[p.name]) for p in params}
         result = call_traced(name, function, inputs, arguments)
         try:
-            for body, grid in _results(result, domain, sources, output):
-                trace.add_stage(body, grid)
+            for body, mip in _results(result, domain, sources, output):
+                trace.add_stage(body, mip)
         except DomainMismatch as error:
             raise DomainMismatch(_at_return(name, function, error)) from error
         except DalaError as error:
@@ -105,25 +105,25 @@ def _parts(sources: Sequence[SourceType]) -> list[Part]:
     parts: list[Part] = []
     for number, source in enumerate(sources):
         if source.planes:
-            parts += [Part(number, plane, plane.grid) for plane in source.planes]
+            parts += [Part(number, plane, plane.mip) for plane in source.planes]
         else:
-            parts.append(Part(number, None, source.grid))
+            parts.append(Part(number, None, source.mip))
     return parts
 
 
 def _results(
     result: object, domain: Domain, sources: Sequence[SourceType], output: SourceType
 ) -> list[tuple[tuple[Node, ...], int]]:
-    """The bodies that are written to memory, with their grids."""
+    """The bodies that are written to memory, with their mip levels."""
     if not output.planes:
-        return [(_result_body(result, domain, sources, output), output.grid)]
+        return [(_result_body(result, domain, sources, output), output.mip)]
     planes = result if isinstance(result, tuple) else (result,)
     found = [tuple(n for v in _listed(p) for n in as_body(v)) for p in planes]
     wanted = [p.channels for p in output.planes]
     if [len(body) for body in found] != wanted:
         names = ", ".join(f"{p.name} ({p.channels})" for p in output.planes)
         raise KernelError(f"a frame takes one value for each channel of its planes: {names}")
-    return [(body, plane.grid) for body, plane in zip(found, output.planes, strict=True)]
+    return [(body, plane.mip) for body, plane in zip(found, output.planes, strict=True)]
 
 
 def _listed(plane: object) -> Sequence[object]:

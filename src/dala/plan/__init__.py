@@ -2,7 +2,7 @@
 
 steps.py     calls on buffers → steps on values (each write makes a new value), dead ones dropped
 group.py     steps → groups that can run as one pass, with the reason for every cut
-fuse.py      a group → a FusedPass: point-wise steps inlined, stencil inputs held as rows
+fuse.py      a group → a FusedPass: point-wise steps inlined, stencil inputs buffered
 whole.py     passes that are not made of expressions: whole-array ops, copies
 capabilities.py   what one pass may be on a device; where that is less than a group needs:
   sizes.py   images of several sizes → a pass for each size

@@ -9,13 +9,15 @@ from dala.plan.fuse import FusedPass
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What one pass may be. As it is, anything: rows are held one by one, while they are needed."""
+    """What one pass may be. As it is, anything: rows are ring-buffered."""
 
-    tiled: bool = False  # what bodies hold for each other are tiles of memory: of one size, and few
+    tiled: bool = (
+        False  # what bodies buffer for each other are tiles of memory: of one size, and few
+    )
     most_arrays: int = 1 << 31  # that one pass reads and writes
 
-    def holds(self, work: FusedPass) -> bool:
-        """Whether what the bodies of a pass hold for each other has room."""
+    def has_room_for(self, work: FusedPass) -> bool:
+        """Whether what the bodies of a pass buffer for each other has room."""
         return True
 
 

@@ -1,4 +1,4 @@
-"""A pass as passes that a device can run: of one size each, with room for what they hold, and no more
+"""A pass as passes that a device can run: of one size each, with room for what they buffer, and no more
 arrays than it can bind.
 
 What a later part reads of an earlier one goes through a temporary, u8 levels as bytes and everything else
@@ -16,7 +16,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Extent, accesses, gathered_sources, walk
 from dala.plan.capabilities import Capabilities
-from dala.plan.fuse import Body, FusedPass, PassArray, Place, Store
+from dala.plan.fuse import Body, FusedPass, Location, PassArray, Store
 from dala.plan.join import merge_bodies, renumber
 from dala.plan.sizes import NewTemp, passes_of_one_size
 
@@ -24,7 +24,7 @@ CHEAP_CUT = 4  # bytes of a pixel
 
 
 class Part(NamedTuple):
-    """A pass in place of a larger one, and why it does not join the part before."""
+    """A pass instead of a larger one, and why it does not join the part before."""
 
     work: FusedPass
     reason: str = ""
@@ -51,18 +51,18 @@ def cut_to_fit(work: FusedPass, can: Capabilities, new_temp: NewTemp) -> list[Pa
 
 def _why_cut(work: FusedPass, can: Capabilities) -> str:
     """Why a pass cannot run as it is; "" if it can."""
-    arrays = len(set(_places(work)))
+    arrays = len(set(_locations(work)))
     if arrays > can.most_arrays:
         return f"a pass over {arrays} arrays; this device binds {can.most_arrays} at most"
-    if _has_one_alone(work):
+    if _needs_own_pass(work):
         return "one of the stages is computed by itself"
     if _worth_cutting(work):
         return "through an image of bytes it is shorter than by tiles within tiles"
-    return "" if can.holds(work) else "there is no room for both in a tile"
+    return "" if can.has_room_for(work) else "there is no room for both in a tile"
 
 
-def _places(work: FusedPass) -> list[Place]:
-    return [a.place for a in (*work.reads, *work.writes)]
+def _locations(work: FusedPass) -> list[Location]:
+    return [a.location for a in (*work.reads, *work.writes)]
 
 
 def cut_pass(work: FusedPass, new_temp: NewTemp) -> tuple[FusedPass, FusedPass] | None:
@@ -71,7 +71,7 @@ def cut_pass(work: FusedPass, new_temp: NewTemp) -> tuple[FusedPass, FusedPass] 
     if len(bodies) == 1:
         return _cut_stores(work)
     first = len(work.reads)
-    at = _before_or_behind_alone(bodies) or min(
+    at = _around_own_pass(bodies) or min(
         range(1, len(bodies)),
         key=lambda k: (_bytes_across(work, k), abs(2 * k - len(bodies))),
     )
@@ -86,14 +86,14 @@ def cut_pass(work: FusedPass, new_temp: NewTemp) -> tuple[FusedPass, FusedPass] 
     return head, tail
 
 
-def _has_one_alone(work: FusedPass) -> bool:
+def _needs_own_pass(work: FusedPass) -> bool:
     """Whether a body that must be a pass of its own is not one yet."""
-    return len(work.bodies) > 1 and any(b.arithmetic.alone for b in work.bodies)
+    return len(work.bodies) > 1 and any(b.arithmetic.own_body for b in work.bodies)
 
 
-def _before_or_behind_alone(bodies: Sequence[Body]) -> int:
-    """Where to cut so that a body is alone; 0 if none wants to be."""
-    number = next((i for i, b in enumerate(bodies) if b.arithmetic.alone), None)
+def _around_own_pass(bodies: Sequence[Body]) -> int:
+    """Where to cut so that a body has a pass of its own; 0 if none needs one."""
+    number = next((i for i, b in enumerate(bodies) if b.arithmetic.own_body), None)
     return 0 if number is None else number or 1
 
 
@@ -107,16 +107,16 @@ def _crossing(work: FusedPass, at: int) -> list[int]:
 def _bytes_across(work: FusedPass, at: int) -> int:
     """What a pixel costs in memory if the pass is cut there."""
     bodies = [work.bodies[n] for n in _crossing(work, at)]
-    return sum(len(b.held) * (1 if len(b.levels) == len(b.held) else 4) for b in bodies)
+    return sum(len(b.buffered) * (1 if len(b.levels) == len(b.buffered) else 4) for b in bodies)
 
 
 def _worth_cutting(work: FusedPass) -> bool:
-    """Whether two passes through an image of bytes beat one in which tiles hold values twice.
+    """Whether two passes through an image of bytes beat one in which tiles are filled twice.
 
     A tile that is filled twice before it is read has margins around margins and little room; on an H200
     the way through memory is the shorter one.
     """
-    if sum(1 for b in work.bodies if b.held) < 2:
+    if sum(1 for b in work.bodies if b.buffered) < 2:
         return False
     return min(_bytes_across(work, k) for k in range(1, len(work.bodies))) <= CHEAP_CUT
 
@@ -124,7 +124,7 @@ def _worth_cutting(work: FusedPass) -> bool:
 def _cut_stores(work: FusedPass) -> tuple[FusedPass, FusedPass] | None:
     """One body that writes several arrays, as two that write some of them each."""
     (body,) = work.bodies
-    if len(body.stores) < 2 or {r.place for r in work.reads} & {w.place for w in work.writes}:
+    if len(body.stores) < 2 or {r.location for r in work.reads} & {w.location for w in work.writes}:
         return None
     half = len(body.stores) // 2
     parts = (body.stores[:half], body.stores[half:])
@@ -133,8 +133,8 @@ def _cut_stores(work: FusedPass) -> tuple[FusedPass, FusedPass] | None:
 
 
 def _temp_of(work: FusedPass, body: Body, new_temp: NewTemp) -> PassArray:
-    levels = len(body.levels) == len(body.held) > 0
-    channels = len(body.held)
+    levels = len(body.levels) == len(body.buffered) > 0
+    channels = len(body.buffered)
     shape = (*work.shape[:2], channels) if channels > 1 else work.shape[:2]
     type_ = ArrayType(shape, U8 if levels else F32)
     return PassArray(new_temp(type_), type_)
@@ -143,7 +143,7 @@ def _temp_of(work: FusedPass, body: Body, new_temp: NewTemp) -> PassArray:
 def _stored(
     work: FusedPass, bodies: Sequence[Body], number: int, temps: dict[int, PassArray], at: int
 ) -> Body:
-    """A body of the first part: it stores what the second part reads, and holds the rest."""
+    """A body of the first part: it stores what the second part reads, and buffers the rest."""
     body = bodies[number]
     inside = any(
         a.source == len(work.reads) + number for b in bodies[:at] for a in accesses(b.roots)
@@ -151,11 +151,11 @@ def _stored(
     stores = body.stores
     if number in temps:
         write = len(work.writes) + list(temps).index(number)
-        values = body.levels if temps[number].type.dtype == U8 else body.held
+        values = body.levels if temps[number].type.dtype == U8 else body.buffered
         stores = (*stores, Store(write, values))
     if inside:
         return replace(body, stores=stores)
-    return replace(body, stores=stores, held=(), levels=())
+    return replace(body, stores=stores, buffered=(), levels=())
 
 
 def _compact(work: FusedPass) -> FusedPass:
@@ -167,8 +167,8 @@ def _compact(work: FusedPass) -> FusedPass:
     }
     kept = [i for i in range(len(work.reads)) if i in read]
     numbers = {old: new for new, old in enumerate(kept)}
-    for held in range(len(work.bodies)):
-        numbers[len(work.reads) + held] = len(kept) + held
+    for number in range(len(work.bodies)):
+        numbers[len(work.reads) + number] = len(kept) + number
     written = sorted({s.write for b in work.bodies for s in b.stores})
 
     bodies = []

@@ -63,14 +63,14 @@ def _explain_fused(plan: Plan, index: int, work: FusedPass) -> list[str]:
     if work.inlined and index not in plan.parts:
         lines.append(f"    inlined into what follows: {', '.join(work.inlined)}")
     if plan.can.tiled:
-        kept = [b.label for b in work.bodies if b.held]
+        kept = [b.label for b in work.bodies if b.buffered]
         return [*lines, f"    kept in tiles, never an image: {', '.join(kept)}"] if kept else lines
     for number, body in enumerate(work.bodies):
-        if body.held:
+        if body.buffered:
             source = len(work.reads) + number
             offsets = [a.dy for b in work.bodies for a in accesses(b.roots) if a.source == source]
             rows = max(offsets, default=0) - min(offsets, default=0) + 1
-            where = "written, and held as rows" if body.stores else "held as rows, never an image"
+            where = "written, and ring-buffered" if body.stores else "ring-buffered, never an image"
             lines.append(f"    {where}: {body.label} ({_count(rows, 'row', 'rows')})")
     return lines
 

@@ -1,7 +1,7 @@
 """One group of steps becomes one FusedPass.
 
 A value read only at its own position is inlined into its reader. A value read at other positions gets a
-body of its own whose rows are held for the readers. A value of ``u8`` or ``u16`` is rounded and clamped
+body of its own whose rows are buffered for the readers. A value of ``u8`` or ``u16`` is rounded and clamped
 exactly where an unfused run would have stored it: fusion never changes a byte.
 """
 
@@ -32,11 +32,11 @@ from dala.ir.rewrite import LEVELS, PASSES, move_sources, normalized_level
 from dala.plan.group import Group, works_in_place
 from dala.plan.steps import Step, Value
 
-CHEAP = 12  # a shared value of so few operations is computed twice rather than held
+CHEAP = 12  # a shared value of so few operations is computed twice rather than buffered
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where an array of a pass lives: a slot of the pipeline, or a temporary of the plan."""
 
     kind: str  # "slot" or "temp"
@@ -45,13 +45,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PassArray:
-    """An array in memory that a pass reads or writes: all of ``place``, or a plane of it."""
+    """An array in memory that a pass reads or writes: all of ``location``, or a plane of it."""
 
-    place: Place
+    location: Location
     type: ArrayType
     offset: int = 0  # of the plane, in bytes
     whole: ArrayType | None = None  # what it is a plane of
-    grid: int = 0  # see FusedPass
+    mip: int = 0  # mip level, see FusedPass
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,31 +64,32 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Expressions computed together, one row at a time; ``held`` rows are kept for later bodies."""
+    """Expressions computed together, one row at a time; ``buffered`` ones are kept for later bodies: by the
+    CPU as ring-buffered rows, by a GPU as tiles of workgroup memory."""
 
     label: str
-    held: tuple[Node, ...]
+    buffered: tuple[Node, ...]
     stores: tuple[Store, ...]
-    levels: tuple[Node, ...] = ()  # of a u8 image: what ``held`` is, as whole levels 0..255
+    levels: tuple[Node, ...] = ()  # of a u8 image: what ``buffered`` is, as whole levels 0..255
     arithmetic: Arithmetic = PLAIN
-    grid: int = 0
-    images: int = 1  # how many images of the same size ``held`` is
+    mip: int = 0
+    images: int = 1  # how many images of the same size ``buffered`` is
     margin: int = 0  # see Stage
 
     @property
     def roots(self) -> tuple[Node, ...]:
-        return (*self.held, *(node for store in self.stores for node in store.values))
+        return (*self.buffered, *(node for store in self.stores for node in store.values))
 
     @property
     def channels(self) -> int:
         """Of one pixel that it computes."""
-        return len(self.stores[0].values) if self.stores else len(self.held) // self.images
+        return len(self.stores[0].values) if self.stores else len(self.buffered) // self.images
 
     def map(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> Body:
         """The body with all of its expressions rewritten together."""
         values = [s.values for s in self.stores]
-        held, *values, levels = map_together([self.held, *values, self.levels], change)
-        return replace(self, held=held, stores=renew(self.stores, values), levels=levels)
+        buffered, *values, levels = map_together([self.buffered, *values, self.levels], change)
+        return replace(self, buffered=buffered, stores=renew(self.stores, values), levels=levels)
 
 
 def map_together(
@@ -106,10 +107,10 @@ def renew(stores: Sequence[Store], values: Sequence[tuple[Node, ...]]) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class FusedPass:
-    """One sweep over memory. Source ``k`` is ``reads[k]``; beyond those, the held rows of a body.
+    """One sweep over memory. Source ``k`` is ``reads[k]``; beyond those, the buffered rows of a body.
 
-    ``shape`` is that of the largest image computed. An image of grid g has 1/2ᵍ of its height and width;
-    what is only read may be larger: grid -1.
+    ``shape`` is that of the largest image computed. An image of mip level g has 1/2ᵍ of its height and
+    width; what is only read may be larger: mip level -1.
     """
 
     domain: Domain
@@ -121,9 +122,9 @@ class FusedPass:
     inlined: tuple[str, ...]
 
 
-def fuse_group(group: Group, values: list[Value], place: Callable[[Value], Place]) -> FusedPass:
-    """Inline, hold, share: the pass for one group."""
-    return _Fusing(group, values, place).build()
+def fuse_group(group: Group, values: list[Value], locate: Callable[[Value], Location]) -> FusedPass:
+    """Inline, buffer, share: the pass for one group."""
+    return _Fusing(group, values, locate).build()
 
 
 def drop_unread(bodies: Sequence[Body], first: int) -> tuple[Body, ...]:
@@ -137,7 +138,7 @@ def drop_unread(bodies: Sequence[Body], first: int) -> tuple[Body, ...]:
     kept: dict[int, Body] = {}
     for number in reversed(range(len(bodies))):
         body = bodies[number]
-        read = [(first + number, channel) in needed for channel in range(len(body.held))]
+        read = [(first + number, channel) in needed for channel in range(len(body.buffered))]
         if not any(read) and not body.stores:
             continue
         kept[number] = body = _without_unread(body, read)
@@ -153,25 +154,27 @@ def _without_unread(body: Body, read: Sequence[bool]) -> Body:
     if all(read) or (any(read) and body.arithmetic != PLAIN):
         return body
     if not any(read):
-        return replace(body, held=(), levels=())
+        return replace(body, buffered=(), levels=())
     black = const(0.0, F32)
-    held, levels = (
+    buffered, levels = (
         tuple(n if r else black for n, r in zip(nodes, read, strict=False))
-        for nodes in (body.held, body.levels)
+        for nodes in (body.buffered, body.levels)
     )
-    return replace(body, held=held, levels=levels)
+    return replace(body, buffered=buffered, levels=levels)
 
 
 class _Fusing:
-    def __init__(self, group: Group, values: list[Value], place: Callable[[Value], Place]) -> None:
+    def __init__(
+        self, group: Group, values: list[Value], locate: Callable[[Value], Location]
+    ) -> None:
         self.group = group
         self.values = values
-        self.place = place
+        self.locate = locate
         self.bodies = {s.output: s.work for s in group.steps if isinstance(s.work, tuple)}
         self.reads: dict[int, int] = {}  # value → index of a read
         self.in_place = works_in_place(group, values) and not group.stencil
-        self.finest = min(group.grids[s.output] for s in group.steps)
-        self.held = self._choose_held()
+        self.finest = min(group.mips[s.output] for s in group.steps)
+        self.buffered = self._choose_buffered()
         self.views: dict[tuple[int, bool], tuple[Node, ...]] = {}
 
     def build(self) -> FusedPass:
@@ -182,18 +185,20 @@ class _Fusing:
             self._view(step.output)
         stored = [s.output for s in group.steps if values[s.output].stored]
         bodies: list[Body] = []
-        # what is stored but not held, by arithmetic and grid
+        # what is stored but not buffered, by arithmetic and mip level
         last: dict[tuple[Arithmetic, int], list[int]] = {}
         for step in group.steps:
             value = step.output
-            if value not in self.held and (step.arithmetic.beside or not step.arithmetic.alone):
-                rest = last.setdefault((self._arithmetic(step), self._grid(value)), [])
+            if value not in self.buffered and (
+                step.arithmetic.joint_stores or not step.arithmetic.own_body
+            ):
+                rest = last.setdefault((self._arithmetic(step), self._mip(value)), [])
                 rest += [value] if value in stored else []
                 continue
             stores = [Store(stored.index(value), self._levels(value))] if value in stored else []
-            held = self._view(value) if value in self.held else ()
-            levels = self._levels(value) if held and self._has_bytes(value) else ()
-            body = Body("", held, tuple(stores), levels, step.arithmetic, margin=step.margin)
+            buffered = self._view(value) if value in self.buffered else ()
+            levels = self._levels(value) if buffered and self._has_bytes(value) else ()
+            body = Body("", buffered, tuple(stores), levels, step.arithmetic, margin=step.margin)
             bodies.append(self._body([value], body))
         for (arithmetic, _), rest in last.items():
             if rest:
@@ -210,85 +215,85 @@ class _Fusing:
             inlined=tuple(
                 values[s.output].label
                 for s in group.steps
-                if s.output not in self.held and s.output not in stored
+                if s.output not in self.buffered and s.output not in stored
             ),
         )
 
-    def _grid(self, value: int) -> int:
-        return self.group.grids.get(value, self.finest) - self.finest
+    def _mip(self, value: int) -> int:
+        return self.group.mips.get(value, self.finest) - self.finest
 
     def _array(self, number: int) -> PassArray:
         value = self.values[number]
         home = value if value.whole is None else self.values[value.whole]
         whole = None if value.whole is None else home.type
-        return PassArray(self.place(home), value.type, value.offset, whole, self._grid(number))
+        return PassArray(self.locate(home), value.type, value.offset, whole, self._mip(number))
 
-    def _choose_held(self) -> dict[int, int]:
+    def _choose_buffered(self) -> dict[int, int]:
         """The values whose rows must be kept, numbered in the order of their bodies."""
         moved = {
             a.source
             for value, body in self.bodies.items()
             for a in accesses(body)
-            if a.dx or a.dy or self._grid(a.source) != self._grid(value)
+            if a.dx or a.dy or self._mip(a.source) != self._mip(value)
         }
         read = {v for s in self.group.steps for v in s.inputs}
         chosen = {s.output: self._arithmetic(s) for s in self.group.steps}
-        held = {s.output for s in self.group.steps if s.output in moved}
+        buffered = {s.output for s in self.group.steps if s.output in moved}
         for step in self.group.steps:
-            if step.arithmetic.alone or step.margin:
-                held |= {step.output} & read
+            if step.arithmetic.own_body or step.margin:
+                buffered |= {step.output} & read
             # what a margin reads beyond the border is the edge, not what would be computed there
-            held |= {
+            buffered |= {
                 v
                 for v in step.inputs
                 if v in chosen
                 and (step.margin or not self._may_inline(chosen[v], chosen[step.output]))
             }
-        # value → bodies it would be inlined into: those of held values, and the last ones,
-        # by arithmetic and grid
+        # value → bodies it would be inlined into: those of buffered values, and the last ones,
+        # by arithmetic and mip level
         roots: dict[int, set[int | tuple[Arithmetic, int]]] = {}
         for step in reversed(self.group.steps):
             value = step.output
-            if value in held or step.arithmetic.alone:
+            if value in buffered or step.arithmetic.own_body:
                 roots[value] = {value}
                 continue
             owners = {r for s in self.group.steps if value in s.inputs for r in roots[s.output]}
             if self.values[value].stored:
-                owners.add((chosen[value], self._grid(value)))
+                owners.add((chosen[value], self._mip(value)))
             expensive = sum(1 for _ in walk(self.bodies[value])) > CHEAP
             if len(owners) > 1 and expensive and not self.in_place:
-                held.add(value)
+                buffered.add(value)
                 owners = {value}
             roots[value] = owners
-        alone = [
+        ordered = [
             s.output
             for s in self.group.steps
-            if s.output in held or (s.arithmetic.alone and not s.arithmetic.beside)
+            if s.output in buffered or (s.arithmetic.own_body and not s.arithmetic.joint_stores)
         ]
-        return {value: index for index, value in enumerate(alone) if value in held}
+        return {value: index for index, value in enumerate(ordered) if value in buffered}
 
     def _arithmetic(self, step: Step) -> Arithmetic:
         """How a step is computed here. In place everything is one body, so that all of it is read before
         any of it is written."""
-        return step.arithmetic if step.arithmetic.alone or not self.in_place else PLAIN
+        return step.arithmetic if step.arithmetic.own_body or not self.in_place else PLAIN
 
     @staticmethod
     def _may_inline(value: Arithmetic, reader: Arithmetic) -> bool:
-        return value == reader and not value.alone
+        return value == reader and not value.own_body
 
     def _body(self, computed: list[int], body: Body) -> Body:
         for rewrite in PASSES:
             body = body.map(rewrite)
         label = " + ".join(self.values[v].label for v in computed)
-        return replace(body, label=label, grid=self._grid(computed[0]))
+        return replace(body, label=label, mip=self._mip(computed[0]))
 
     def _expression(self, value: int) -> tuple[Node, ...]:
         """The value's own expression with every inlined input put in."""
-        grid = self._grid(value)
+        mip = self._mip(value)
         return self._cached(
             value,
             False,
-            lambda: map_nodes(self.bodies[value], lambda node: self._resolve(node, grid)),
+            lambda: map_nodes(self.bodies[value], lambda node: self._resolve(node, mip)),
         )
 
     def _view(self, value: int) -> tuple[Node, ...]:
@@ -313,7 +318,7 @@ class _Fusing:
 
     def _levels(self, value: int) -> tuple[Node, ...]:
         """What memory receives."""
-        if value in self.held:  # the rounding is shared with what the rows hold
+        if value in self.buffered:  # the rounding is shared with what is buffered
             views = self._view(value)
             return tuple(n.args[0] for n in views) if self._has_levels(value) else views
         expression = self._expression(value)
@@ -329,13 +334,13 @@ class _Fusing:
     def _has_bytes(self, value: int) -> bool:
         return self._has_levels(value) and self.values[value].type.dtype == U8
 
-    def _resolve(self, node: Node, grid: int) -> Node:
+    def _resolve(self, node: Node, mip: int) -> Node:
         match node.attr:
             case Access(source, channel, dx, dy):
                 if source in self.reads or source not in self.bodies:
                     return Node("load", node.dtype, (), Access(self.reads[source], channel, dx, dy))
-                if source in self.held:
-                    number = len(self.reads) + self.held[source]
+                if source in self.buffered:
+                    number = len(self.reads) + self.buffered[source]
                     return Node("load", node.dtype, (), Access(number, channel, dx, dy))
                 assert (dx, dy) == (0, 0), "only values read at their own position are inlined"
                 return self._view(source)[channel]
@@ -344,7 +349,7 @@ class _Fusing:
             case Extent(source, axis):
                 if source in self.reads:
                     return replace(node, attr=Extent(self.reads[source], axis))
-                # what this pass makes has the size of its grid
-                made = grid if source == OUTPUT else self._grid(source)
+                # what this pass makes has the size of its mip level
+                made = mip if source == OUTPUT else self._mip(source)
                 return replace(node, attr=Extent(OUTPUT, axis, made))
         return node

@@ -26,8 +26,10 @@ class Group:
     gathered: set[int] = field(default_factory=set)  # values read at computed positions
     reads: set[int] = field(default_factory=set)  # values from memory
     makes: set[int] = field(default_factory=set)  # values computed inside
-    grids: dict[int, int] = field(default_factory=dict)  # of all of these; 0 is the first output's
-    sizes: dict[int, tuple[int, ...]] = field(default_factory=dict)  # of the images of a grid
+    mips: dict[int, int] = field(
+        default_factory=dict
+    )  # levels of all of these; 0 is the first output's
+    sizes: dict[int, tuple[int, ...]] = field(default_factory=dict)  # of the images of a mip level
 
 
 def group_steps(lowered: Lowered) -> list[Group]:
@@ -57,8 +59,8 @@ def group_steps(lowered: Lowered) -> list[Group]:
 
 
 def _units(steps: Sequence[Step]) -> Iterator[list[Step]]:
-    """Steps that no cut may part: what one lone stage hands to the next has a form of its own, and
-    the planes of a frame are written together."""
+    """Steps that no cut may part: what one stage with a body of its own hands to the next has a form of its
+    own, and the planes of a frame are written together."""
     for (_, joined), listed in itertools.groupby(steps, lambda s: (s.call, s.inseparable)):
         together = list(listed)
         yield from [together] if joined else ([step] for step in together)
@@ -106,19 +108,20 @@ def _why_not_in_place(group: Group, unit: Sequence[Step], values: list[Value]) -
 
 
 def _runs_in_order(steps: Sequence[Step]) -> bool:
-    """Whether what is computed first is surely written first: all in one body, or lone stages that each
-    read the one before. Others are gathered into bodies that come last, whatever their order was.
+    """Whether what is computed first is surely written first: all in one body, or stages with bodies of
+    their own that each read the one before. Others are gathered into bodies that come last, whatever their
+    order was.
     """
-    alone = [s.arithmetic.alone for s in steps]
+    own = [s.arithmetic.own_body for s in steps]
     chained = all(a.output in b.inputs for a, b in itertools.pairwise(steps))
-    return not any(alone) or (all(alone) and chained)
+    return not any(own) or (all(own) and chained)
 
 
 def _shift(group: Group, step: Step) -> int | None:
-    """What to add to the step's own grids to have the group's, if their images fit together."""
+    """What to add to the step's own mip levels to have the group's, if their images fit together."""
     if step.domain == "tensor":
         return 0 if step.picture == group.sizes[0] else None
-    inside = {group.grids[v] - step.grids[v] for v in step.inputs if v in group.makes}
+    inside = {group.mips[v] - step.mips[v] for v in step.inputs if v in group.makes}
     for shift in inside or (0, 1, -1):
         known = group.sizes.get(shift)
         if known is None:  # a size that the group does not have yet: it must lead to one it has
@@ -133,8 +136,8 @@ def _shift(group: Group, step: Step) -> int | None:
     return None
 
 
-def _shrunk(size: tuple[int, ...], grid: int) -> tuple[int, ...]:
-    return tuple(shrink(extent, grid) for extent in size[:2])
+def _shrunk(size: tuple[int, ...], mip: int) -> tuple[int, ...]:
+    return tuple(shrink(extent, mip) for extent in size[:2])
 
 
 def _join(group: Group, step: Step, values: list[Value]) -> None:
@@ -150,10 +153,10 @@ def _join(group: Group, step: Step, values: list[Value]) -> None:
     group.reads |= {v for v in step.inputs if v not in group.makes}
     group.makes.add(step.output)
     group.sizes.setdefault(shift, step.picture)
-    group.grids[step.output] = step.grid + shift
+    group.mips[step.output] = step.mip + shift
     for value in (step.output, *{a.source for a in accesses(_body(step))}):
-        grid = group.grids.setdefault(value, step.grids.get(value, 0) + shift)
-        group.sizes.setdefault(grid, values[value].type.shape)
+        mip = group.mips.setdefault(value, step.mips.get(value, 0) + shift)
+        group.sizes.setdefault(mip, values[value].type.shape)
 
 
 def _mark_stored(groups: list[Group], values: list[Value]) -> None:
@@ -179,13 +182,13 @@ def _length(step: Step) -> int:
 def _reach(step: Step) -> int:
     """In rows of the picture."""
     found = accesses(_body(step))
-    return max((abs(a.dy) << max(0, step.grids[a.source]) for a in found), default=0)
+    return max((abs(a.dy) << max(0, step.mips[a.source]) for a in found), default=0)
 
 
 def _is_stencil(step: Step) -> bool:
     """Whether the step reads other rows than the one it writes, at a fixed distance."""
     found = accesses(_body(step))
-    return any(a.dx or a.dy or step.grids[a.source] != step.grid for a in found)
+    return any(a.dx or a.dy or step.mips[a.source] != step.mip for a in found)
 
 
 def works_in_place(group: Group, values: list[Value]) -> bool:

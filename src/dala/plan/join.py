@@ -1,5 +1,5 @@
 """Bodies of a pass that need no rows between them become one: for devices on which a body is a loop of its
-own over a tile, and what it holds takes room there."""
+own over a tile, and what it buffers takes room there."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dala.plan.fuse import Body, FusedPass
 def merge_bodies(work: FusedPass) -> FusedPass:
     """Bodies that need no tile between them become one.
 
-    What is not held is computed for the same pixels anyway; what is held for one reader, and read there
-    at its own position alone, is part of that reader.
+    What is not buffered is computed for the same pixels anyway; what is buffered for one reader, and read
+    there at its own position alone, is part of that reader.
     """
     bodies = list(work.bodies)
     first = len(work.reads)
-    plain = [i for i, b in enumerate(bodies) if not b.held and not b.arithmetic.alone]
+    plain = [i for i, b in enumerate(bodies) if not b.buffered and not b.arithmetic.own_body]
     if len(plain) > 1:
         joined = replace(
             bodies[plain[-1]],
@@ -40,8 +40,8 @@ def _mergeable(bodies: Sequence[Body], first: int) -> int | None:
         offsets = {
             (a.dx, a.dy) for b in readers for a in accesses(b.roots) if a.source == first + number
         }
-        alone = any(b.arithmetic.alone for b in (body, *readers))
-        if body.held and len(readers) == 1 and offsets == {(0, 0)} and not alone:
+        own = any(b.arithmetic.own_body for b in (body, *readers))
+        if body.buffered and len(readers) == 1 and offsets == {(0, 0)} and not own:
             return number
     return None
 
@@ -53,7 +53,7 @@ def _inline_into_reader(bodies: Sequence[Body], number: int, first: int) -> list
         def swap(node: Node) -> Node:
             attr = node.attr
             if isinstance(attr, Access) and attr.source == first + number:
-                return gone.held[attr.channel]
+                return gone.buffered[attr.channel]
             return node
 
         return map_nodes(nodes, swap)

@@ -12,7 +12,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.library import LibraryCall
 from dala.plan.capabilities import ANYTHING, Capabilities
 from dala.plan.cut import Part, cut_to_fit
-from dala.plan.fuse import FusedPass, PassArray, Place, fuse_group
+from dala.plan.fuse import FusedPass, Location, PassArray, fuse_group
 from dala.plan.group import group_steps, overwrites_its_input
 from dala.plan.steps import Call, Copy, Slot, Value, lower_calls
 from dala.plan.temporaries import share_temporaries
@@ -54,17 +54,17 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot], can: Capabilities =
     lowered = lower_calls(calls, slots)
     groups = group_steps(lowered)
     temps: list[ArrayType] = []
-    homes: dict[int, Place] = {}
+    homes: dict[int, Location] = {}
 
-    def new_temp(type_: ArrayType) -> Place:
+    def new_temp(type_: ArrayType) -> Location:
         temps.append(type_)
-        return Place("temp", len(temps) - 1)
+        return Location("temp", len(temps) - 1)
 
-    def place(value: Value) -> Place:
+    def locate(value: Value) -> Location:
         if value.number not in homes:
             assert value.whole is None, "a plane lives where its frame does"
             slot = value.slot
-            homes[value.number] = new_temp(value.type) if slot is None else Place("slot", slot)
+            homes[value.number] = new_temp(value.type) if slot is None else Location("slot", slot)
         return homes[value.number]
 
     passes: list[FusedPass | WholePass] = []
@@ -75,15 +75,17 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot], can: Capabilities =
         reasons.append(group.reason)
         if isinstance(step.work, LibraryCall | Copy):
             inputs = tuple(
-                PassArray(place(lowered.values[v]), lowered.values[v].type) for v in step.inputs
+                PassArray(locate(lowered.values[v]), lowered.values[v].type) for v in step.inputs
             )
-            output = PassArray(place(lowered.values[step.output]), lowered.values[step.output].type)
+            output = PassArray(
+                locate(lowered.values[step.output]), lowered.values[step.output].type
+            )
             passes.append(WholePass(step.work, (step.label,), inputs, (output,)))
             continue
-        moved: list[tuple[Place, Place, ArrayType]] = []
+        moved: list[tuple[Location, Location, ArrayType]] = []
         if overwrites_its_input(group, lowered.values):
             moved = _through_temporaries(group.makes, lowered.values, homes, new_temp)
-        whole = fuse_group(group, lowered.values, place)
+        whole = fuse_group(group, lowered.values, locate)
         parts = cut_to_fit(whole, can, new_temp) if can.tiled else [Part(whole)]
         continued.update(range(len(passes) + 1, len(passes) + len(parts)))
         passes += [part.work for part in parts]
@@ -109,15 +111,15 @@ def _home(value: Value) -> int:
 
 
 def _through_temporaries(
-    made: set[int], values: list[Value], homes: dict[int, Place], new_temp: object
-) -> list[tuple[Place, Place, ArrayType]]:
+    made: set[int], values: list[Value], homes: dict[int, Location], new_temp: object
+) -> list[tuple[Location, Location, ArrayType]]:
     """Send what the pass stores into temporaries first; a copy then puts it into the buffers."""
     assert callable(new_temp)
     moved = []
     for number in sorted({_home(values[v]) for v in made if values[v].stored}):
         value = values[number]
         if value.slot is not None:
-            target = Place("slot", value.slot)
+            target = Location("slot", value.slot)
             homes[number] = new_temp(value.type)
             moved.append((homes[number], target, value.type))
     return moved

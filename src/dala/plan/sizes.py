@@ -16,16 +16,16 @@ from dala.ir.dtypes import F32, S32, U8
 from dala.ir.graph import OUTPUT, Access, Extent, Gather, Node, accesses, const, make, map_nodes
 from dala.ir.planes import shrink
 from dala.ir.rewrite import LEVELS
-from dala.plan.fuse import Body, FusedPass, PassArray, Place, Store
+from dala.plan.fuse import Body, FusedPass, Location, PassArray, Store
 
-NewTemp = Callable[[ArrayType], Place]
+NewTemp = Callable[[ArrayType], Location]
 ROW, COLUMN = (Node("coord", S32, (), axis) for axis in (0, 1))
 
 
 def passes_of_one_size(work: FusedPass, new_temp: NewTemp) -> list[FusedPass]:
-    """The passes to run in place of ``work``, in order."""
+    """The passes to run instead of ``work``, in order."""
     arrays = (*work.reads, *work.writes)
-    several = any(a.grid or a.whole for a in arrays) or any(b.grid or b.margin for b in work.bodies)
+    several = any(a.mip or a.whole for a in arrays) or any(b.mip or b.margin for b in work.bodies)
     if work.domain == "tensor" or not several:
         return [work]
     return _Sizes(work, new_temp).passes()
@@ -33,10 +33,10 @@ def passes_of_one_size(work: FusedPass, new_temp: NewTemp) -> list[FusedPass]:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An array in memory with its place among the sizes of the pass."""
+    """An array in memory with its mip level and margin among the sizes of the pass."""
 
     array: PassArray
-    grid: int
+    mip: int
     margin: int = 0
 
 
@@ -44,7 +44,7 @@ class Kept:
 class _Part:
     """A pass of one size being put together: what it reads, and its bodies."""
 
-    grid: int
+    mip: int
     margin: int
     reads: list[PassArray] = field(default_factory=list)
     writes: list[PassArray] = field(default_factory=list)
@@ -62,7 +62,7 @@ class _Sizes:
         self.work, self.new_temp = work, new_temp
         self.first = len(work.reads)
         self.kept: dict[int, Kept] = {
-            k: Kept(replace(a, grid=0), a.grid) for k, a in enumerate(work.reads)
+            k: Kept(replace(a, mip=0), a.mip) for k, a in enumerate(work.reads)
         }
         # a frame in memory → its planes: where one begins, its pixels, a temporary per channel
         self.frames: dict[PassArray, list[tuple[PassArray, list[PassArray]]]] = {}
@@ -70,19 +70,19 @@ class _Sizes:
     def passes(self) -> list[FusedPass]:
         numbered = list(enumerate(self.work.bodies))
         parts = []
-        for (grid, margin), group in itertools.groupby(
-            numbered, lambda item: (item[1].grid, item[1].margin)
+        for (mip, margin), group in itertools.groupby(
+            numbered, lambda item: (item[1].mip, item[1].margin)
         ):
-            parts.append(self._part(grid, margin, [number for number, _ in group]))
+            parts.append(self._part(mip, margin, [number for number, _ in group]))
         return [self._pass(p) for p in parts] + [self._assemble(f) for f in self.frames]
 
-    def _size(self, grid: int, margin: int) -> tuple[int, int]:
-        rows, columns = (shrink(n, grid) + 2 * margin for n in self.work.shape[:2])
+    def _size(self, mip: int, margin: int) -> tuple[int, int]:
+        rows, columns = (shrink(n, mip) + 2 * margin for n in self.work.shape[:2])
         return rows, columns
 
-    def _part(self, grid: int, margin: int, numbers: Sequence[int]) -> _Part:
+    def _part(self, mip: int, margin: int, numbers: Sequence[int]) -> _Part:
         """Bodies of one size; what others read of them is stored too."""
-        part = _Part(grid, margin)
+        part = _Part(mip, margin)
         inside = {self.first + n: k for k, n in enumerate(numbers)}
         bodies = [self.work.bodies[n] for n in numbers]
         moved = [b.map(lambda roots: self._move(roots, part, inside)) for b in bodies]
@@ -95,19 +95,19 @@ class _Sizes:
             if readers - set(numbers):
                 stores.append(self._keep(part, number, body))
             if not readers & set(numbers):
-                body = replace(body, held=(), levels=())
-            part.bodies.append(replace(body, stores=tuple(stores), grid=0, margin=0))
+                body = replace(body, buffered=(), levels=())
+            part.bodies.append(replace(body, stores=tuple(stores), mip=0, margin=0))
         return part
 
     def _keep(self, part: _Part, number: int, body: Body) -> Store:
         """What a later part reads, in a temporary: levels as bytes, everything else as f32."""
-        levels = len(body.levels) == len(body.held)
-        values = body.levels if levels else body.held
+        levels = len(body.levels) == len(body.buffered)
+        values = body.levels if levels else body.buffered
         if len(values) > 1:  # images in memory have one channel or four
             values = (*values, *[const(0.0, F32)] * (4 - len(values)))
-        shape = (*self._size(part.grid, part.margin), len(values))
+        shape = (*self._size(part.mip, part.margin), len(values))
         array = self._temporary(ArrayType(shape, U8 if levels else F32))
-        self.kept[self.first + number] = Kept(array, part.grid, part.margin)
+        self.kept[self.first + number] = Kept(array, part.mip, part.margin)
         part.writes.append(array)
         return Store(len(part.writes) - 1, values)
 
@@ -115,9 +115,9 @@ class _Sizes:
         """A store as it is, or one for each channel of a plane."""
         array = self.work.writes[store.write]
         if array.whole is None:
-            part.writes.append(replace(array, grid=0))
+            part.writes.append(replace(array, mip=0))
             return [Store(len(part.writes) - 1, store.values)]
-        frame = PassArray(array.place, array.whole)
+        frame = PassArray(array.location, array.whole)
         size = ArrayType(array.type.shape[:2], array.type.dtype)
         channels = [self._temporary(size) for _ in store.values]
         self.frames.setdefault(frame, []).append((array, channels))
@@ -129,14 +129,14 @@ class _Sizes:
         return PassArray(self.new_temp(type_), type_)
 
     def _pass(self, part: _Part) -> FusedPass:
-        size = self._size(part.grid, part.margin)
-        held = len(part.reads)
+        size = self._size(part.mip, part.margin)
+        arrays = len(part.reads)
 
         def number(
             node: Node,
-        ) -> Node:  # held bodies come after the arrays, now that these are known
+        ) -> Node:  # bodies come after the arrays, now that these are known
             if isinstance(node.attr, Access) and node.attr.source < 0:
-                return replace(node, attr=node.attr._replace(source=held - 1 - node.attr.source))
+                return replace(node, attr=node.attr._replace(source=arrays - 1 - node.attr.source))
             return node
 
         bodies = tuple(b.map(lambda roots: map_nodes(roots, number)) for b in part.bodies)
@@ -160,10 +160,10 @@ class _Sizes:
                 case Gather(source):
                     number = part.read(self.kept[source].array)
                     return replace(node, attr=node.attr._replace(source=number))
-                case Extent(source, axis, grid):
+                case Extent(source, axis, mip):
                     if source != OUTPUT:
                         return replace(node, attr=Extent(part.read(self.kept[source].array), axis))
-                    return const(shrink(self.work.shape[axis], grid), S32)
+                    return const(shrink(self.work.shape[axis], mip), S32)
             if node.op == "coord" and part.margin:
                 return make("sub", node, const(part.margin, S32))
             return node
@@ -172,21 +172,21 @@ class _Sizes:
 
     def _read(self, access: Access, part: _Part) -> Node:
         kept = self.kept[access.source]
-        own = kept.grid == part.grid and not kept.margin and not part.margin
+        own = kept.mip == part.mip and not kept.margin and not part.margin
         if own and kept.array.whole is None:
             return Node("load", F32, (), access._replace(source=part.read(kept.array)))
         moves = zip((ROW, COLUMN), (access.dy, access.dx), self._extents(kept), strict=True)
-        place = [self._position(part, kept, *move) for move in moves]
+        position = [self._position(part, kept, *move) for move in moves]
         array, channel = kept.array, access.channel
         if array.whole is not None:
-            return self._read_frame(array, channel, place, part)
-        return Node("gather", F32, tuple(place), Gather(part.read(array), channel))
+            return self._read_frame(array, channel, position, part)
+        return Node("gather", F32, tuple(position), Gather(part.read(array), channel))
 
     @staticmethod
     def _position(part: _Part, kept: Kept, axis: Node, offset: int, extent: int) -> Node:
         """Where along an axis of an array a pixel is read, clamped to its edge."""
         here = make("sub", axis, const(part.margin, S32)) if part.margin else axis
-        step = part.grid - kept.grid
+        step = part.mip - kept.mip
         if step:
             here = make("shl" if step > 0 else "shr", here, const(abs(step), S32))
         here = make("add", here, const(offset + kept.margin, S32))
@@ -198,20 +198,20 @@ class _Sizes:
         return rows, columns
 
     def _read_frame(
-        self, plane: PassArray, channel: int, place: Sequence[Node], part: _Part
+        self, plane: PassArray, channel: int, position: Sequence[Node], part: _Part
     ) -> Node:
         """A pixel of a plane, in the frame as the grey image that it is."""
         assert plane.whole is not None
         _, columns, channels = plane.type.shape
         across = plane.whole.shape[1]
-        pixel = make("add", make("mul", place[0], const(columns, S32)), place[1])
+        pixel = make("add", make("mul", position[0], const(columns, S32)), position[1])
         begin = plane.offset // plane.type.dtype.bytes
         element = make("add", make("mul", pixel, const(channels, S32)), const(channel + begin, S32))
         where = (
             make("floordiv", element, const(across, S32)),
             make("mod", element, const(across, S32)),
         )
-        frame = PassArray(plane.place, plane.whole)
+        frame = PassArray(plane.location, plane.whole)
         return Node("gather", F32, where, Gather(part.read(frame)))
 
     # -- frames ----------------------------------------------------------------------------------

@@ -69,9 +69,9 @@ class Step:
     output: int  # value
     call: int  # which stage of the pipeline it belongs to
     arithmetic: Arithmetic = PLAIN
-    grid: int = 0  # of its output, relative to the picture of its call …
-    grids: dict[int, int] = field(default_factory=dict)  # … and of the values it reads
-    picture: tuple[int, ...] = ()  # the size of the images of grid 0
+    mip: int = 0  # mip level of its output, relative to the picture of its call …
+    mips: dict[int, int] = field(default_factory=dict)  # … and of the values it reads
+    picture: tuple[int, ...] = ()  # the size of the images of mip level 0
     inseparable: bool = False  # from the other such steps of its call
     margin: int = 0
 
@@ -123,7 +123,7 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
             for k, stage in enumerate(program.stages):
                 label = program.kernel if len(program.stages) == 1 else f"{program.kernel}.{k + 1}"
                 if k < program.first_result:
-                    size = tuple(shrink(extent, stage.grid) for extent in picture[:2])
+                    size = tuple(shrink(extent, stage.mip) for extent in picture[:2])
                     output = new_value(ArrayType((*size, len(stage.body)), F32), None, label)
                 elif program.planes:
                     output = plane_of(values[written], program.planes[k - program.first_result])
@@ -131,11 +131,11 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
                     output = written
                     values[written].label = label
                 body = _renumber_params(stage.body, first_param)
-                grids = {v: program.grid_of(s) for s, v in enumerate(sources)}
+                mips = {v: program.mip_of(s) for s, v in enumerate(sources)}
                 steps.append(
                     Step(
                         label, body, program.domain, tuple(sources), output, number, stage.arithmetic,
-                        stage.grid, grids, picture, joined or stage.arithmetic.alone, stage.margin,
+                        stage.mip, mips, picture, joined or stage.arithmetic.own_body, stage.margin,
                     )
                 )  # fmt: skip
                 sources.append(output)
@@ -157,13 +157,13 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
 
 
 def _picture(program: Program, sources: Sequence[ArrayType], target: ArrayType) -> tuple[int, ...]:
-    """The size of the images of grid 0: an output's or a source's that has it."""
+    """The size of the images of mip level 0: an output's or a source's that has it."""
     last = program.stages[-1]
-    if program.domain == "tensor" or not (program.planes or last.grid):
+    if program.domain == "tensor" or not (program.planes or last.mip):
         return target.shape
     if program.planes:
         return picture_size(target)
-    return next(s.shape for k, s in enumerate(sources) if program.grid_of(k) == 0)
+    return next(s.shape for k, s in enumerate(sources) if program.mip_of(k) == 0)
 
 
 def _drop_dead(steps: list[Step], values: list[Value]) -> Lowered:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from dala.ir.arrays import ArrayType
-from dala.plan.fuse import FusedPass, PassArray, Place
+from dala.plan.fuse import FusedPass, Location, PassArray
 from dala.plan.whole import WholePass
 
 Pass: TypeAlias = FusedPass | WholePass
@@ -41,16 +41,16 @@ def _lives(passes: Sequence[Pass]) -> dict[int, tuple[int, int]]:
     lives: dict[int, tuple[int, int]] = {}
     for number, work in enumerate(passes):
         for array in (*work.reads, *work.writes):
-            if array.place.kind == "temp":
-                first, _ = lives.get(array.place.number, (number, number))
-                lives[array.place.number] = (first, number)
+            if array.location.kind == "temp":
+                first, _ = lives.get(array.location.number, (number, number))
+                lives[array.location.number] = (first, number)
     return lives
 
 
 def _moved(work: Pass, homes: dict[int, int]) -> Pass:
     def move(array: PassArray) -> PassArray:
-        if array.place.kind != "temp":
+        if array.location.kind != "temp":
             return array
-        return replace(array, place=Place("temp", homes[array.place.number]))
+        return replace(array, location=Location("temp", homes[array.location.number]))
 
     return replace(work, reads=tuple(map(move, work.reads)), writes=tuple(map(move, work.writes)))

@@ -4,7 +4,7 @@
 
 analysis/    what an expression is: bounds, linear sums, samples, separable weights
 arithmetic/  computing bodies on bytes: a class for each arithmetic, with its match, layout, cost and text
-schedule/    which arithmetic, which rows when, what is held in which form
+schedule/    which arithmetic, which rows when, what is buffered in which form
 emit/        a pass as text: loops, addresses, reads, pixels
 llvm/        text, ops and functions in LLVM's language, and text → machine code
 run/         arguments, bands, threads: how machine code is called

@@ -27,7 +27,7 @@ class Geometry:
     margin: int  # of its own
     steps: Sequence[int]  # how many doublings larger each source is
     margins: Sequence[int]  # of the sources
-    picture: tuple[int, ...]  # the size of the images of grid 0
+    picture: tuple[int, ...]  # the size of the images of mip level 0
 
 
 def interpret_pass(
@@ -40,16 +40,16 @@ def interpret_pass(
     image = work.domain == "image"
     arrays = [r.plane(a) for r, a in zip(reads, work.reads, strict=True)]
     sources = [_channels(a, image) for a in arrays]
-    grids, margins = [a.grid for a in work.reads], [0] * len(arrays)
+    mips, margins = [a.mip for a in work.reads], [0] * len(arrays)
     shapes = [a.shape for a in arrays]
     results: list[tuple[int, list[Array]]] = []
     for body in work.bodies:
-        shape = tuple(shrink(n, body.grid) for n in work.shape[:2]) if image else work.shape
+        shape = tuple(shrink(n, body.mip) for n in work.shape[:2]) if image else work.shape
         shape = tuple(n + 2 * body.margin for n in shape)
-        geometry = Geometry(body.margin, [body.grid - g for g in grids], margins, work.shape)
+        geometry = Geometry(body.margin, [body.mip - g for g in mips], margins, work.shape)
         values = _evaluate(body.roots, shape, sources, shapes, params, geometry)
-        sources.append([values[id(n)] for n in body.held])
-        grids.append(body.grid)
+        sources.append([values[id(n)] for n in body.buffered])
+        mips.append(body.mip)
         margins.append(body.margin)
         results += [(s.write, [values[id(n)] for n in s.values]) for s in body.stores]
     for write, channels in results:  # only now: a pass may overwrite what it has read
@@ -96,9 +96,9 @@ def _evaluate(
                 result = np.full(shape, _number(params[index], node.dtype), node.dtype.numpy)
             case "coord", int(axis):
                 result = np.broadcast_to(_positions(shape, axis) - geometry.margin, shape)
-            case "extent", Extent(source, axis, grid):
+            case "extent", Extent(source, axis, mip):
                 if source == OUTPUT:
-                    size = shrink(geometry.picture[axis], grid)
+                    size = shrink(geometry.picture[axis], mip)
                 else:
                     size = shapes[source][axis]
                 result = np.full(shape, size, np.int32)

@@ -6,7 +6,7 @@ opened.py     an open GPU                      runtime_dir.py   asking for GPUs 
 tiles.py      how a pass is laid out, and what fits
 shader.py     a FusedPass as WGSL              body.py      expressions at any pixel
 blocks.py     one invocation's pixels          pipelines.py  compiled shaders
-arrays.py     arrays in memory                 held.py      tiles in workgroup memory
+arrays.py     arrays in memory                 workgroup.py  tiles in workgroup memory
 spelling.py   ops in WGSL                      functions.py   functions that they call
 uniforms.py   what is the same everywhere      library.py   whole-array ops, matmul.py: products
 tiled.py      products in tiles, convolution.py: conv2d, selection.py: top_k

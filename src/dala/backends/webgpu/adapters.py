@@ -14,7 +14,7 @@ from typing import Any
 
 from dala import forking
 from dala.backends.webgpu.runtime_dir import some_runtime_dir
-from dala.backends.webgpu.wgpu_log import held_warnings, import_wgpu, say
+from dala.backends.webgpu.wgpu_log import import_wgpu, say, withheld_warnings
 from dala.errors import DeviceError
 from dala.leaving import native
 
@@ -61,9 +61,9 @@ def find_adapters() -> list[Adapter]:
 
 def _enumerate() -> list[Adapter]:
     wgpu = import_wgpu()
-    with held_warnings() as held, some_runtime_dir(), native:
+    with withheld_warnings() as withheld, some_runtime_dir(), native:
         handles = wgpu.gpu.enumerate_adapters_sync()
-    _unsaid[:] = [] if handles else held
+    _unsaid[:] = [] if handles else withheld
     adapters = []
     for handle in handles:
         info = handle.info
@@ -85,10 +85,10 @@ def _rank(adapters: list[Adapter]) -> list[Adapter]:
     if os.environ.get("DALA_GPU_POWER", "") == "low":
         kinds[:2] = kinds[1::-1]
 
-    def place(listed: list[str] | tuple[str, ...], word: str) -> int:
+    def rank(listed: list[str] | tuple[str, ...], word: str) -> int:
         return listed.index(word) if word in listed else len(listed)
 
-    return sorted(adapters, key=lambda a: (place(kinds, a.kind), place(_BACKENDS, a.backend)))
+    return sorted(adapters, key=lambda a: (rank(kinds, a.kind), rank(_BACKENDS, a.backend)))
 
 
 def choose_adapter(number: int | None) -> Adapter:

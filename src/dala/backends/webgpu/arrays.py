@@ -124,12 +124,12 @@ class ArrayVar(Source):
 
     def _of_group(self, block: Block, dx: int, dy: int) -> str:
         """One of four pixels that are read together; beyond a border the pixel at it."""
-        group, place = divmod(dx, 4)
+        group, component = divmod(dx, 4)
         vector = block.code.let(self.at(self._group_index(block, group, dy)))
         inside = 0 <= group < block.columns // 4
         if block.linear or (inside and group == 0):
-            return f"{vector}.{'xyzw'[place]}"
-        return edge_select(block, vector, group, place)
+            return f"{vector}.{'xyzw'[component]}"
+        return edge_select(block, vector, group, component)
 
     def _group_index(self, block: Block, group: int, dy: int) -> str:
         code = block.code
@@ -146,12 +146,12 @@ class ArrayVar(Source):
         code = block.code
         if self.wide:
             part_of = _half_of if self.halves else _byte_of
-            group, place = divmod(dx, 4)
+            group, component = divmod(dx, 4)
             word = code.let(self.at(self._group_index(block, group, dy)))
             if block.linear or (group == 0 and block.columns >= 4):
-                return code.let(part_of(word, place))
+                return code.let(part_of(word, component))
             spread = code.let(f"vec4<u32>({', '.join(part_of(word, k) for k in range(4))})")
-            return edge_select(block, spread, group, place)
+            return edge_select(block, spread, group, component)
         return self._small(block, self._pixel_index(block, dx, dy))
 
     def _small(self, block: Block, index: str) -> str:
@@ -162,11 +162,11 @@ class ArrayVar(Source):
 
     # -- reading at a computed position --------------------------------------------------------
 
-    def gather(self, block: Block, channel: int, place: Sequence[str]) -> str:
+    def gather(self, block: Block, channel: int, position: Sequence[str]) -> str:
         code, index = block.code, ""
-        for axis, position in enumerate(place):
+        for axis, wanted in enumerate(position):
             size = self.extent(block, axis)
-            here = code.let(f"clamp({position}, 0i, {size} - 1i)")
+            here = code.let(f"clamp({wanted}, 0i, {size} - 1i)")
             index = code.let(f"{index} * {size} + {here}") if index else here
         assert not self.element.startswith("vec4<u"), "a gathered array is bound pixel by pixel"
         if self.halves and not self.image:
@@ -293,26 +293,26 @@ def unpack(block: Block, word: str, channel: int) -> str:
     return block.code.let(f"f32({_byte_of(word, channel)}) * {INVERSE}")
 
 
-def edge_select(block: Block, vector: str, group: int, place: int) -> str:
+def edge_select(block: Block, vector: str, group: int, component: int) -> str:
     """A pixel of a group that may lie beyond a border: then the pixel at the border."""
     code = block.code
     first = block.x(4 * group)
     if group < 0:
-        return code.let(f"select({vector}.{'xyzw'[place]}, {vector}.x, {first} < 0i)")
+        return code.let(f"select({vector}.{'xyzw'[component]}, {vector}.x, {first} < 0i)")
     beyond = code.let(f"{first} >= {block.width}")
-    return code.let(f"select({vector}.{'xyzw'[place]}, {vector}.w, {beyond})")
+    return code.let(f"select({vector}.{'xyzw'[component]}, {vector}.w, {beyond})")
 
 
-def _byte_of(word: str, place: int) -> str:
-    if place == 0:
+def _byte_of(word: str, number: int) -> str:
+    if number == 0:
         return f"({word} & 255u)"
-    return f"({word} >> 24u)" if place == 3 else f"(({word} >> {8 * place}u) & 255u)"
+    return f"({word} >> 24u)" if number == 3 else f"(({word} >> {8 * number}u) & 255u)"
 
 
-def _half_of(words: str, place: int) -> str:
+def _half_of(words: str, number: int) -> str:
     """One of the four u16 in two words."""
-    word = f"{words}.{'xy'[place // 2]}"
-    return f"({word} >> 16u)" if place % 2 else f"({word} & 65535u)"
+    word = f"{words}.{'xy'[number // 2]}"
+    return f"({word} >> 16u)" if number % 2 else f"({word} & 65535u)"
 
 
 def _two_words(levels: Sequence[str]) -> str:

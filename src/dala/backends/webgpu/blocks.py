@@ -2,7 +2,7 @@
 
 A block is ``columns`` × ``rows`` neighbouring pixels. What two pixels of a block both need is read and
 computed once (code.py names equal expressions alike). Where pixels come from is a Source: an array in
-memory (arrays.py) or a tile of held values in workgroup memory (held.py).
+memory (arrays.py) or a tile of buffered values in workgroup memory (workgroup.py).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Source(ABC):
         """What a channel's values can be."""
         return UNIT if self.bytes or self.levels else ANYTHING
 
-    def gather(self, block: Block, channel: int, place: Sequence[str]) -> str:
+    def gather(self, block: Block, channel: int, position: Sequence[str]) -> str:
         """The value at a computed position, slowest axis first."""
         raise AssertionError("only arrays in memory are read at computed positions")
 
@@ -79,15 +79,15 @@ class Block:
     def clamped_y(self, dy: int) -> str:
         return self._clamped(self.y(dy), dy, self.height, self.y_range)
 
-    def _clamped(self, place: str, offset: int, size: str, known: Known) -> str:
+    def _clamped(self, position: str, offset: int, size: str, known: Known) -> str:
         """A position within the image, without the comparisons whose outcome is known."""
         if offset >= 0 and known.from_zero:
             if offset == 0 and known.below_size:
-                return place
-            return self.code.let(f"min({place}, {size} - 1i)")
+                return position
+            return self.code.let(f"min({position}, {size} - 1i)")
         if offset <= 0 and known.below_size:
-            return self.code.let(f"max({place}, 0i)")
-        return self.code.let(f"clamp({place}, 0i, {size} - 1i)")
+            return self.code.let(f"max({position}, 0i)")
+        return self.code.let(f"clamp({position}, 0i, {size} - 1i)")
 
     def half_one(self) -> str:
         """1 as an f16 that no compiler knows: see half.py."""

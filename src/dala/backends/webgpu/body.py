@@ -96,7 +96,7 @@ class BodyWriter:
         return text
 
     def _is_level(self, node: Node) -> bool:
-        """Whether a value is surely within 0..1: read from bytes, or held as levels."""
+        """Whether a value is surely within 0..1: read from bytes, or buffered as levels."""
         if node.op == "max" and node.args[1].op == "const" and node.args[1].attr == 0.0:
             node = node.args[0]
         if isinstance(node.attr, Access):
@@ -107,7 +107,7 @@ class BodyWriter:
 
     def packed(self, nodes: Sequence[Node], dx: int, dy: int) -> str:
         """Up to four levels as the bytes of one word."""
-        masks: dict[str, int] = {}  # bytes that lie in their places of some word already
+        masks: dict[str, int] = {}  # bytes that are in some word already, where they belong
         parts: list[tuple[str, bool]] = []
         for channel, node in enumerate(nodes):
             word = self._word_with(node, channel, dx, dy)
@@ -123,8 +123,8 @@ class BodyWriter:
         """One level of each of four neighbouring pixels as the bytes of one word."""
         return self._join([self._byte(node, k, dx + k, dy) for k in range(4)])
 
-    def _byte(self, node: Node, place: int, dx: int, dy: int) -> tuple[str, bool]:
-        """A level moved to its place in a word, and whether the bits of 2²³ are still in it."""
+    def _byte(self, node: Node, byte: int, dx: int, dy: int) -> tuple[str, bool]:
+        """A level moved to its byte in a word, and whether the bits of 2²³ are still in it."""
         halved = node.op == "level" and node.args[0].op == "half"  # rounded there
         if node.op == "level" and not halved and id(node.args[0]) not in self.uniform:
             (value,) = self.values([node.args[0]], dx, dy)
@@ -132,12 +132,12 @@ class BodyWriter:
             # once (NVIDIA's would contract, Mesa's would fold constants).
             level = f"min(saturate({value}) * 255.0f, 255.0f)"
             bits = self.code.let(f"bitcast<u32>({level} + {LEVEL_MAGIC})")
-            return _moved(bits, place), place == 0
+            return _moved(bits, byte), byte == 0
         (value,) = self.values([node], dx, dy)
-        return _moved(f"u32({value})", place), False
+        return _moved(f"u32({value})", byte), False
 
     def _word_with(self, node: Node, channel: int, dx: int, dy: int) -> str:
-        """A word that has a channel's byte in its place: it passes through, or was computed there."""
+        """A word that has a channel's byte where it belongs: it passes through, or was computed there."""
         if node.op != "level":
             return ""
         value = node.args[0]
@@ -173,5 +173,5 @@ def _is_extreme(node: Node) -> bool:
     return compared and {id(a) for a in condition.args} == {id(c) for c in choices}
 
 
-def _moved(bits: str, place: int) -> str:
-    return f"({bits} << {8 * place}u)" if place else bits
+def _moved(bits: str, byte: int) -> str:
+    return f"({bits} << {8 * byte}u)" if byte else bits

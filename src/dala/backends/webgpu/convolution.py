@@ -130,9 +130,10 @@ fn left_at(row: u32, k: u32, rows: u32, inner: u32) -> vec4<f32> {{
 
 def _windows(a: Element, u: dict[str, str], taps: int, across: int) -> str:
     """One tap of four neighbouring windows, zeros beside the picture."""
-    places = [f"line + u32(rows_at[{k}]) * {u['width']} + u32(at[{k}])" for k in range(4)]
+    elements = [f"line + u32(rows_at[{k}]) * {u['width']} + u32(at[{k}])" for k in range(4)]
     reads = "\n".join(
-        f"    if (inside[{k}]) {{ p[{k}] = {a.read(place)}; }}" for k, place in enumerate(places)
+        f"    if (inside[{k}]) {{ p[{k}] = {a.read(element)}; }}"
+        for k, element in enumerate(elements)
     )
     return f"""\
 fn right_at(k: u32, column: u32, inner: u32, columns: u32) -> vec4<f32> {{

@@ -25,7 +25,7 @@ from dala.ir.dtypes import DType
 from dala.ir.graph import Program, walk
 from dala.ir.library import OwnCall
 from dala.plan.explain import Launched
-from dala.plan.fuse import FusedPass, PassArray, Place
+from dala.plan.fuse import FusedPass, Location, PassArray
 from dala.plan.planner import Plan
 from dala.plan.steps import Copy
 from dala.plan.whole import WholePass
@@ -79,9 +79,9 @@ class WebGpuDevice(OpenGpu):
     def _compile(self, plan: Plan) -> GpuExecutable:
         temps = list(plan.temps)
 
-        def new_temp(type_: ArrayType) -> Place:
+        def new_temp(type_: ArrayType) -> Location:
             temps.append(type_)
-            return Place("temp", len(temps) - 1)
+            return Location("temp", len(temps) - 1)
 
         steps: list[Step] = []
         launched: list[Launched] = []
@@ -92,26 +92,26 @@ class WebGpuDevice(OpenGpu):
                 steps.append(Dispatch(self, emit_pass(work, memory.tuning, memory.most_bytes)))
             elif isinstance(work.work, Copy):
                 source, target = work.reads[0], work.writes[0]
-                if source.place != target.place:
+                if source.location != target.location:
                     size = -(-target.type.nbytes // 4) * 4
-                    steps.append(CopyPass(source.place, target.place, size))
+                    steps.append(CopyPass(source.location, target.location, size))
             else:
                 steps += self._library(work, new_temp)
             launched.append(Launched(len(steps) - steps_before, tuple(temps[temps_before:])))
         return GpuExecutable(self, plan, steps, temps, launched)
 
-    def _library(self, work: WholePass, new_temp: Callable[[ArrayType], Place]) -> list[Step]:
+    def _library(self, work: WholePass, new_temp: Callable[[ArrayType], Location]) -> list[Step]:
         """A library op; one that overwrites its input goes through a temporary."""
         if isinstance(work.work, OwnCall):
-            reads, writes = ([a.place for a in arrays] for arrays in (work.reads, work.writes))
+            reads, writes = ([a.location for a in arrays] for arrays in (work.reads, work.writes))
             if not set(reads) & set(writes):
                 return cast("list[Step]", work.work.body.emit(self, reads, writes, new_temp))
         target = work.writes[0]
-        if all(r.place != target.place for r in work.reads):
+        if all(r.location != target.location for r in work.reads):
             return [Dispatch(self, s) for s in emit_library(work, new_temp)]
         between = PassArray(new_temp(target.type), target.type)
         apart = replace(work, writes=(between,))
-        copy = CopyPass(between.place, target.place, -(-target.type.nbytes // 4) * 4)
+        copy = CopyPass(between.location, target.location, -(-target.type.nbytes // 4) * 4)
         return [*self._library(apart, new_temp), copy]
 
     # -- memory --------------------------------------------------------------------------------

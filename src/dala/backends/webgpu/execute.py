@@ -26,17 +26,17 @@ from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
 from dala.plan.explain import Launched
-from dala.plan.fuse import Place
+from dala.plan.fuse import Location
 from dala.plan.planner import Plan
 
 KEPT_BIND_GROUPS = 16
 KEPT_BINDINGS = 8  # of all dispatches of a run
 Params = Sequence[float | int]
-FindMemory = Callable[[Place], Memory]
+FindMemory = Callable[[Location], Memory]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HeldPlace(Place):
+class OwnedLocation(Location):
     """An array that belongs to the code that reads it: the weights of a network."""
 
     array: GpuArray
@@ -46,8 +46,8 @@ class HeldPlace(Place):
 class CopyPass:
     """Bytes from one array to another."""
 
-    source: Place
-    target: Place
+    source: Location
+    target: Location
     bytes: int
 
 
@@ -175,12 +175,12 @@ class GpuExecutable(QueuedExecutable):
         pool = self.device.pool
         temps: list[Memory] = []
 
-        def find(place: Place) -> Memory:
-            if place.kind == "temp":
-                return temps[place.number]
-            if isinstance(place, HeldPlace):
-                return place.array.memory
-            array = slots[place.number]
+        def find(location: Location) -> Memory:
+            if location.kind == "temp":
+                return temps[location.number]
+            if isinstance(location, OwnedLocation):
+                return location.array.memory
+            array = slots[location.number]
             assert isinstance(array, GpuArray)
             return array.memory
 
@@ -209,7 +209,7 @@ class GpuExecutable(QueuedExecutable):
         for step in self.steps:
             if isinstance(step, Dispatch):
                 step.update(params)
-                group = step.bind_group([find(b.place) for b in step.shader.bindings])
+                group = step.bind_group([find(b.location) for b in step.shader.bindings])
                 bound[step] = BoundDispatch(step.pipeline, group, step.shader.groups)
         while len(self._bound) >= KEPT_BINDINGS:
             self._bound.pop(next(iter(self._bound)))

@@ -17,7 +17,7 @@ from dala.backends.base import Device
 from dala.errors import DalaError, DeviceError, DeviceLostError, OutOfMemoryError, ShaderError
 from dala.leaving import native
 
-_PLACE = re.compile(r"wgsl:(\d+):(\d+)")
+_LINE_AND_COLUMN = re.compile(r"wgsl:(\d+):(\d+)")
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def lost_error(what: str) -> DeviceLostError:
 def _quote(message: str, text: str) -> str:
     """The driver's words, with the line of WGSL they point at."""
     words = [line.strip() for line in message.splitlines() if line.strip()]
-    found = _PLACE.search(message)
+    found = _LINE_AND_COLUMN.search(message)
     line = ""
     if found:
         number = int(found.group(1))

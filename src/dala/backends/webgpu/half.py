@@ -6,7 +6,7 @@ What is computed so is below a ``half`` node of a body (prepare.py puts it there
     pair    a vec2<f16> is one channel of two neighbouring pixels, 0..1
 
 ``pixel`` is for functions of one channel that commute with a change of units (a·v + b, a > 0): averages,
-minima and maxima. Around 128 an f16 has four binary places behind a level, or more; an average of 51 taps
+minima and maxima. Around 128 an f16 has four fraction bits behind a level, or more; an average of 51 taps
 stays within ¼ level of a flat image's level. ``pair`` is what a kernel asks for by ``half_precision(…)``,
 where it mixes channels.
 
@@ -30,7 +30,7 @@ from dala.backends.webgpu.blocks import Block, Source
 from dala.ir.graph import Access, Arithmetic, Node, walk
 from dala.ir.rewrite import INVERSE_255
 
-PAIRS = Arithmetic("pairs", alone=True)  # of a stage with pairs: a pass of its own, see below
+PAIRS = Arithmetic("pairs", own_body=True)  # of a stage with pairs: a pass of its own, see below
 PIXEL = "pixel"  # the attribute of a ``half`` node computed for all channels at once
 LARGEST = 65504.0  # of f16
 CHANNEL = "xzyw"  # where a channel is in a vec4<f16>: red and blue lie in one word, green and alpha in one
@@ -63,21 +63,23 @@ class HalfWriter:
     def value(self, node: Node, dx: int, dy: int) -> str:
         """A ``half`` node at one pixel as f32, 0..1."""
         if node.attr == PIXEL:
-            place = CHANNEL[own_channel(node)]
-            level = f"f32({self.pixel(node, dx, dy)}.{place}) + 128.0f"
+            component = CHANNEL[own_channel(node)]
+            level = f"f32({self.pixel(node, dx, dy)}.{component}) + 128.0f"
             return self.code.let(f"({level}) * {INVERSE_255!r}f")
-        vector, place = self._pair(node, dx, dy)
-        return self.code.let(f"f32({vector}.{place})")
+        vector, component = self._pair(node, dx, dy)
+        return self.code.let(f"f32({vector}.{component})")
 
     def level(self, node: Node, dx: int, dy: int) -> str:
         """A ``half`` node rounded to a level 0..255, as f32."""
         if node.attr == PIXEL:
-            place = CHANNEL[own_channel(node)]
+            component = CHANNEL[own_channel(node)]
             rounded = self.code.let(f"half_rounded({self.pixel(node, dx, dy)})")
-            return self.code.let(f"f32({rounded}.{place}) - 1024.0f")
-        vector, place = self._pair(node, dx, dy)
+            return self.code.let(f"f32({rounded}.{component}) - 1024.0f")
+        vector, component = self._pair(node, dx, dy)
         word = self.code.let(f"pair_levels({vector})")
-        return self.code.let(f"f32({word} & 0xffffu)" if place == "x" else f"f32({word} >> 16u)")
+        return self.code.let(
+            f"f32({word} & 0xffffu)" if component == "x" else f"f32({word} >> 16u)"
+        )
 
     def word(self, node: Node, channel: int, dx: int, dy: int) -> str:
         """A word that holds the level of a ``half`` node in the byte of ``channel``."""
@@ -85,19 +87,19 @@ class HalfWriter:
             levels = self._levels(node, dx, dy)
             whole = self.code.let(f"({levels}.x | ({levels}.y << 8u))")
             return self._shifted(whole, channel - own_channel(node))
-        vector, place = self._pair(node, dx, dy)
+        vector, component = self._pair(node, dx, dy)
         levels = self.code.let(f"pair_levels({vector})")
-        return self._shifted(levels, channel - (2 if place == "y" else 0))
+        return self._shifted(levels, channel - (2 if component == "y" else 0))
 
-    def _shifted(self, word: str, places: int) -> str:
-        """A word moved up by so many bytes: channels may trade places behind a stage (BGR)."""
-        if places == 0:
+    def _shifted(self, word: str, up: int) -> str:
+        """A word moved up by so many bytes: channels may change order behind a stage (BGR)."""
+        if up == 0:
             return word
-        return self.code.let(f"({word} {'<<' if places > 0 else '>>'} {8 * abs(places)}u)")
+        return self.code.let(f"({word} {'<<' if up > 0 else '>>'} {8 * abs(up)}u)")
 
     def planes(self, nodes: Sequence[Node], dx: int, dy: int) -> list[str]:
-        """A pixel as the two words that a tile holds."""
-        assert [own_channel(n) for n in nodes] == [0, 1, 2, 3], "a tile holds channels in order"
+        """A pixel as the two words of a tile."""
+        assert [own_channel(n) for n in nodes] == [0, 1, 2, 3], "a tile has channels in order"
         vector = self.pixel(nodes[0], dx, dy)
         return [self.code.let(f"half_bits({vector}.{part})") for part in ("xy", "zw")]
 

@@ -19,10 +19,10 @@ from dala.backends.webgpu.shader import Shader
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import S32
 from dala.ir.library import LibraryCall
-from dala.plan.fuse import PassArray, Place
+from dala.plan.fuse import Location, PassArray
 from dala.plan.whole import WholePass
 
-NewTemp = Callable[[ArrayType], Place]
+NewTemp = Callable[[ArrayType], Location]
 THREADS = 256
 PIECE = 16_384  # elements of a long line that one workgroup reduces
 
@@ -163,10 +163,10 @@ def _argmax(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> list
     if pieces == 1:
         return [_argmax_lines(work, source, target, None, (outer, n, inner, n))]
     found = ArrayType((outer, pieces), S32)
-    places = PassArray(new_temp(found), found)
+    indices = PassArray(new_temp(found), found)
     return [
-        _argmax_lines(work, source, places, None, (outer, n, 1, PIECE)),
-        _argmax_lines(work, source, target, places, (outer, n, 1, pieces)),
+        _argmax_lines(work, source, indices, None, (outer, n, 1, PIECE)),
+        _argmax_lines(work, source, target, indices, (outer, n, 1, pieces)),
     ]
 
 

@@ -85,8 +85,8 @@ class Listing:
 
     def number(self, name: str, value: int) -> None:
         """A size, under a name."""
-        place = self.uniforms.number(name, lambda: value, U32)
-        self._lets.append(f"    let {name} = {place};\n")
+        size = self.uniforms.number(name, lambda: value, U32)
+        self._lets.append(f"    let {name} = {size};\n")
 
     def value(self, name: str, dtype: DType, value: float) -> None:
         """A number of an element type, under a name."""
@@ -140,7 +140,7 @@ class Listing:
         declared = "".join(self._declare(i) for i in range(len(self.arrays)))
         declared += self.uniforms.declare(len(self.arrays)) + "".join(self._shared)
         text = f"// {self.label}\n{declared}{functions_for(body)}{body}"
-        bindings = tuple(Binding(a.place, i == self.written) for i, a in enumerate(self.arrays))
+        bindings = tuple(Binding(a.location, i == self.written) for i, a in enumerate(self.arrays))
         return Shader(text, self.uniforms, bindings, groups, self.label)
 
     def _spread(self, groups: tuple[int, int, int]) -> str:

@@ -20,7 +20,7 @@ def emit_matmul(work: WholePass) -> Shader:
 
 def _start(work: WholePass) -> Listing:
     first, second, target = *work.reads, work.writes[0]
-    arrays = [first, target, second] if first.place != second.place else [first, target]
+    arrays = [first, target, second] if first.location != second.location else [first, target]
     text = Listing(work.labels[0], arrays, written=1)
     text.number("rows", first.type.shape[0])
     text.number("inner", first.type.shape[1])

@@ -17,7 +17,7 @@ from dala.backends.webgpu.staging import StagingRing
 from dala.backends.webgpu.tiles import Tuning
 from dala.backends.webgpu.timers import make_timers
 from dala.backends.webgpu.waiting import Submitted, make_waiter
-from dala.backends.webgpu.wgpu_log import held_warnings
+from dala.backends.webgpu.wgpu_log import withheld_warnings
 from dala.errors import DeviceError
 from dala.ir.dtypes import BUFFER_DTYPES
 from dala.threads import call_with_stack
@@ -89,7 +89,7 @@ class OpenGpu(Device):
 
 def _request(adapter: Adapter, features: list[str]) -> Any:
     """The GPU, opened; what it has not, and nobody asked for, is not said."""
-    with held_warnings():
+    with withheld_warnings():
         return adapter.handle.request_device_sync(
             required_features=features, required_limits=_limits(adapter)
         )

@@ -35,7 +35,7 @@ def prepare_program(
 ) -> Program:
     """The program in ops that WGSL has."""
     pixels = all(a.dtype == U8 and a.channels == 4 for a in (*inputs, output))
-    if half and pixels and program.domain == "image" and program.has_one_grid:
+    if half and pixels and program.domain == "image" and program.has_one_size:
         program = _in_halves(program, inputs)
     else:
         program = drop_halves(program)

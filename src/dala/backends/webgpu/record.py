@@ -251,7 +251,7 @@ class NativeRecorder(Recorder):
         self._finish()
 
     def _finish(self) -> tuple[str, str] | None:
-        """Let go of what is held; the error that came up meanwhile, if any."""
+        """Let go of what is kept; the error that came up meanwhile, if any."""
         here, self._pass = self._pass, None
         if here is not None:
             self._lib.wgpuComputePassEncoderRelease(here)

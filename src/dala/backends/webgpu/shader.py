@@ -2,7 +2,7 @@
 
     linear   the same for every element: a run of four per invocation
     grid     one body: a block of pixels per invocation, neighbours read from memory
-    tiled    bodies that hold values for each other: a tile per workgroup, in workgroup memory
+    tiled    bodies that buffer values for each other: a tile per workgroup, in workgroup memory
 
 The text knows no sizes (those are uniforms), only whether rows begin on a group of four pixels; so
 another size of image reuses it.
@@ -18,7 +18,6 @@ from dala.backends.webgpu.blocks import Block, Known, Source
 from dala.backends.webgpu.body import BodyWriter
 from dala.backends.webgpu.code import Code
 from dala.backends.webgpu.functions import functions_for
-from dala.backends.webgpu.held import HeldTile
 from dala.backends.webgpu.tiles import (
     Tile,
     TiledBody,
@@ -28,10 +27,11 @@ from dala.backends.webgpu.tiles import (
     is_linear,
 )
 from dala.backends.webgpu.uniforms import UniformBlock
+from dala.backends.webgpu.workgroup import WorkgroupTile
 from dala.errors import UnsupportedError
 from dala.ir.dtypes import U8
 from dala.ir.graph import Node, accesses, gathered_sources
-from dala.plan.fuse import Body, FusedPass, Place, Store
+from dala.plan.fuse import Body, FusedPass, Location, Store
 
 MOST_GROUPS = 65_535  # workgroups along one axis
 
@@ -40,7 +40,7 @@ MOST_GROUPS = 65_535  # workgroups along one axis
 class Binding:
     """An array of the pass behind a binding number."""
 
-    place: Place
+    location: Location
     written: bool
 
 
@@ -57,51 +57,51 @@ class Shader:
 
 @dataclass
 class _Bound:
-    """The arrays a shader binds: each place once if it is written, else once per form."""
+    """The arrays a shader binds: each location once if it is written, else once per form."""
 
     work: FusedPass
     image: bool
     whole_rows: bool
-    vars: dict[tuple[Place, bool], ArrayVar] = field(default_factory=dict)
+    vars: dict[tuple[Location, bool], ArrayVar] = field(default_factory=dict)
 
     def read(self, number: int, wide: bool) -> ArrayVar:
         array = self.work.reads[number]
-        written = [w for w in self.work.writes if w.place == array.place]
+        written = [w for w in self.work.writes if w.location == array.location]
         if written:
-            return self._var(array.place, number, wide=self._write_form(array.place, wide))
+            return self._var(array.location, number, wide=self._write_form(array.location, wide))
         gathered = any(number in gathered_sources(b.roots) for b in self.work.bodies)
-        return self._var(array.place, number, wide=wide and not gathered)
+        return self._var(array.location, number, wide=wide and not gathered)
 
     def write(self, number: int, wide: bool) -> ArrayVar:
-        place = self.work.writes[number].place
-        var = self._var(place, self._source_of(place), wide=self._write_form(place, wide))
+        location = self.work.writes[number].location
+        var = self._var(location, self._source_of(location), wide=self._write_form(location, wide))
         var.written = True
         var.atomic = var.levels and var.channels == 1 and not var.wide
         return var
 
-    def _write_form(self, place: Place, wide: bool) -> bool:
+    def _write_form(self, location: Location, wide: bool) -> bool:
         gathered = any(
-            self.work.reads[n].place == place
+            self.work.reads[n].location == location
             for b in self.work.bodies
             for n in gathered_sources(b.roots)
             if n < len(self.work.reads)
         )
         return wide and not gathered
 
-    def _source_of(self, place: Place) -> int:
-        return next((i for i, r in enumerate(self.work.reads) if r.place == place), -1)
+    def _source_of(self, location: Location) -> int:
+        return next((i for i, r in enumerate(self.work.reads) if r.location == location), -1)
 
-    def _var(self, place: Place, source: int, *, wide: bool) -> ArrayVar:
-        key = (place, wide)
+    def _var(self, location: Location, source: int, *, wide: bool) -> ArrayVar:
+        key = (location, wide)
         if key not in self.vars:
             arrays = (*self.work.reads, *self.work.writes)
-            type_ = next(a.type for a in arrays if a.place == place)
+            type_ = next(a.type for a in arrays if a.location == location)
             self.vars[key] = ArrayVar(f"a{len(self.vars)}", type_, self.image, wide, source)
         return self.vars[key]
 
 
 def emit_pass(work: FusedPass, tuning: Tuning, most_bytes: int) -> Shader:
-    """The shader of a pass whose held values fit into so much workgroup memory."""
+    """The shader of a pass whose buffered values fit into so much workgroup memory."""
     if is_linear(work):
         return _Emitter(work, tuning, wide=True).linear()
     whole_rows = work.shape[1] % 4 == 0
@@ -150,7 +150,7 @@ class _Emitter:
     def grid(self) -> Shader:
         columns, rows = block_of(self.work, self.wide, self.tuning)
         neighbours = any(a.dx or a.dy for a in accesses(self.work.bodies[0].roots))
-        across, down = self.tuning.stencil_grid if neighbours else self.tuning.grid
+        across, down = self.tuning.stencil_workgroup if neighbours else self.tuning.workgroup
         code = self.code
         code.line(f"let x0 = i32(id.x) * {columns};")
         code.line(f"let y0 = i32(id.y + id.z * {MOST_GROUPS * down}u) * {rows};")
@@ -168,18 +168,18 @@ class _Emitter:
 
     def tiled(self, tile: Tile) -> Shader:
         code = self.code
-        held = [
-            HeldTile(i, tile, b, self.wide) if b.body.held else None
+        buffered = [
+            WorkgroupTile(i, tile, b, self.wide) if b.body.buffered else None
             for i, b in enumerate(tile.bodies)
         ]
         self._sizes()
         code.line(f"let tile_x0 = i32(group.x) * {tile.width};")
         code.line(f"let tile_y0 = i32(group.y + group.z * {MOST_GROUPS}u) * {tile.height};")
         for number, laid in enumerate(tile.bodies):
-            self._tiled_body(tile, laid, held, number)
-            if laid.body.held:
+            self._tiled_body(tile, laid, buffered, number)
+            if laid.body.buffered:
                 code.line("workgroupBarrier();")
-        head = "".join(h.declare() for h in held if h is not None) + (
+        head = "".join(h.declare() for h in buffered if h is not None) + (
             f"@compute @workgroup_size({self.tuning.threads})\n"
             "fn main(@builtin(workgroup_id) group: vec3<u32>, "
             "@builtin(local_invocation_index) lane: u32) {\n"
@@ -204,7 +204,7 @@ class _Emitter:
         return across, min(down, MOST_GROUPS), -(-down // MOST_GROUPS)
 
     def _tiled_body(
-        self, tile: Tile, laid: TiledBody, held: Sequence[HeldTile | None], number: int
+        self, tile: Tile, laid: TiledBody, buffered: Sequence[WorkgroupTile | None], number: int
     ) -> None:
         code, m = self.code, laid.margins
         across = -(-(tile.width + m.left + m.right) // laid.columns)
@@ -226,10 +226,10 @@ class _Emitter:
             block.shape = self.work.shape
             block.x_range = Known(from_zero=laid.padded or m.left == 0, below_size=laid.padded)
             block.y_range = Known(from_zero=m.top == 0)
-            writer = self._writer(block, (*laid.body.roots, *laid.body.levels), held)
-            tile_of_own = held[number]
+            writer = self._writer(block, (*laid.body.roots, *laid.body.levels), buffered)
+            tile_of_own = buffered[number]
             if tile_of_own is not None:
-                values = laid.body.levels if laid.form == "packed" else laid.body.held
+                values = laid.body.levels if laid.form == "packed" else laid.body.buffered
                 tile_of_own.keep(writer, values)
             self._stores(writer, laid.body, [self._own(tile, laid, r) for r in range(laid.rows)])
 
@@ -248,7 +248,7 @@ class _Emitter:
         self._stores(self._writer(block, body.roots, []), body, guards)
 
     def _writer(
-        self, block: Block, roots: Sequence[Node], held: Sequence[HeldTile | None]
+        self, block: Block, roots: Sequence[Node], buffered: Sequence[WorkgroupTile | None]
     ) -> BodyWriter:
         arrays = (*self.work.reads, *self.work.writes)
         block.only_bytes = self.image and all(a.type.dtype == U8 for a in arrays)
@@ -257,7 +257,7 @@ class _Emitter:
         sources: dict[int, Source] = {
             i: self.bound.read(i, wide) for i in range(len(self.work.reads)) if i in used
         }
-        for number, tile in enumerate(held):
+        for number, tile in enumerate(buffered):
             if tile is not None:
                 sources[len(self.work.reads) + number] = tile
         return BodyWriter(block, sources, roots)
@@ -288,7 +288,7 @@ class _Emitter:
         declared = "".join(var.declare(i) for i, (_, var) in enumerate(bound))
         declared += self.uniforms.declare(len(bound))
         body = head + str(self.code) + "\n}\n"
-        bindings = tuple(Binding(place, var.written) for (place, _), var in bound)
+        bindings = tuple(Binding(location, var.written) for (location, _), var in bound)
         label = " → ".join(self.work.labels)
         text = f"// {label}\n{declared}{functions_for(body)}{body}"
         if "f16" in text:

@@ -125,7 +125,7 @@ def _keep(b: Blocking, number: int) -> str:
 
 
 def _multiply(b: Blocking, parts: Sequence[tuple[int, int]], number: int) -> str:
-    """The inner steps, unrolled: every place in workgroup memory is a constant away from two of them."""
+    """The inner steps, unrolled: every element in workgroup memory is a constant away from two of them."""
     lines = []
     for k in range(b.step):
         at = number * b.tile + k * b.quarter

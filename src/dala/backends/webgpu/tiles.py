@@ -1,7 +1,8 @@
-"""How a pass is laid out on the GPU: blocks per invocation, tiles per workgroup, margins of held values.
+"""How a pass is laid out on the GPU: blocks per invocation, tiles per workgroup, margins of buffered
+values.
 
-A pass of one body is a grid of blocks. A pass whose bodies hold values for each other runs tile by
-tile: each workgroup computes the held values of its tile and of the margins that later bodies reach
+A pass of one body is a grid of blocks. A pass whose bodies buffer values for each other runs tile by
+tile: each workgroup computes the buffered values of its tile and of the margins that later bodies reach
 into, in workgroup memory, body after body. The planner asks what fits, and cuts the rest.
 """
 
@@ -24,8 +25,8 @@ class Tuning:
     """Sizes chosen by measurement; bench/gpu.py varies them."""
 
     threads: int = 128  # per workgroup
-    grid: tuple[int, int] = (64, 4)  # the shape of a workgroup without held values
-    stencil_grid: tuple[int, int] = (
+    workgroup: tuple[int, int] = (64, 4)  # of a pass without buffered values
+    stencil_workgroup: tuple[int, int] = (
         32,
         4,
     )  # … that reads neighbours: more registers, fewer threads
@@ -34,7 +35,7 @@ class Tuning:
     stencil_columns: int = 4  # … reading neighbours, from wide arrays
     stencil_rows: int = 2
     strip_rows: int = 4  # … of one column, where rows do not begin on a word
-    held_rows: int = 4  # of a column that fills a tile
+    tile_column_rows: int = 4  # of a column that fills a tile
     half_rows: int = 6  # … in half precision
     half: bool = False  # whether u8 images may be computed in half precision (half.py)
     tile_columns: tuple[int, ...] = (128, 256)  # of a tile with its margins
@@ -64,8 +65,8 @@ class TiledBody:
     margins: Margins
     columns: int  # of a block
     rows: int
-    form: Form  # of what it holds
-    padded: bool  # beyond the left and right border it holds what is at the border
+    form: Form  # of what it buffers
+    padded: bool  # beyond the left and right border it has what is at the border
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class TileMemory(Capabilities):
     tuning: Tuning = Tuning()
     most_bytes: int = 16_384  # of workgroup memory
 
-    def holds(self, work: FusedPass) -> bool:
+    def has_room_for(self, work: FusedPass) -> bool:
         if len(work.bodies) == 1 or is_linear(work):
             return True
         return choose_tile(work, self.tuning, self.most_bytes) is not None
@@ -125,15 +126,16 @@ def _in_fours(n: int) -> int:
 
 
 def choose_tile(work: FusedPass, tuning: Tuning, most_bytes: int) -> Tile | None:
-    """The tile that measured best of those whose held values fit; None if none fits.
+    """The tile that measured best of those whose buffered values fit; None if none fits.
 
     Margins should be a third of a row at most. A tile is as high as one strip, or higher where values are
-    held for others that are held, too; with more margins above and below than rows, two passes are faster.
+    buffered for others that are buffered, too; with more margins above and below than rows, two passes are
+    faster.
     """
     margins = find_margins(work.bodies, len(work.reads))
     around = max(m.left + m.right for m in margins)
-    halves = any(are_half(b.held) for b in work.bodies)
-    strip = tuning.half_rows if halves else tuning.held_rows
+    halves = any(are_half(b.buffered) for b in work.bodies)
+    strip = tuning.half_rows if halves else tuning.tile_column_rows
     nested = max(m.top + m.bottom for m in margins)
     heights = [h for h in tuning.tile_rows if nested <= h and (nested or h <= strip)]
     wide = [c for c in tuning.tile_columns if 3 * around <= c] or [tuning.tile_columns[-1]]
@@ -156,25 +158,25 @@ def _lay_out(
     for body, margin in zip(work.bodies, margins, strict=True):
         inside = any(a.source >= first for a in accesses(body.roots))
         form = _form_of(body)
-        columns = 4 if inside or not body.held else 1
+        columns = 4 if inside or not body.buffered else 1
         rows = 1 if columns == 4 else _strip_rows(body, height + margin.top + margin.bottom, tuning)
         laid.append(TiledBody(body, margin, columns, rows, form, padded=columns == 1))
-        if body.held:
+        if body.buffered:
             area = (width + margin.left + margin.right) * (height + margin.top + margin.bottom)
-            size += area * len(body.held) * FORM_BYTES[form]
+            size += area * len(body.buffered) * FORM_BYTES[form]
     return Tile(width, height, tuple(laid), size)
 
 
 def _form_of(body: Body) -> Form:
     if len(body.levels) == 4:
         return "packed"
-    return "half" if are_half(body.held) else "f32"
+    return "half" if are_half(body.buffered) else "f32"
 
 
 def _strip_rows(body: Body, height: int, tuning: Tuning) -> int:
     """Rows of a strip: as many as divide the region without making the shader too long."""
     nodes = count_nodes(body)
-    most = tuning.half_rows if are_half(body.held) else tuning.held_rows
+    most = tuning.half_rows if are_half(body.buffered) else tuning.tile_column_rows
     for rows in range(min(most, height), 1, -1):
         if height % rows == 0 and rows * nodes <= tuning.most_nodes:
             return rows

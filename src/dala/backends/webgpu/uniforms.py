@@ -115,9 +115,9 @@ def evaluate(
                     result: object = value
                 case "param", int(index):
                     result = params[index]
-                case "extent", Extent(source, axis, grid):
+                case "extent", Extent(source, axis, mip):
                     size = output[axis] if source == OUTPUT else inputs[source][axis]
-                    result = shrink(size, grid)
+                    result = shrink(size, mip)
                 case "cast", _:
                     result = cast_array(np.asarray(args[0]), node.dtype)
                 case op, _:

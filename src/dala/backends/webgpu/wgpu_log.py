@@ -51,29 +51,29 @@ def _take_over(logger: logging.Logger, given: logging.Logger) -> None:
 
 
 @contextmanager
-def held_warnings() -> Iterator[list[logging.LogRecord]]:
+def withheld_warnings() -> Iterator[list[logging.LogRecord]]:
     """Warnings of this thread that only stderr would hear are kept in the list instead."""
     logger, thread = logging.getLogger(_NAME), threading.get_ident()
-    held: list[logging.LogRecord] = []
+    withheld: list[logging.LogRecord] = []
 
     def passes(record: logging.LogRecord) -> bool:
         if record.levelno >= logging.ERROR or record.thread != thread or logger.hasHandlers():
             return True
-        held.append(record)
+        withheld.append(record)
         return False
 
     logger.addFilter(passes)
     done = False
     try:
-        yield held
+        yield withheld
         done = True
     finally:
         logger.removeFilter(passes)
         if not done:  # the search itself failed
-            say(held)
+            say(withheld)
 
 
-def say(held: list[logging.LogRecord]) -> None:
+def say(withheld: list[logging.LogRecord]) -> None:
     """What was kept, as if it were logged now."""
-    for record in held:
+    for record in withheld:
         logging.getLogger(_NAME).handle(record)

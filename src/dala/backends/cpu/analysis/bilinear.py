@@ -87,7 +87,7 @@ def _find_mix(value: Node, channel: int) -> _Mix | None:
     top, left = pixels[0].args
     bottom, right = pixels[3].args
     wanted = [(top, left), (top, right), (bottom, left), (bottom, right)]
-    square = all(p.args == place for p, place in zip(pixels, wanted, strict=True))
+    square = all(p.args == position for p, position in zip(pixels, wanted, strict=True))
     u, v = _position(left, right, lines[0][2]), _position(top, bottom, rows[2])
     if not square or u is None or v is None or gather.channel != channel:
         return None

@@ -23,7 +23,7 @@ from dala.ir.ops import OPS
 
 TAPS = (2, 4, 8)
 # The most that the sizes of weights along an axis may add up to: less than 2, so that levels with 6
-# binary places fit into 16 bits once they are mixed; bicubic has 1.38, lanczos 1.67.
+# fraction bits fit into 16 bits once they are mixed; bicubic has 1.38, lanczos 1.67.
 MOST_WEIGHT = 1.9
 # Made of these, weights do not jump: between two of so many fractions they are what they are at both.
 SMOOTH = frozenset({"add", "sub", "mul", "div", "neg", "min", "max", "sin", "cos"})

@@ -3,8 +3,8 @@
 ``match`` looks at a kernel's program before it is fused and says which stages it computes, and writes down
 what it has found: as a node for each channel, so that sources and parameters can be renumbered as in any
 other expression, and nobody looks for it again. ``suits`` takes a body after fusion, for arithmetics that
-give the same bits as f32. The rest is asked of the arithmetic that a body has: how rows are held, how many
-pixels a vector has, how much work it is, and its text.
+give the same bits as f32. The rest is asked of the arithmetic that a body has: how rows are buffered, how
+many pixels a vector has, how much work it is, and its text.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from functools import cached_property
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.channels import alike_planes
 from dala.backends.cpu.emit.pass_context import PassContext
+from dala.backends.cpu.schedule.cost import cost_of_body
 from dala.backends.cpu.schedule.sweep import Form, RowBody
-from dala.backends.cpu.schedule.weight import weigh_body
 from dala.ir.arrays import ArrayType
 from dala.ir.channels import reads_own_channels
 from dala.ir.dtypes import U8
@@ -79,19 +79,19 @@ class Subject:
 class CpuArithmetic(Arithmetic):
     """An arithmetic of the CPU; as it is, f32.
 
-    The facts below are for those who arrange bodies. ``share`` is its part of the work that f32 would be.
+    The facts below are for those who arrange bodies. ``relative_cost`` is its cost by that in f32.
     """
 
-    share: float = 1.0
+    relative_cost: float = 1.0
     tentative: bool = False  # a mark for fusion; whether it computes a body is asked after that
     light: bool = False  # a few instructions for a vector
     contracts: bool = False  # what it leaves in f32 is rewritten and contracted, as f32 is
     alike: bool = False  # channels are treated alike, but for some that pass through
-    mixes: bool = False  # it reads and holds pixels, or planes, as they come
+    mixes: bool = False  # it reads and buffers pixels, or planes, as they come
     shares_columns: bool = False  # what neighbours need of a column may be computed once
     borrows: bool = False  # it reads a vector at a time, so inputs may be foreign memory
     stays_inside: bool = False  # it reads no column beyond the border
-    weighs_planes: bool = False  # it is as fast from planes to planes as on pixels
+    fast_on_planes: bool = False  # it is as fast from planes to planes as on pixels
 
     # -- before fusion -----------------------------------------------------------------------------
 
@@ -115,17 +115,17 @@ class CpuArithmetic(Arithmetic):
         return body
 
     def form(self, body: Body, bytes_wanted: bool) -> Form:
-        """What held rows are made of; somebody may want bytes."""
-        if self.alone:
+        """What buffered rows are made of; somebody may want bytes."""
+        if self.own_body:
             return "u8"
         return "u8" if body.levels and bytes_wanted else "f32"
 
     def suits_planes(self, body: Body) -> bool:
-        """Whether held rows may lie plane by plane, if nothing else speaks against it."""
+        """Whether buffered rows may lie plane by plane, if nothing else speaks against it."""
         return self.alike
 
     def find_pairs(self, bodies: Sequence[Body], planar: frozenset[int]) -> set[int]:
-        """The bodies of this arithmetic whose even and odd columns are held apart."""
+        """The bodies of this arithmetic whose even and odd columns are buffered apart."""
         return set()
 
     # -- its text ----------------------------------------------------------------------------------
@@ -134,12 +134,12 @@ class CpuArithmetic(Arithmetic):
         """How many pixels a vector has."""
         return body.owner.lanes
 
-    def weigh(self, work: FusedPass, body: RowBody) -> float:
+    def cost(self, work: FusedPass, body: RowBody) -> float:
         """Vector operations per element of the pass."""
-        return weigh_body(body) * self.share
+        return cost_of_body(body) * self.relative_cost
 
     def write(self, body: BodyContext) -> None:
-        """Write what computes a vector of the body, holds it and stores it."""
+        """Write what computes a vector of the body, buffers it and stores it."""
         body.write_values()
 
 
@@ -165,17 +165,17 @@ def arithmetic_of(body: Body | RowBody) -> CpuArithmetic:
 
 
 def store_pixels(body: BodyContext, pixels: str, pixel_bytes: int) -> None:
-    """Hold and store the same vector of pixels, given with its type."""
+    """Buffer and store the same vector of pixels, given with its type."""
     if body.body.ring is not None:
-        body.lane.line(f"store {pixels}, ptr {body.own_place(0)}, align 1")
+        body.lane.line(f"store {pixels}, ptr {body.own_address(0)}, align 1")
     for store in body.body.stores:
-        place = body.store_place(store.write, pixel_bytes)
-        body.lane.line(f"store {pixels}, ptr {place}, align 1")
+        address = body.store_address(store.write, pixel_bytes)
+        body.lane.line(f"store {pixels}, ptr {address}, align 1")
 
 
 def written_down(body: BodyContext) -> Values:
     """What was found of each channel of the one result that a body has, under its level."""
     row = body.body
-    values = row.held if row.ring is not None else row.stores[0].values
+    values = row.buffered if row.ring is not None else row.stores[0].values
     assert all(root.op == "level" for root in values), "a u8 image stores levels"
     return tuple(root.args[0] for root in values)

@@ -18,11 +18,11 @@ import numpy as np
 
 from dala.backends.cpu.arithmetic.base import PIXEL, CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.dot import under_level
-from dala.backends.cpu.arithmetic.sums import Sums
+from dala.backends.cpu.arithmetic.sums32 import Sums32
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LaneWriter
 from dala.backends.cpu.llvm.text import Type, signed
-from dala.backends.cpu.schedule.weight import Match, weigh_channels
+from dala.backends.cpu.schedule.cost import Match, cost_of_channels
 from dala.ir.bounds import find_bounds
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import UNIFORM_LEAVES, Access, Node, RuntimeParam, Stage, accesses, walk
@@ -70,7 +70,7 @@ class ChoiceArithmetic(CpuArithmetic):
 
     def match_stage(self, subject: Subject, stage: Stage) -> Values | None:
         values = stage.body
-        if not subject.program.has_one_grid or not subject.reads_bytes(values):
+        if not subject.program.has_one_size or not subject.reads_bytes(values):
             return None
         found = list(accesses(values))
         if len(values) != PIXEL or any(subject.inputs[a.source].channels != PIXEL for a in found):
@@ -81,15 +81,15 @@ class ChoiceArithmetic(CpuArithmetic):
 
     def write(self, body: BodyContext) -> None:
         row, code = body.body, body.lane
-        held = _pixels(body, row.held) if row.ring is not None else ""
+        buffered = _pixels(body, row.buffered) if row.ring is not None else ""
         stored = [_pixels(body, store.values) for store in row.stores]
         if row.ring is not None:
-            code.line(f"store {held}, ptr {body.own_place(0)}, align 1")
+            code.line(f"store {buffered}, ptr {body.own_address(0)}, align 1")
         for store, pixels in zip(row.stores, stored, strict=True):
-            code.line(f"store {pixels}, ptr {body.store_place(store.write, PIXEL)}, align 1")
+            code.line(f"store {pixels}, ptr {body.store_address(store.write, PIXEL)}, align 1")
 
 
-CHOICE = ChoiceArithmetic("choice", alone=True, share=0.5, light=True)
+CHOICE = ChoiceArithmetic("choice", own_body=True, relative_cost=0.5, light=True)
 
 
 def _write_down(values: Sequence[Node], params: Sequence[RuntimeParam]) -> Values | None:
@@ -109,7 +109,7 @@ def _write_down(values: Sequence[Node], params: Sequence[RuntimeParam]) -> Value
     if comparison is None or not _fits(comparison, params):
         return None
     chosen: dict[int, Node] = {}  # by what they were: most are the same
-    for node, operations in zip(values, weigh_channels(values), strict=True):
+    for node, operations in zip(values, cost_of_channels(values), strict=True):
         if id(node) not in chosen:
             found = _chosen(comparison, node, operations) if node.op == "select" else node
             chosen[id(node)] = found
@@ -180,7 +180,7 @@ def _pixels(body: BodyContext, roots: Sequence[Node]) -> str:
     taps = [load.attr for load in loads if isinstance(load.attr, Access)]
     form = LinearForm({a: {None: w} for a, w in zip(taps, match.weights, strict=True)}, {})
     order, rounded = ROUNDED[match.op]
-    total, *terms = Sums(body, [form], match.denominator).terms(form)
+    total, *terms = Sums32(body, [form], match.denominator).terms(form)
     for term in terms:
         total = code.op(f"add {i32} {total}, {term}")
     limit = body.uniform.splat(i32, _limit(body, bound, 255 * match.denominator, rounded))
@@ -188,7 +188,7 @@ def _pixels(body: BodyContext, roots: Sequence[Node]) -> str:
     words = [code.constant(i32, signed(_word(levels))) for levels in (yes, no)]
     pixels = code.select(i32, holds, *words)
     for access in kept:
-        source = code.op(f"load {i32}, ptr {body.place_of(access)}, align 1")
+        source = code.op(f"load {i32}, ptr {body.address_of(access)}, align 1")
         mask = code.constant(i32, signed(0xFF << 8 * access.channel))
         pixels = code.op(f"or {i32} {pixels}, {code.op(f'and {i32} {source}, {mask}')}")
     return f"{i32} {pixels}"

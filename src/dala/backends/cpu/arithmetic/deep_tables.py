@@ -45,7 +45,7 @@ class DeepTableArithmetic(CpuArithmetic):
 
     def suits(self, context: PassContext, body: RowBody) -> bool:
         work = context.work
-        if not context.image or body.ring is not None or body.arithmetic.alone:
+        if not context.image or body.ring is not None or body.arithmetic.own_body:
             return False
         if any(work.writes[s.write].type.dtype != U16 for s in body.stores):
             return False
@@ -54,25 +54,25 @@ class DeepTableArithmetic(CpuArithmetic):
         channels = {
             k: a.type.channels
             for k, a in enumerate(work.reads)
-            if a.type.dtype == U16 and context.sweep.grids[k] == body.grid
+            if a.type.dtype == U16 and context.sweep.mips[k] == body.mip
         }
         known = body.channels in (1, 4) and maps_levels(body, U16, channels)
         return known and _pays(body, context.lanes)
 
-    def weigh(self, work: FusedPass, body: RowBody) -> float:
+    def cost(self, work: FusedPass, body: RowBody) -> float:
         return LOOK_UP / OPERATION * body.channels * LANES
 
     def write(self, body: BodyContext) -> None:
         pixel = f"i{16 * body.channels}"
-        source = body.place_of(next(accesses(body.body.roots))._replace(channel=0))
-        targets = [body.store_place(s.write, 2 * body.channels) for s in body.body.stores]
+        source = body.address_of(next(accesses(body.body.roots))._replace(channel=0))
+        targets = [body.store_address(s.write, 2 * body.channels) for s in body.body.stores]
         tables = [_tables(body.owner, store.values) for store in body.body.stores]
 
         def look_up(code: Code, index: str, _: list[str]) -> list[str]:
             for number in range(AT_ONCE):
                 at = code.op(f"add i64 {index}, {number}") if number else index
-                place = code.op(f"getelementptr {pixel}, ptr {source}, i64 {at}")
-                made = [_mapped(code, pixel, place, own) for own in tables]
+                address = code.op(f"getelementptr {pixel}, ptr {source}, i64 {at}")
+                made = [_mapped(code, pixel, address, own) for own in tables]
                 for target, value in zip(targets, made, strict=True):
                     written = code.op(f"getelementptr {pixel}, ptr {target}, i64 {at}")
                     code.line(f"store {pixel} {value}, ptr {written}, align 1")
@@ -103,18 +103,18 @@ def _tables(owner: PassContext, values: Sequence[Node]) -> list[str]:
     return tables
 
 
-def _mapped(code: Code, pixel: str, place: str, tables: Sequence[str]) -> str:
+def _mapped(code: Code, pixel: str, address: str, tables: Sequence[str]) -> str:
     """One pixel in one register, each channel looked up in its table. A level loaded by itself takes
     one instruction, one that is cut out of the pixel two.
     """
     made, kept = "", sum(0xFFFF << 16 * c for c, table in enumerate(tables) if not table)
     if kept:
-        whole = code.op(f"load {pixel}, ptr {place}, align 1")
+        whole = code.op(f"load {pixel}, ptr {address}, align 1")
         made = code.op(f"and {pixel} {whole}, {kept - (1 << 64) if kept >> 63 else kept}")
     for channel, table in enumerate(tables):
         if not table:
             continue
-        level = code.op(f"load i16, ptr {code.moved(place, 2 * channel)}, align 1")
+        level = code.op(f"load i16, ptr {code.moved(address, 2 * channel)}, align 1")
         index = code.op(f"zext i16 {level} to i64")
         value = code.op(
             f"load i16, ptr {code.op(f'getelementptr i16, ptr {table}, i64 {index}')}, align 2"

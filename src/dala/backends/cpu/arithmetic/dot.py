@@ -3,10 +3,10 @@
 A stage such as sepia or RGBA → NV12 weighs levels by numbers that are the same for all pixels, adds them
 up and rounds. In 16-bit weights and 32-bit sums that needs neither a conversion to f32 nor back: pairs of
 channels are multiplied and added in one instruction. Weights that are known only at run time are rounded
-once per pass; the bounds of their parameters say how many binary places they may have.
+once per pass; the bounds of their parameters say how many fraction bits they may have.
 
-The error, in levels: each weight is off by at most 2⁻ˢ⁻¹ (``s`` binary places, at least MIN_PLACES), so
-``n`` of them by n·255·2⁻ˢ⁻¹, 0.13 for the four channels of a pixel; and no more than MAX_ERROR is
+The error, in levels: each weight is off by at most 2⁻ˢ⁻¹ (``s`` fraction bits, at least MIN_FRACTION_BITS),
+so ``n`` of them by n·255·2⁻ˢ⁻¹, 0.13 for the four channels of a pixel; and no more than MAX_ERROR is
 accepted. Rounding goes to the nearest level, halves upwards, so the result is never more than one level
 from the reference's.
 
@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
 from dala.backends.cpu.arithmetic.dot_planes import PlaneDots, WeighedSum, works_on_planes
-from dala.backends.cpu.arithmetic.sums import ALPHA, SPARE, SPARE_WEIGHT, Sums
+from dala.backends.cpu.arithmetic.sums32 import ALPHA, SPARE, SPARE_WEIGHT, Sums32
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.packing import can_pack, pack_upper_halves
 from dala.backends.cpu.emit.pixels import interleave_pair
 from dala.backends.cpu.llvm.text import Type, splat
-from dala.backends.cpu.schedule.weight import Match, weigh_channels
+from dala.backends.cpu.schedule.cost import Match, cost_of_channels
 from dala.ir.dtypes import F32, U8
 from dala.ir.graph import Access, Node, RuntimeParam, Stage, const, walk
 from dala.ir.linear import (
@@ -39,12 +39,12 @@ from dala.ir.linear import (
     weight_bounds,
 )
 
-MIN_PLACES, MAX_PLACES = 12, 15
+MIN_FRACTION_BITS, MAX_FRACTION_BITS = 12, 15
 MAX_ERROR = 0.4  # levels, before rounding
 MOST_TAPS = 22  # of an average
 MAX_WEIGHTS = 64  # levels of so many pixels are added in 16 bits before they are weighed
 SLACK = 1 + 2**-14  # weights of run time are rounded in f32
-UPPER = 16  # binary places of a sum whose upper half is the level
+UPPER = 16  # fraction bits of a sum whose upper half is the level
 assert SPARE * SPARE_WEIGHT == 1 << UPPER - 1  # half a level
 
 
@@ -56,7 +56,7 @@ ONE = -1
 class DotMatch(Match):
     """A channel that is a linear form: the weight of each load among its node's arguments, and the bias."""
 
-    places: int  # binary places of the weights, the same for all channels of a stage
+    fraction_bits: int  # of the weights, the same for all channels of a stage
     weights: tuple[Terms, ...]
     bias: Terms
 
@@ -68,11 +68,11 @@ class DotArithmetic(CpuArithmetic):
     def match_stage(self, subject: Subject, stage: Stage) -> Values | None:
         values = stage.body
         wide = any(n.op == "average" and len(n.args) > 2 * MOST_TAPS for n in walk(values))
-        if subject.program.has_one_grid and wide:
+        if subject.program.has_one_size and wide:
             return None  # a loop over f32 is less text
         forms = linear_forms(values) if subject.reads_bytes(values) else None
-        places = _find_places(forms, subject.program.params) if forms else 0
-        return _write_down(values, forms, places) if forms and places else None
+        fraction_bits = _find_fraction_bits(forms, subject.program.params) if forms else 0
+        return _write_down(values, forms, fraction_bits) if forms and fraction_bits else None
 
     def lanes(self, body: BodyContext) -> int:
         return body.owner.vector_bytes if _is_on_planes(body) else body.owner.lanes
@@ -87,35 +87,35 @@ class DotArithmetic(CpuArithmetic):
         def pixels_of(values: Sequence[Node]) -> str:
             return _interleaved(body, planes_of(values)) if wide else _Dots(body, values).pixels()
 
-        held: list[str] = []
+        buffered: list[str] = []
         if row.ring is not None and row.ring.planar:
-            held = [f"{small} {levels}" for levels in planes_of(row.held)]
+            buffered = [f"{small} {levels}" for levels in planes_of(row.buffered)]
         elif row.ring is not None:
-            held = [pixels_of(row.held)]
+            buffered = [pixels_of(row.buffered)]
         stored = [pixels_of(store.values) for store in row.stores]
-        for plane, vector in enumerate(held):
-            code.line(f"store {vector}, ptr {body.own_place(plane)}, align 1")
+        for plane, vector in enumerate(buffered):
+            code.line(f"store {vector}, ptr {body.own_address(plane)}, align 1")
         for store, pixels in zip(row.stores, stored, strict=True):
-            place = body.store_place(store.write, len(store.values))
-            code.line(f"store {pixels}, ptr {place}, align 1")
+            address = body.store_address(store.write, len(store.values))
+            code.line(f"store {pixels}, ptr {address}, align 1")
 
 
 DOT = DotArithmetic(
     "dot",
-    alone=True,
-    beside=True,
-    share=0.5,
+    own_body=True,
+    joint_stores=True,
+    relative_cost=0.5,
     light=True,
     mixes=True,
-    weighs_planes=True,
+    fast_on_planes=True,
     borrows=True,
 )
 
 
-def _write_down(values: Sequence[Node], forms: Sequence[LinearForm], places: int) -> Values:
+def _write_down(values: Sequence[Node], forms: Sequence[LinearForm], fraction_bits: int) -> Values:
     """A node for each channel, but for those that pass through and constants."""
     channels: dict[int, Node] = {}  # by what they were: some may be the same
-    for value, form, operations in zip(values, forms, weigh_channels(values), strict=True):
+    for value, form, operations in zip(values, forms, cost_of_channels(values), strict=True):
         if id(value) in channels:
             continue
         loads = [Node("load", F32, (), access) for access in form.weights]
@@ -126,7 +126,7 @@ def _write_down(values: Sequence[Node], forms: Sequence[LinearForm], places: int
             tuple((ONE if u is None else number[u], factor) for u, factor in weight.items())
             for weight in weights
         )
-        match = DotMatch(operations, places, tuple(terms), bias)
+        match = DotMatch(operations, fraction_bits, tuple(terms), bias)
         node = Node("dot", F32, (*loads, *uniforms), match)
         channels[id(value)] = value if value.op in ("load", "const") else node
     return tuple(channels[id(value)] for value in values)
@@ -152,20 +152,26 @@ def _weight(node: Node, terms: Terms) -> Weight:
     return {None if k == ONE else node.args[k]: factor for k, factor in terms}
 
 
-def _places_of(roots: Sequence[Node]) -> int:
-    """The binary places of the weights of some channels."""
+def _fraction_bits_of(roots: Sequence[Node]) -> int:
+    """The fraction bits of the weights of some channels."""
     found = (under_level(root).attr for root in roots)
-    return next((match.places for match in found if isinstance(match, DotMatch)), MAX_PLACES)
+    return next(
+        (match.fraction_bits for match in found if isinstance(match, DotMatch)), MAX_FRACTION_BITS
+    )
 
 
-def _find_places(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:
-    """With how many binary places a stage may be computed so; 0: it may not."""
+def _find_fraction_bits(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:
+    """With how many fraction bits a stage may be computed so; 0: it may not."""
     weighed = _weighed(forms)
     most = max((len(f.weights) for f in weighed), default=0)
     if not 0 < most <= MAX_WEIGHTS or not (_are_known(weighed) or _are_mixes(weighed)):
         return 0
-    places = _most_places(weighed, params)
-    return places if places and most * 255 * 2.0 ** -(places + 1) <= MAX_ERROR else 0
+    fraction_bits = _most_fraction_bits(weighed, params)
+    return (
+        fraction_bits
+        if fraction_bits and most * 255 * 2.0 ** -(fraction_bits + 1) <= MAX_ERROR
+        else 0
+    )
 
 
 def _are_known(forms: Sequence[LinearForm]) -> bool:
@@ -178,8 +184,8 @@ def _are_mixes(forms: Sequence[LinearForm]) -> bool:
     return not all(len(f.weights) == 1 for f in forms)
 
 
-def _most_places(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:
-    """Binary places that let every weight fit into 16 bits, and the level of a sum; 0: none does."""
+def _most_fraction_bits(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) -> int:
+    """Fraction bits that let every weight fit into 16 bits, and the level of a sum; 0: none does."""
     largest = total = 0.0
     for form in forms:
         sizes = [weight_bounds(w, params).largest for w in form.weights.values()]
@@ -187,31 +193,33 @@ def _most_places(forms: Sequence[LinearForm], params: Sequence[RuntimeParam]) ->
         largest, total = max(largest, *sizes), max(total, sum(sizes) + bias)
     if not _are_known(forms):
         largest, total = largest * SLACK, total * SLACK
-    for places in range(MAX_PLACES, MIN_PLACES - 1, -1):
+    for fraction_bits in range(MAX_FRACTION_BITS, MIN_FRACTION_BITS - 1, -1):
         # in this order: no bounds are not a number that can be rounded
-        if total * 255 < 32767 and round(largest * 2**places) <= 32767:
-            return places
+        if total * 255 < 32767 and round(largest * 2**fraction_bits) <= 32767:
+            return fraction_bits
     return 0
 
 
 def _is_on_planes(body: BodyContext) -> bool:
     """Whether a body is computed as many pixels at once as a vector has bytes."""
-    results = [r for r in (body.body.held, *(s.values for s in body.body.stores)) if r]
+    results = [r for r in (body.body.buffered, *(s.values for s in body.body.stores)) if r]
     if not all(_are_known([_read(root) for root in roots]) for roots in results):
         return False
     whole = [
-        _whole_weights(_read(root), 1 << _places_of(roots)) for roots in results for root in roots
+        _whole_weights(_read(root), 1 << _fraction_bits_of(roots))
+        for roots in results
+        for root in roots
     ]
     return works_on_planes(body, whole)
 
 
 def _on_planes(body: BodyContext, planes: PlaneDots, roots: Sequence[Node]) -> list[str]:
     """The levels of each channel, as many as a vector has bytes."""
-    forms, places = [_read(root) for root in roots], _places_of(roots)
-    half, scale = 1 << places >> 1, 1 << places
+    forms, fraction_bits = [_read(root) for root in roots], _fraction_bits_of(roots)
+    half, scale = 1 << fraction_bits >> 1, 1 << fraction_bits
     sums = [
         WeighedSum(
-            _whole_weights(f, scale), round(constant_of(f.bias) * 255 * scale) + half, places
+            _whole_weights(f, scale), round(constant_of(f.bias) * 255 * scale) + half, fraction_bits
         )
         for f in _weighed(forms)
     ]
@@ -253,15 +261,15 @@ def under_level(root: Node) -> Node:
     return root.args[0]
 
 
-class _Dots(Sums):
+class _Dots(Sums32):
     """The channels of one result, as sums of 32 bits."""
 
     def __init__(self, body: BodyContext, roots: Sequence[Node]) -> None:
-        self.places = _places_of(roots)
+        self.fraction_bits = _fraction_bits_of(roots)
         forms = [_read(root) for root in roots]
-        super().__init__(body, forms, 2.0**self.places)
+        super().__init__(body, forms, 2.0**self.fraction_bits)
         most = max(len(form.weights) for form in forms)
-        self.rise = UPPER - self.places  # by how many bits levels are moved up
+        self.rise = UPPER - self.fraction_bits  # by how many bits levels are moved up
         if len(roots) < 4 or not can_pack(self.code, body.lanes) or most * 255 << self.rise > 32767:
             self.rise = 0
         self.spare = self.rise > 0 and self._has_spare_half()
@@ -306,7 +314,7 @@ class _Dots(Sums):
         if access.channel != channel or not self.are_words(source) or self.body.step_to(source):
             return None
         size = self.body.lanes * 4
-        return self.code.op(f"load <{size} x i8>, ptr {self.body.place_of(access)}, align 1")
+        return self.code.op(f"load <{size} x i8>, ptr {self.body.address_of(access)}, align 1")
 
     def _level(self, form: LinearForm) -> str:
         """A channel as whole levels."""
@@ -315,16 +323,16 @@ class _Dots(Sums):
             return self.channel(next(iter(form.weights)))
         if not form.weights and is_constant(form.bias):
             return code.constant(i32, level_of(constant_of(form.bias)))
-        level = code.op(f"ashr {i32} {self._sum(form)}, {code.constant(i32, self.places)}")
+        level = code.op(f"ashr {i32} {self._sum(form)}, {code.constant(i32, self.fraction_bits)}")
         low = code.intrinsic("smax", i32, [level, code.constant(i32, 0)])
         return code.intrinsic("smin", i32, [low, code.constant(i32, 255)])
 
     def _sum(self, form: LinearForm) -> str:
-        """A channel with ``places`` and ``rise`` more binary places; half a level is added."""
+        """A channel with ``fraction_bits`` and ``rise`` more of them; half a level is added."""
         code, i32 = self.code, self.i32
         if form.passes_through:
             channel = self.channel(next(iter(form.weights)))
-            return code.op(f"shl {i32} {channel}, {code.constant(i32, self.places)}")
+            return code.op(f"shl {i32} {channel}, {code.constant(i32, self.fraction_bits)}")
         terms = list(self.terms(form))
         total = terms.pop(0) if self.spare else self._start(form.bias)
         for term in terms:
@@ -334,7 +342,7 @@ class _Dots(Sums):
     def _start(self, bias: Weight) -> str:
         """What is added to the sum of products: the bias, and half a level."""
         scaled = {u: w * 255 for u, w in bias.items()}
-        start, half = self.factor(scaled), 1 << self.places >> 1
+        start, half = self.factor(scaled), 1 << self.fraction_bits >> 1
         if isinstance(start, int):
             return self.code.constant(self.i32, (start + half) << self.rise)
         code = self.body.uniform
@@ -343,7 +351,7 @@ class _Dots(Sums):
 
     def _has_spare_half(self) -> bool:
         """Whether alpha takes no part in the sums, and nothing but half a level is added to them: then a
-        constant in its place, times a weight, is that half, and adding it costs nothing."""
+        constant instead of it, times a weight, is that half, and adding it costs nothing."""
         summed = [f for c, f in enumerate(self.forms) if self._kept_from(f, c) is None]
         pixels = {(a.source, a.dx, a.dy) for f in summed for a in f.weights}
         if len(pixels) != 1 or not self.are_words(next(iter(pixels))[0]):

@@ -24,15 +24,15 @@ Weights = Mapping[Access, int]
 
 
 def works_on_planes(body: BodyContext, weighed: Iterable[Weights]) -> bool:
-    """Whether a body of dot products is computed so: it reads planes, or holds some."""
+    """Whether a body of dot products is computed so: it reads planes, or buffers some."""
     row, owner = body.body, body.owner
     if not isa.has(body.lane, "narrow_to_words", owner.vector_bytes):
         return False
     found = list(accesses(row.roots))
-    holds = row.ring is not None and row.ring.planar
-    if not holds and not any(body.is_planar(a.source) for a in found):
+    planar = row.ring is not None and row.ring.planar
+    if not planar and not any(body.is_planar(a.source) for a in found):
         return False
-    several = row.ring is not None and not holds and row.ring.channels > 1
+    several = row.ring is not None and not planar and row.ring.channels > 1
     if several or any(len(s.values) > 2 for s in row.stores):
         return False
     if {body.step_to(a.source) for a in found} == {1}:
@@ -66,11 +66,11 @@ def _in_pairs(levels: Levels) -> bool:
 
 
 class WeighedSum(NamedTuple):
-    """Levels times weights, added to ``start``; without the last ``places`` bits it is a level."""
+    """Levels times weights, added to ``start``; without its ``fraction_bits`` it is a level."""
 
     weights: Weights
     start: int
-    places: int
+    fraction_bits: int
 
 
 class PlaneDots:
@@ -89,8 +89,8 @@ class PlaneDots:
         terms = [_same_weight(s.weights) for s in sums]
         results = [""] * len(sums)
         for number in sorted(range(len(sums)), key=lambda n: len(terms[n])):
-            start, places = sums[number].start, sums[number].places
-            results[number] = self._sum(terms[number], start, places)
+            start, fraction_bits = sums[number].start, sums[number].fraction_bits
+            results[number] = self._sum(terms[number], start, fraction_bits)
         return results
 
     def level(self, access: Access) -> str:
@@ -98,17 +98,17 @@ class PlaneDots:
         assert not self.doubled, "of images of twice the size, whole blocks are read"
         body, code, step = self.body, self.code, self.body.step_to(access.source)
         planar, channels = body.is_planar(access.source), body.channels_of(access.source)
-        place = body.place_of(access, access.channel if planar else 0)
+        address = body.address_of(access, access.channel if planar else 0)
         if not step:
-            return code.op(f"load {self.bytes}, ptr {place}, align 1")
+            return code.op(f"load {self.bytes}, ptr {address}, align 1")
         if _is_pair(body, access) and not planar:
-            both = code.op(f"load {self.bytes}, ptr {place}, align 1")
+            both = code.op(f"load {self.bytes}, ptr {address}, align 1")
             order = [i - i % channels + access.channel for i in range(self.size)]
             return code.shuffle(self.bytes, both, order)
         part = Type(U8, self.size >> -step)
-        return repeated(code, code.op(f"load {part}, ptr {place}, align 1"), part, 1 << -step)
+        return repeated(code, code.op(f"load {part}, ptr {address}, align 1"), part, 1 << -step)
 
-    def _sum(self, terms: Mapping[Levels, int], start: int, places: int) -> str:
+    def _sum(self, terms: Mapping[Levels, int], start: int, fraction_bits: int) -> str:
         totals = [splat(start, "i32")] * 4
         for pair, low, high in self._cover(terms):
             weights = ", ".join([f"i16 {low}, i16 {high}"] * (self.size // 4))
@@ -117,7 +117,7 @@ class PlaneDots:
                     self.code, self.size, (self.i16, zipped), (self.i16, f"<{weights}>")
                 )
                 totals[quarter] = self.code.op(f"add {self.i32} {totals[quarter]}, {product}")
-        shift = splat(places, "i32")
+        shift = splat(fraction_bits, "i32")
         levels = [self.code.op(f"ashr {self.i32} {total}, {shift}") for total in totals]
         halves = [isa.narrow_to_words(self.code, self.size, levels[k : k + 2]) for k in (0, 2)]
         packed = isa.narrow_to_bytes(self.code, self.size, halves)
@@ -176,9 +176,9 @@ class PlaneDots:
     def _column_sums(self, access: Access) -> list[str]:
         """Of pairs of columns, the first and the second half of them."""
         plane = access.channel if self.body.is_planar(access.source) else 0
-        place, sums = self.body.place_of(access, plane), []
+        address, sums = self.body.address_of(access, plane), []
         for half in range(2):
-            here = self.code.moved(place, half * self.size)
+            here = self.code.moved(address, half * self.size)
             found = self.code.op(f"load {self.bytes}, ptr {here}, align 1")
             sums.append(isa.weigh_bytes(self.code, self.size, found, splat(1, "i8")))
         return sums

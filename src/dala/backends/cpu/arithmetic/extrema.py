@@ -38,7 +38,7 @@ class ExtremaArithmetic(CpuArithmetic):
 
     def match(self, subject: Subject) -> dict[int, Values]:
         program = subject.program
-        if not program.has_one_grid:
+        if not program.has_one_size:
             return {}
         stencils = {
             number
@@ -49,14 +49,16 @@ class ExtremaArithmetic(CpuArithmetic):
         return {number: program.stages[number].body for number in found}
 
     def suits(self, context: PassContext, body: RowBody) -> bool:
-        if body.arithmetic.alone or not context.writes_bytes(body):
+        if body.arithmetic.own_body or not context.writes_bytes(body):
             return False
         if body.ring is not None and body.ring.form != "u8":
             return False
-        sources = context.channels_of_bytes(body.grid)
+        sources = context.channels_of_bytes(body.mip)
         if any(sources.get(a.source) != body.channels for a in accesses(body.roots)):
             return False
-        results = [s.values for s in body.stores] + ([body.held] if body.ring is not None else [])
+        results = [s.values for s in body.stores] + (
+            [body.buffered] if body.ring is not None else []
+        )
         return all(len(r) == body.channels and are_extrema(r) for r in results)
 
     def arrange(self, body: Body) -> Body:
@@ -65,26 +67,28 @@ class ExtremaArithmetic(CpuArithmetic):
     def lanes(self, body: BodyContext) -> int:
         return body.owner.vector_bytes // body.body.channels
 
-    def weigh(self, work: FusedPass, body: RowBody) -> float:
+    def cost(self, work: FusedPass, body: RowBody) -> float:
         found_after_fusion = body.arithmetic != self  # of single pixels: memory is slower
-        return 0.0 if found_after_fusion else super().weigh(work, body)
+        return 0.0 if found_after_fusion else super().cost(work, body)
 
     def write(self, body: BodyContext) -> None:
-        held, code = body.body.held if body.body.ring is not None else (), body.lane
+        buffered, code = body.body.buffered if body.body.ring is not None else (), body.lane
         channels = body.body.channels
         writer = _ByteWriter(body, channels)
         vector = writer.vector
         # everything is computed before anything is written: an output may be an input, too
-        images = [writer.write(held[k : k + channels]) for k in range(0, len(held), channels)]
+        images = [
+            writer.write(buffered[k : k + channels]) for k in range(0, len(buffered), channels)
+        ]
         results = [writer.write(s.values) for s in body.body.stores]
         for plane, image in enumerate(images):
-            code.line(f"store {vector} {image}, ptr {body.own_place(plane)}, align 1")
+            code.line(f"store {vector} {image}, ptr {body.own_address(plane)}, align 1")
         for store, result in zip(body.body.stores, results, strict=True):
-            place = body.store_place(store.write, channels)
-            code.line(f"store {vector} {result}, ptr {place}, align 1")
+            address = body.store_address(store.write, channels)
+            code.line(f"store {vector} {result}, ptr {address}, align 1")
 
 
-EXTREMA = ExtremaArithmetic("extrema", alone=True, share=0.5, shares_columns=True)
+EXTREMA = ExtremaArithmetic("extrema", own_body=True, relative_cost=0.5, shares_columns=True)
 
 
 def are_extrema(values: Sequence[Node]) -> bool:
@@ -149,8 +153,8 @@ class _ByteWriter:
         plane = access.channel // self.channels
         key = (access.source, plane, access.dx, access.dy)
         if key not in self.loaded:
-            place = self.body.place_of(access, plane)
-            self.loaded[key] = self.body.lane.op(f"load {self.vector}, ptr {place}, align 1")
+            address = self.body.address_of(access, plane)
+            self.loaded[key] = self.body.lane.op(f"load {self.vector}, ptr {address}, align 1")
         return self.loaded[key]
 
     def _level(self, node: Node) -> str:

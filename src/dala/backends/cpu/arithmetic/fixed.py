@@ -1,16 +1,16 @@
 """Averages of levels in 16-bit fixed point: a blur on u8 images at twice the speed of f32.
 
-A value is a level (0..255) with 8 binary places, so all 16 bits are used. Taps of one weight go in pairs:
-their mean (one instruction, rounded up) times twice the weight. Weights have 16 places and the product's
-upper half is kept: one instruction. Sums saturate, so nothing wraps. Channels stay interleaved as they
-lie in memory: every element is treated alike.
+A value is a level (0..255) with 8 fraction bits, so all 16 bits are used. Taps of one weight go in pairs:
+their mean (one instruction, rounded up) times twice the weight. Weights have 16 fraction bits and the
+product's upper half is kept: one instruction. Sums saturate, so nothing wraps. Channels stay interleaved as
+they lie in memory: every element is treated alike.
 
 Bytes are read as 16-bit words, each 256 · odd byte + even byte. The even bytes are moved up by 8; the odd
 ones are freed of the even ones by a mask, so that a level is weighed alike wherever it lies: pixels
 interleaved or in planes give the same result. Of a wide window (more than NARROW taps), the words are
 summed up as they are, because sums are linear: what the even bytes added is known at the end and taken off.
 
-A single channel goes by pairs of columns: its words are an even and an odd column, and the two are held
+A single channel goes by pairs of columns: its words are an even and an odd column, and the two are buffered
 apart. A tap to the side is then a whole vector of one or the other, and most are read for both.
 
 The error, in units of 2⁻⁸ levels, of ``p`` products of ``n`` taps. Each product kept loses less than 1,
@@ -32,7 +32,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
-from dala.backends.cpu.arithmetic.taps import share_table, tap_places
+from dala.backends.cpu.arithmetic.taps import tap_addresses, weight_table
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Code, Type, splat
@@ -46,7 +46,7 @@ from dala.plan.fuse import Body
 MAX_TAPS = 101
 MAX_PRODUCTS = 51  # taps of one weight go in pairs
 MAX_PASSES = 2
-PLACES = 8  # binary places of a held level
+FRACTION_BITS = 8  # of a buffered level
 NARROW = 16  # taps of an average that takes the bytes of a pixel apart for each of them
 SPELLED_OUT = (
     20  # products of one kind, times parts; more of them are a loop, which compiles faster
@@ -73,7 +73,7 @@ class FixedArithmetic(CpuArithmetic):
 
     def match(self, subject: Subject) -> dict[int, Values]:
         program = subject.program
-        if not program.has_one_grid:
+        if not program.has_one_size:
             return {}
         averages = {
             number
@@ -87,7 +87,7 @@ class FixedArithmetic(CpuArithmetic):
         return "u8" if body.levels else "u16"
 
     def suits_planes(self, body: Body) -> bool:
-        return is_narrow(body.held)
+        return is_narrow(body.buffered)
 
     def find_pairs(self, bodies: Sequence[Body], planar: frozenset[int]) -> set[int]:
         """The averages of single channels that are computed by pairs of columns: all of them, or none."""
@@ -110,7 +110,7 @@ class FixedArithmetic(CpuArithmetic):
         _keep(body, _totals(body, products))
 
 
-FIXED = FixedArithmetic("fixed", alone=True, share=0.5, alike=True)
+FIXED = FixedArithmetic("fixed", own_body=True, relative_cost=0.5, alike=True)
 
 
 def average_of(node: Node) -> Node:
@@ -145,9 +145,9 @@ def _is_loop(products: int, channels: int) -> bool:
 
 
 def _totals(body: BodyContext, products: Sequence[Product]) -> list[str]:
-    """The sums of products, with their binary places, for every part."""
+    """The sums of products, with their fraction bits, for every part."""
     factors = _factor_table(body, products)
-    sums: dict[bool, list[str]] = {}  # of what is read as bytes, and of what is held in 16 bits
+    sums: dict[bool, list[str]] = {}  # of what is read as bytes, and of what is buffered in 16 bits
     first = 0
     for (_, source), group in groupby(products, lambda p: p.kind):
         alike = list(group)
@@ -157,7 +157,9 @@ def _totals(body: BodyContext, products: Sequence[Product]) -> list[str]:
         sums[from_bytes] = _add_products(body, alike, start, sums[from_bytes])
         first += len(alike)
     totals: list[str] = []
-    rounding = 0 if _holds_places(body) else 1 << (PLACES - 1)  # once, with one of the sums
+    rounding = (
+        0 if _keeps_fraction(body) else 1 << (FRACTION_BITS - 1)
+    )  # once, with one of the sums
     for from_bytes, parts in sums.items():
         count = sum((body.form_of(p.kind[1]) == "u8") == from_bytes for p in products)
         bias = count // 2  # what cutting off the lower halves lost
@@ -198,26 +200,26 @@ def _add_products(
     vector, (each, source) = _vector(body), products[0].kind
     if body.body.pairs or not _is_loop(len(products), body.channels):
         for number, product in enumerate(products):
-            place = body.uniform.op(f"getelementptr {vector}, ptr {factors}, i64 {number}")
-            factor = body.row.op(f"load {vector}, ptr {place}, align 64")
+            address = body.uniform.op(f"getelementptr {vector}, ptr {factors}, i64 {number}")
+            factor = body.row.op(f"load {vector}, ptr {address}, align 64")
             loaded = [_load_tap(body, tap) for tap in product.taps]
             sums = _add_product(body, body.lane, source, factor, sums, loaded)
         return sums
-    places = tap_places(body, [tap for p in products for tap in p.taps])
+    addresses = tap_addresses(body, [tap for p in products for tap in p.taps])
     offsets = [body.offset_in_row(source, plane) for plane in range(_planes(body, source))]
 
     def add(code: Code, index: str, sums: list[str]) -> list[str]:
-        place_of_factor = code.op(f"getelementptr {vector}, ptr {factors}, i64 {index}")
-        factor = code.op(f"load {vector}, ptr {place_of_factor}, align 64")
+        factor_address = code.op(f"getelementptr {vector}, ptr {factors}, i64 {index}")
+        factor = code.op(f"load {vector}, ptr {factor_address}, align 64")
         rows = []
         for k in range(each):
-            slot = code.op(f"getelementptr [{each} x ptr], ptr {places}, i64 {index}, i64 {k}")
+            slot = code.op(f"getelementptr [{each} x ptr], ptr {addresses}, i64 {index}, i64 {k}")
             rows.append(code.op(f"load ptr, ptr {slot}, align 8"))
 
-        def place(row: str, plane: int) -> str:
+        def address(row: str, plane: int) -> str:
             return code.op(f"getelementptr i8, ptr {row}, i64 {offsets[plane]}")
 
-        loaded = [_load_parts(body, code, source, partial(place, row)) for row in rows]
+        loaded = [_load_parts(body, code, source, partial(address, row)) for row in rows]
         return _add_product(body, code, source, factor, sums, loaded)
 
     return body.lane.repeat(len(products), 1, [(vector, s) for s in sums], add)
@@ -238,7 +240,7 @@ def _add_product(
     for total, *values in zip(sums, *taps, strict=True):
         if grey_bytes:  # whole levels so far
             both = code.op(f"add {vector} {values[0]}, {values[-1]}")  # one tap twice, or two
-            mean = code.op(f"shl {vector} {both}, {splat(PLACES - 1)}")
+            mean = code.op(f"shl {vector} {both}, {splat(FRACTION_BITS - 1)}")
         else:
             mean = values[0] if len(values) == 1 else _mean(body, code, *values)
         term = isa.multiply_high(code, 2 * _lanes(body), mean, factor)
@@ -255,7 +257,7 @@ def _load_tap(body: BodyContext, tap: Access) -> list[str]:
     are for an even column of one tap and an odd one of another: half as many.)
     """
     if body.form_of(tap.source) != "u16" or body.vectors > 1:
-        return _load_parts(body, body.lane, tap.source, partial(body.place_of, tap))
+        return _load_parts(body, body.lane, tap.source, partial(body.address_of, tap))
     code, vector, lanes = body.lane, _vector(body), _lanes(body)
     parts = []
     for part in range(_parts(body)):
@@ -263,25 +265,27 @@ def _load_tap(body: BodyContext, tap: Access) -> list[str]:
             plane, first = (part + tap.dx) & 1, (part + tap.dx) >> 1
         else:
             plane, first = part, tap.dx * lanes // body.lanes
-        place = body.place_of(tap._replace(dx=0), plane)
+        address = body.address_of(tap._replace(dx=0), plane)
         if body.body.pairs or not 0 < first < lanes:
-            parts.append(code.op(f"load {vector}, ptr {code.moved(place, 2 * first)}, align 2"))
+            parts.append(code.op(f"load {vector}, ptr {code.moved(address, 2 * first)}, align 2"))
             continue
-        here = code.op(f"load {vector}, ptr {place}, align 2")
-        after = code.op(f"load {vector}, ptr {code.moved(place, 2 * lanes)}, align 2")
+        here = code.op(f"load {vector}, ptr {address}, align 2")
+        after = code.op(f"load {vector}, ptr {code.moved(address, 2 * lanes)}, align 2")
         parts.append(code.shuffle(vector, here, range(first, first + lanes), after))
     return parts
 
 
 def _load_parts(
-    body: BodyContext, code: Code, source: int, place: Callable[[int], str]
+    body: BodyContext, code: Code, source: int, address: Callable[[int], str]
 ) -> list[str]:
-    """The pixels at one place: with 8 binary places; grey bytes, as they are; RGBA bytes, the even ones
-    with 8 places, and the whole words."""
+    """The pixels at one address: with 8 fraction bits; grey bytes, as they are; RGBA bytes, the even ones
+    with 8 fraction bits, and the whole words."""
     vector, lanes = _vector(body), _lanes(body)
     parts = []
     for number in range(body.vectors):
-        here = [_moved(body, code, place(p), source, number) for p in range(_planes(body, source))]
+        here = [
+            _moved(body, code, address(p), source, number) for p in range(_planes(body, source))
+        ]
         if body.form_of(source) == "u16":
             parts += [code.op(f"load {vector}, ptr {p}, align 2") for p in here]
         elif _parts(body) == 1:
@@ -294,36 +298,38 @@ def _load_parts(
     return parts
 
 
-def _moved(body: BodyContext, code: Code, place: str, source: int, number: int) -> str:
-    """The place of a following vector of the same round."""
+def _moved(body: BodyContext, code: Code, address: str, source: int, number: int) -> str:
+    """The address for a following vector of the same round."""
     step = number * body.lanes // body.vectors * body.rows_of(source)[3]
-    return code.op(f"getelementptr i8, ptr {place}, i64 {step}") if step else place
+    return code.op(f"getelementptr i8, ptr {address}, i64 {step}") if step else address
 
 
 def _keep(body: BodyContext, totals: list[str]) -> None:
     ring, code, parts = body.body.ring, body.lane, _parts(body)
     vectors = [totals[start : start + parts] for start in range(0, len(totals), parts)]
-    if _holds_places(body):
+    if _keeps_fraction(body):
         for plane in range(parts):
             values = [f"{_vector(body)} {v[plane]}" for v in vectors]
-            _store(code, body.own_place(plane), values, 2 * _lanes(body))
+            _store(code, body.own_address(plane), values, 2 * _lanes(body))
         return
     levels = [_levels(body, v) for v in vectors]
     size = _lanes(body) * parts
     if ring is not None:
-        _store(code, body.own_place(0), levels, size)
+        _store(code, body.own_address(0), levels, size)
     for store in body.body.stores:
-        _store(code, body.store_place(store.write, body.channels), levels, size)
+        _store(code, body.store_address(store.write, body.channels), levels, size)
 
 
-def _store(code: Code, place: str, values: Sequence[str], size: int) -> None:
+def _store(code: Code, address: str, values: Sequence[str], size: int) -> None:
     for number, value in enumerate(values):
-        target = code.op(f"getelementptr i8, ptr {place}, i64 {number * size}") if number else place
+        target = (
+            code.op(f"getelementptr i8, ptr {address}, i64 {number * size}") if number else address
+        )
         code.line(f"store {value}, ptr {target}, align 1")
 
 
 def _levels(body: BodyContext, totals: list[str]) -> str:
-    """The totals without their binary places, as they lie in memory."""
+    """The totals without their fraction bits, as they lie in memory."""
     code, vector, lanes = body.lane, _vector(body), _lanes(body)
     even = code.op(f"lshr {vector} {totals[0]}, {splat(8)}")
     if len(totals) == 1:
@@ -338,8 +344,8 @@ def _parts(body: BodyContext) -> int:
     return 2 if body.channels == 4 or body.body.pairs else 1
 
 
-def _holds_places(body: BodyContext) -> bool:
-    """Whether what is held keeps its binary places."""
+def _keeps_fraction(body: BodyContext) -> bool:
+    """Whether what is buffered keeps its fraction bits."""
     return body.body.ring is not None and body.body.ring.form == "u16"
 
 
@@ -361,24 +367,24 @@ def _vector(body: BodyContext) -> str:
 
 
 def _factor_table(body: BodyContext, products: Sequence[Product]) -> str:
-    """Where the weights of the products are: 16 binary places, repeated over the lanes."""
+    """Where the weights of the products are: 16 fraction bits, repeated over the lanes."""
     seconds = [p.weight for p in products if len(p.taps) == 2]  # counted in the sum alone
-    shares = share_table(body, [*(p.weight for p in products), *seconds])
-    fill = partial(_fill_factors, shares, len(seconds), len(products), _lanes(body))
-    key = ("factors", shares, _lanes(body), len(seconds))
+    weights = weight_table(body, [*(p.weight for p in products), *seconds])
+    fill = partial(_fill_factors, weights, len(seconds), len(products), _lanes(body))
+    key = ("factors", weights, _lanes(body), len(seconds))
     return body.owner.table(key, 2 * _lanes(body) * len(products), fill)
 
 
-def _fill_factors(shares: str, pairs: int, count: int, lanes: int, code: Code, start: str) -> None:
+def _fill_factors(weights: str, pairs: int, count: int, lanes: int, code: Code, start: str) -> None:
     f32, vector = Type(F32), f"<{lanes} x i16>"
 
     def scale(first: int, scale: float) -> Callable[[Code, str, list[str]], list[str]]:
         def entry(inner: Code, index: str, _: list[str]) -> list[str]:
             number = inner.op(f"add i64 {index}, {first}")
-            place = inner.op(f"getelementptr float, ptr {shares}, i64 {number}")
-            share = inner.op(f"load float, ptr {place}, align 4")
-            places = inner.op(f"fmul float {share}, {inner.constant(f32, scale)}")
-            near = inner.intrinsic("roundeven", f32, [places])
+            address = inner.op(f"getelementptr float, ptr {weights}, i64 {number}")
+            weight = inner.op(f"load float, ptr {address}, align 4")
+            scaled = inner.op(f"fmul float {weight}, {inner.constant(f32, scale)}")
+            near = inner.intrinsic("roundeven", f32, [scaled])
             whole = inner.call(Type(S32), "llvm.fptoui.sat.i32.f32", f32, [near])
             over = inner.op(f"icmp ugt i32 {whole}, 65535")
             fitting = inner.op(f"select i1 {over}, i32 65535, i32 {whole}")

@@ -5,15 +5,15 @@ add levels of one channel of one image with small whole weights, and A a constan
 it: a mix of a and b by t is a + t · (b - a); what g multiplies in sixteenths is whole, g is divided by 16.
 
 B is moved up by ``q`` bits, as far as 16 bits allow, g is scaled by 2ˢ to 15 bits, and their product is
-rounded to its upper 16 bits (one instruction): g · B with f = q + s - 15 binary places. To that A · 2ᶠ is
+rounded to its upper 16 bits (one instruction): g · B with f = q + s - 15 fraction bits. To that A · 2ᶠ is
 added, and the sum is rounded to a level and clamped. (All with the signs turned around: a weight of 2⁷ is
 a signed byte only below zero.) ``s`` follows from the gain, once per pass: small
-gains have up to MAX_PLACES places.
+gains have up to MAX_FRACTION_BITS.
 
 The error, in units of 2⁻ᶠ levels: the scaled gain is off by at most ½, and |B| · 2^q < 2¹⁵, so the product
 is off by less than ½, and by ½ more after rounding: less than 1. The bounds of the gain promise f ≥ 1
 (``suits_gain``), so this is less than half a level; for a gain below 0.5 in ``sharpen``, less than 1/32.
-A constant is rounded to the same places: ½ more, 2⁻⁸ levels before that. What the reference rounds in f32
+A constant is rounded to the same bits: ½ more, 2⁻⁸ levels before that. What the reference rounds in f32
 is below 0.01. Values less than one level apart round to levels at most one
 apart. The sum saturates at 2¹⁵ · 2⁻ᶠ ≥ 256 levels (f ≤ 7), which is clamped to 255 anyway.
 
@@ -34,11 +34,11 @@ from dala.backends.cpu.arithmetic.base import (
     store_pixels,
     written_down,
 )
-from dala.backends.cpu.arithmetic.halves import Halves, take_halves
+from dala.backends.cpu.arithmetic.sums16 import Sums16, choose_sums16
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LaneWriter
 from dala.backends.cpu.llvm.text import Code, Type
-from dala.backends.cpu.schedule.weight import Match, weigh_channels
+from dala.backends.cpu.schedule.cost import Match, cost_of_channels
 from dala.ir.bounds import find_bounds
 from dala.ir.channels import interleave, reads_own_channels
 from dala.ir.dtypes import F32, S32
@@ -48,7 +48,7 @@ from dala.ir.patterns import reads_levels
 
 Weights = Mapping[Access, float]
 
-MAX_PLACES = 7
+MAX_FRACTION_BITS = 7
 NOTHING = 2.0**-20  # what weights differ by because they are rounded
 
 
@@ -67,8 +67,8 @@ class Gain:
         return _room(self.gained)
 
     @property
-    def most_places(self) -> int:
-        return min(MAX_PLACES, _room(self.plain, self.bias))
+    def most_fraction_bits(self) -> int:
+        return min(MAX_FRACTION_BITS, _room(self.plain, self.bias))
 
 
 def _room(weights: Weights, bias: float = 0.0) -> int:
@@ -98,7 +98,7 @@ class GainArithmetic(CpuArithmetic):
         last = len(program.stages) - 1
         values = program.stages[last].body
         found = list(accesses(values))
-        if not program.has_one_grid or not any(a.dx or a.dy for a in found):
+        if not program.has_one_size or not any(a.dx or a.dy for a in found):
             return {}
         if len({a.source for a in found}) != 1:
             return {}
@@ -116,7 +116,7 @@ class GainArithmetic(CpuArithmetic):
         store_pixels(body, _pixels(body, written_down(body)), body.channels)
 
 
-GAIN = GainArithmetic("gain", alone=True, share=0.5, alike=True)
+GAIN = GainArithmetic("gain", own_body=True, relative_cost=0.5, alike=True)
 
 
 def _find_gain(values: Sequence[Node]) -> Gain | None:
@@ -165,8 +165,8 @@ def _in_units(weights: Weights, unit: float) -> Weights:
 
 
 def _fits(found: Gain, params: Sequence[RuntimeParam]) -> bool:
-    """Whether the gain is bounded, and leaves a binary place."""
-    if found.rise < 0 or found.most_places < 1:
+    """Whether the gain is bounded, and leaves a fraction bit."""
+    if found.rise < 0 or found.most_fraction_bits < 1:
         return False
     low, high = find_bounds(found.gain, params)
     if not (math.isfinite(low) and math.isfinite(high)):
@@ -184,7 +184,9 @@ def _write_down(found: Gain, values: Sequence[Node]) -> Values:
         for weights in (found.plain, found.gained)
     )
     channels: list[Node] = []
-    for channel, (value, operations) in enumerate(zip(values, weigh_channels(values), strict=True)):
+    for channel, (value, operations) in enumerate(
+        zip(values, cost_of_channels(values), strict=True)
+    ):
         loads = (Node("load", F32, (), tap._replace(channel=channel)) for tap in taps)
         match = GainMatch(operations, plain, gained, found.bias)
         node = Node("gain", F32, (found.gain, *loads), match)
@@ -207,37 +209,37 @@ def _pixels(body: BodyContext, values: Sequence[Node]) -> str:
     """The bytes of all channels, with their type."""
     functions = interleave(values)
     found = _read(next(n for n in functions if n.op == "gain"))
-    halves = take_halves(body, list(dict.fromkeys([*found.plain, *found.gained])))
-    result = halves.join(_levels(body, halves, found))
+    sums16 = choose_sums16(body, list(dict.fromkeys([*found.plain, *found.gained])))
+    result = sums16.join(_levels(body, sums16, found))
     for passed in dict.fromkeys(n for n in functions if n.op == "load"):
         assert isinstance(passed.attr, Access)
         size = body.lanes * len(values)
         chosen = [functions[i % len(values)] is passed for i in range(size)]
-        result = body.lane.blend(halves.bytes, chosen, halves.load(passed.attr), result)
-    return f"{halves.bytes} {result}"
+        result = body.lane.blend(sums16.bytes, chosen, sums16.load(passed.attr), result)
+    return f"{sums16.bytes} {result}"
 
 
-def _levels(body: BodyContext, halves: Halves, found: Gain) -> list[str]:
+def _levels(body: BodyContext, sums16: Sums16, found: Gain) -> list[str]:
     """The result in whole levels, not yet clamped."""
     gain, up, down, bias = _factors(body, found)
     risen = {tap: -int(weight) << found.rise for tap, weight in found.gained.items()}
-    totals = [halves.multiply(half, halves.spread(gain)) for half in halves.sum(risen)]
+    totals = [sums16.multiply(half, sums16.spread(gain)) for half in sums16.sum(risen)]
     if found.plain:
         weights = {tap: int(weight) for tap, weight in found.plain.items()}
-        plain = halves.scaled_sum(weights, up)
+        plain = sums16.scaled_sum(weights, up)
         if bias:
-            plain = [halves.op("add", half, halves.spread(bias)) for half in plain]
+            plain = [sums16.op("add", half, sums16.spread(bias)) for half in plain]
     elif bias:
-        plain = [halves.spread(bias)] * 2
+        plain = [sums16.spread(bias)] * 2
     else:
         plain = []
     if plain:
-        totals = [halves.call("llvm.sadd.sat", a, b) for a, b in zip(plain, totals, strict=True)]
-    return [halves.multiply(total, halves.spread(down)) for total in totals]
+        totals = [sums16.call("llvm.sadd.sat", a, b) for a, b in zip(plain, totals, strict=True)]
+    return [sums16.multiply(total, sums16.spread(down)) for total in totals]
 
 
 def _factors(body: BodyContext, found: Gain) -> tuple[str, str, str, str]:
-    """The scaled gain, -2ᶠ, -2¹⁵⁻ᶠ and the bias times -2ᶠ (if there is one) as i16; f: binary places."""
+    """The scaled gain, -2ᶠ, -2¹⁵⁻ᶠ and the bias times -2ᶠ (if there is one) as i16; f: fraction bits."""
     code, i32 = body.uniform, Type(S32)
     writer = LaneWriter(body, 0, code, body.row, body.lane)
     writer.write([found.gain])
@@ -246,13 +248,13 @@ def _factors(body: BodyContext, found: Gain) -> tuple[str, str, str, str]:
     # the exponent that it has once it is rounded to 15 bits
     exponent = code.op(f"lshr i32 {code.op(f'add i32 {bits}, 256')}, 23")
     wanted = code.op(f"sub i32 {found.rise - 1 + 127}, {exponent}")
-    places = code.intrinsic("smin", i32, [wanted, str(found.most_places)])
-    power = code.op(f"shl i32 {code.op(f'add i32 {places}, {15 - found.rise + 127}')}, 23")
+    bits = code.intrinsic("smin", i32, [wanted, str(found.most_fraction_bits)])
+    power = code.op(f"shl i32 {code.op(f'add i32 {bits}, {15 - found.rise + 127}')}, 23")
     scaled = code.op(f"fmul float {gain}, {code.op(f'bitcast i32 {power} to float')}")
     near = code.intrinsic("roundeven", Type(F32), [scaled])
     whole = code.op(f"fptosi float {near} to i32")
-    up = code.op(f"shl i32 -1, {places}")
-    down = code.op(f"shl i32 -1, {code.op(f'sub i32 15, {places}')}")
+    up = code.op(f"shl i32 -1, {bits}")
+    down = code.op(f"shl i32 -1, {code.op(f'sub i32 15, {bits}')}")
     scaled_gain, minus_up, minus_down = (
         code.op(f"trunc i32 {n} to i16") for n in (whole, up, down)
     )
@@ -261,8 +263,8 @@ def _factors(body: BodyContext, found: Gain) -> tuple[str, str, str, str]:
 
 def _bias(code: Code, bias: float, up: str) -> str:
     """The constant times ``up``, rounded; "" where there is none."""
-    fine = round(bias * 2**MAX_PLACES)
+    fine = round(bias * 2**MAX_FRACTION_BITS)
     if not fine:
         return ""
-    risen = code.op(f"add i32 {code.op(f'mul i32 {up}, {fine}')}, {1 << MAX_PLACES >> 1}")
-    return code.op(f"trunc i32 {code.op(f'ashr i32 {risen}, {MAX_PLACES}')} to i16")
+    risen = code.op(f"add i32 {code.op(f'mul i32 {up}, {fine}')}, {1 << MAX_FRACTION_BITS >> 1}")
+    return code.op(f"trunc i32 {code.op(f'ashr i32 {risen}, {MAX_FRACTION_BITS}')} to i16")

@@ -42,17 +42,17 @@ class InterleavedArithmetic(CpuArithmetic):
         writer = LaneWriter(elements, elements.lanes, body.uniform, body.row, body.lane)
         leaves = write_averages(body, writer)
         row = body.body.map(lambda roots: map_nodes(roots, lambda node: node, leaves))
-        held = ""
+        buffered = ""
         if row.ring is not None and row.ring.form == "f32":
-            held = f"{elements.f32} {_write(writer, _join(writer, row.held))}"
+            buffered = f"{elements.f32} {_write(writer, _join(writer, row.buffered))}"
         elif row.ring is not None:
-            held = _words(elements, writer, row.held)
+            buffered = _words(elements, writer, row.buffered)
         stored = [_words(elements, writer, store.values) for store in row.stores]
-        if held:
-            body.lane.line(f"store {held}, ptr {body.own_place(0)}, align 4")
+        if buffered:
+            body.lane.line(f"store {buffered}, ptr {body.own_address(0)}, align 4")
         for store, words in zip(row.stores, stored, strict=True):
-            place = body.store_place(store.write, PIXEL * U16.bytes)
-            body.lane.line(f"store {words}, ptr {place}, align 1")
+            address = body.store_address(store.write, PIXEL * U16.bytes)
+            body.lane.line(f"store {words}, ptr {address}, align 1")
 
 
 INTERLEAVED = InterleavedArithmetic("interleaved", borrows=True)
@@ -75,10 +75,10 @@ class _Elements(Sources):
             return code.op(f"fmul {self.f32} {self._load_levels(code, access)}, {inverse}")
         if self.body.form_of(access.source) == "level16":
             return self._load_levels(code, access)
-        place = self.body.place_of(access)
+        address = self.body.address_of(access)
         if self.body.in_two_lines(PIXEL * access.dx):
-            return load_between(code, place, self.f32, PIXEL * access.dx)
-        return code.op(f"load {self.f32}, ptr {place}, align 4")
+            return load_between(code, address, self.f32, PIXEL * access.dx)
+        return code.op(f"load {self.f32}, ptr {address}, align 4")
 
     def load_level(self, code: Code, access: Access, op: str) -> str | None:
         deep = op == "level16" and self.body.is_deep(access.source)
@@ -86,7 +86,7 @@ class _Elements(Sources):
 
     def load_words(self, code: Code, access: Access) -> str:
         """Levels as they lie in memory."""
-        return code.op(f"load {self.words}, ptr {self.body.place_of(access)}, align 1")
+        return code.op(f"load {self.words}, ptr {self.body.address_of(access)}, align 1")
 
     def _load_levels(self, code: Code, access: Access) -> str:
         wide = Type(S32, self.lanes)

@@ -1,15 +1,15 @@
 """Blocks of pixels mixed by weights of their columns and rows (see separable.py), in 16 bits.
 
-Columns first: each row of the source that is needed is mixed once, at the columns of the output, and held
-as a line. Most lines of the next output row are among those held, so enlarging an image costs little more
-than the second step: lines mixed by the weights of the row, in plain vectors.
+Columns first: each row of the source that is needed is mixed once, at the columns of the output, and kept
+as a line in a ring buffer. Most lines of the next output row are in it already, so enlarging an image costs
+little more than the second step: lines mixed by the weights of the row, in plain vectors.
 
 The pixels that a pixel of a line is mixed of lie side by side, four to a load (of two, the others are not
 looked at); of each channel, two neighbours are weighed and added in one instruction. Where they begin, and
-what they weigh, is in a table (stops.py).
+what they weigh, is in a table (coefficients.py).
 
 The error, in levels, for n taps along an axis whose weights have sizes that add up to s: weights are off by
-2⁻¹⁵, so a line is by n · 255 · 2⁻¹⁵, and by 2⁻⁷ more once it is rounded to PLACES binary places; mixing
+2⁻¹⁵, so a line is by n · 255 · 2⁻¹⁵, and by 2⁻⁷ more once it is rounded to FRACTION_BITS; mixing
 lines multiplies that by s, adds n · s · 255 · 2⁻¹⁵ for the weights of rows, and n · 2⁻⁶ for products that
 are rounded. Together less than 0.08 for bilinear (n = 2, s = 1), 0.17 for bicubic (4, 1.375), and 0.36 for
 lanczos (8, 1.72).
@@ -31,23 +31,23 @@ from dala.backends.cpu.arithmetic.base import (
     store_pixels,
     written_down,
 )
-from dala.backends.cpu.arithmetic.halves import take_halves
-from dala.backends.cpu.arithmetic.stops import WEIGHT_PLACES, Stops
+from dala.backends.cpu.arithmetic.coefficients import WEIGHT_BITS, Coefficients
+from dala.backends.cpu.arithmetic.sums16 import choose_sums16
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.pixels import gather_elements, join
 from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Code, Type, splat
+from dala.backends.cpu.schedule.cost import Match
 from dala.backends.cpu.schedule.sweep import RowBody
-from dala.backends.cpu.schedule.weight import Match
 from dala.ir.dtypes import F32, S32, U16
 from dala.ir.graph import Access, Gather, Node, Stage
 from dala.plan.fuse import FusedPass
 
-PLACES = 6  # binary places of a line
-PLACE_BYTES = 2  # of a channel in a line
+FRACTION_BITS = 6  # of a line
+CHANNEL_BYTES = 2  # of a channel in a line
 TAP, TAP_OF_LINE = 5, 19  # operations for a tap of a row, and of each line that is mixed for it
 QUAD = 4  # pixels that are loaded together
-NONE = -1 << 40  # the end of the lines held, as long as there are none
+NONE = -1 << 40  # the row after the last line in the ring buffer, as long as there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +72,19 @@ class ResampledArithmetic(CpuArithmetic):
         if found is None or stage.margin or not subject.is_picture(found.source, found.channels):
             return None
         # gathered from an image of any size, or read from one of twice the size
-        whole = program.has_one_grid and found.rows.base
-        twice = not found.rows.base and program.grid_of(found.source) == stage.grid - 1
+        whole = program.has_one_size and found.rows.base
+        twice = not found.rows.base and program.mip_of(found.source) == stage.mip - 1
         return _write_down(found) if (whole or twice) and weights_fit(found) else None
 
-    def weigh(self, work: FusedPass, body: RowBody) -> float:
+    def cost(self, work: FusedPass, body: RowBody) -> float:
         """A row of the source is mixed once, if several rows need it."""
-        found = _read(tuple(root.args[0] for root in body.held or body.stores[0].values))
+        found = _read(tuple(root.args[0] for root in body.buffered or body.stores[0].values))
         taps, lines = len(found.rows.weights), 2.0  # of an image of twice the size
         if found.rows.base:
-            needed = work.reads[found.source].type.shape[0] / work.shape[0] * (1 << body.grid)
+            needed = work.reads[found.source].type.shape[0] / work.shape[0] * (1 << body.mip)
             lines = min(taps, needed)
         share = found.channels / PIXEL
-        return share * taps * (TAP + TAP_OF_LINE * lines) / (1 << 2 * body.grid)
+        return share * taps * (TAP + TAP_OF_LINE * lines) / (1 << 2 * body.mip)
 
     def lanes(self, body: BodyContext) -> int:
         return body.owner.vector_bytes // body.channels
@@ -96,7 +96,7 @@ class ResampledArithmetic(CpuArithmetic):
         store_pixels(body, _Mixer(body, lines).pixels(), found.channels)
 
 
-RESAMPLED = ResampledArithmetic("resampled", alone=True, stays_inside=True)
+RESAMPLED = ResampledArithmetic("resampled", own_body=True, stays_inside=True)
 
 
 def _write_down(found: Separable) -> Values:
@@ -135,10 +135,12 @@ class _Lines(ABC):
 
     def __init__(self, body: BodyContext, found: Separable) -> None:
         self.body, self.source = body, found.source
-        self.rows = Stops(body, 0, found.rows)
-        self.columns = Stops(body, 1, found.columns, body.size_of(found.source, 1), found.channels)
-        self.depth, self.pixel_bytes = self.rows.count, PLACE_BYTES * found.channels
-        self.start = body.owner.room_along(1, self.pixel_bytes * self.depth)
+        self.rows = Coefficients(body, 0, found.rows)
+        self.columns = Coefficients(
+            body, 1, found.columns, body.size_of(found.source, 1), found.channels
+        )
+        self.depth, self.pixel_bytes = self.rows.count, CHANNEL_BYTES * found.channels
+        self.start = body.owner.scratch_along(1, self.pixel_bytes * self.depth)
         self.stride = body.owner.bytes_along(1, self.pixel_bytes)
         self.lanes = body.owner.lanes
         self.i32, self.bytes = Type(S32, self.lanes), f"<{4 * self.lanes} x i8>"
@@ -155,17 +157,17 @@ class _Lines(ABC):
     def _pack(self, code: Code, sums: list[str]) -> Iterator[str]:
         """The same as it lies in a line, with its type."""
 
-    def hold(self) -> list[str]:
-        """Mix those rows of a block that are not held yet: where the lines of all of them begin."""
+    def fill(self) -> list[str]:
+        """Mix those rows of a block whose lines are not there yet; the addresses of all its lines."""
         code = self.body.row
-        note = self.body.owner.room()  # the row after the last one that is held
+        note = self.body.owner.scratch()  # the row after the last line
         self.body.uniform.line(f"store i64 {NONE}, ptr {note}, align 8")
-        place = self.rows.first(code, f"%b{self.body.number}.r")
-        first = code.op(f"sext i32 {code.op(f'load i32, ptr {place}, align 4')} to i64")
-        end, held = code.add(first, self.depth), code.op(f"load i64, ptr {note}, align 8")
+        address = self.rows.first(code, f"%b{self.body.number}.r")
+        first = code.op(f"sext i32 {code.op(f'load i32, ptr {address}, align 4')} to i64")
+        end, known_end = code.add(first, self.depth), code.op(f"load i64, ptr {note}, align 8")
         code.line(f"store i64 {end}, ptr {note}, align 8")
         # those of the last depth rows are there; going upwards, or far down, is a new beginning
-        behind = code.op(f"sub i64 {end}, {held}")
+        behind = code.op(f"sub i64 {end}, {known_end}")
         some = code.op(f"icmp ule i64 {behind}, {self.depth}")
         missing = code.op(f"select i1 {some}, i64 {behind}, i64 {self.depth}")
         begin = code.op(f"sub i64 {end}, {missing}")
@@ -179,7 +181,7 @@ class _Lines(ABC):
         return [self._line(code, code.add(first, k)) for k in range(self.depth)]
 
     def _line(self, code: Code, row: str) -> str:
-        """Where a row is held."""
+        """The address of the line of a row."""
         slot = code.op(f"and i64 {row}, {self.depth - 1}")
         offset = code.op(f"mul i64 {slot}, {self.stride}")
         return code.op(f"getelementptr i8, ptr {self.start}, i64 {offset}")
@@ -193,8 +195,8 @@ class _Lines(ABC):
             offset = inner.op(f"mul i64 {column}, {self.pixel_bytes}")
             target = inner.op(f"getelementptr i8, ptr {line}, i64 {offset}")
             for number, vector in enumerate(self._pack(inner, sums)):
-                place = inner.moved(target, 4 * self.lanes * number)
-                inner.line(f"store {vector}, ptr {place}, align 4")
+                address = inner.moved(target, 4 * self.lanes * number)
+                inner.line(f"store {vector}, ptr {address}, align 4")
             return done
 
         code.repeat(self.columns.positions, self.lanes, [], mix)
@@ -213,14 +215,14 @@ class _Lines(ABC):
     def _sums(
         self, code: Code, count: int, add: Callable[[Code, str, list[str]], list[str]]
     ) -> list[str]:
-        """What ``add`` makes of some sums for four taps after the other, with PLACES binary places."""
-        half = splat(1 << (WEIGHT_PLACES - PLACES - 1), "i32")
+        """What ``add`` makes of some sums for four taps after the other, with FRACTION_BITS."""
+        half = splat(1 << (WEIGHT_BITS - FRACTION_BITS - 1), "i32")
         quads = -(-self.columns.count // QUAD)
         if quads == 1:
             totals = add(code, "0", [half] * count)
         else:  # spelled out, it would take long to compile
             totals = code.repeat(quads, 1, [(str(self.i32), half)] * count, add)
-        shift = splat(WEIGHT_PLACES - PLACES, "i32")
+        shift = splat(WEIGHT_BITS - FRACTION_BITS, "i32")
         return [code.op(f"ashr {self.i32} {total}, {shift}") for total in totals]
 
     def _given(self, code: Code, column: str, quad: str, pair: int) -> str:
@@ -259,8 +261,8 @@ class _PixelLines(_Lines):
         for lane in range(number, self.lanes, QUAD):
             noted = code.moved(self.columns.first(code, column), 4 * lane)
             offset = code.op(f"zext i32 {code.op(f'load i32, ptr {noted}, align 4')} to i64")
-            place = code.op(f"getelementptr i8, ptr {start}, i64 {offset}")
-            parts.append(code.op(f"load {Type(S32, QUAD)}, ptr {place}, align 1"))
+            address = code.op(f"getelementptr i8, ptr {start}, i64 {offset}")
+            parts.append(code.op(f"load {Type(S32, QUAD)}, ptr {address}, align 1"))
         block = join(code, parts, Type(S32, QUAD))
         for pair in range(min(QUAD, self.columns.count) // 2):
             weights = self._weights(code, self._given(code, column, quad, pair), number)
@@ -281,9 +283,9 @@ class _PixelLines(_Lines):
                 order += [left, size, left + PIXEL, size]  # the bytes of the other one are zero
         return code.shuffle(self.bytes, levels, order, "zeroinitializer")
 
-    def _weights(self, code: Code, place: str, number: int) -> str:
+    def _weights(self, code: Code, address: str, number: int) -> str:
         """Those of two taps of every fourth pixel, for all channels."""
-        all_ = code.op(f"load {self.i32}, ptr {place}, align 4")
+        all_ = code.op(f"load {self.i32}, ptr {address}, align 4")
         chosen = [lane // QUAD * QUAD + number for lane in range(self.lanes)]
         return code.shuffle(self.i32, all_, chosen)
 
@@ -328,30 +330,30 @@ class _Mixer:
 
     def __init__(self, body: BodyContext, lines: _Lines) -> None:
         self.body, self.code = body, body.lane
-        self.halves = take_halves(body, [])
-        self.source, self.lines = lines, lines.hold()
+        self.sums16 = choose_sums16(body, [])
+        self.source, self.lines = lines, lines.fill()
         self.weights = [self._weight(lines.rows, k) for k in range(lines.depth)]
 
     def pixels(self) -> str:
         """The packed pixels, with their type."""
-        halves, parts = self.halves, [self._mix(half) for half in range(2)]
-        packed = isa.narrow_to_bytes(self.code, halves.size, parts)
-        return f"{halves.bytes} {self.source.in_order(self.code, packed)}"
+        sums16, parts = self.sums16, [self._mix(half) for half in range(2)]
+        packed = isa.narrow_to_bytes(self.code, sums16.size, parts)
+        return f"{sums16.bytes} {self.source.in_order(self.code, packed)}"
 
     def _mix(self, half: int) -> str:
-        """Each second pair of pixels; products have one place less than lines have."""
-        code, halves = self.code, self.halves
+        """Each second pair of pixels; products have one fraction bit less than lines have."""
+        code, sums16 = self.code, self.sums16
         column = code.op(f"mul i64 %b{self.body.number}.x, {self.source.pixel_bytes}")
-        total = splat(1 << (PLACES - 2))
+        total = splat(1 << (FRACTION_BITS - 2))
         for line, weight in zip(self.lines, self.weights, strict=True):
-            place = code.op(f"getelementptr i8, ptr {line}, i64 {column}")
-            place = code.moved(place, 2 * halves.lanes * half)
-            pixels = code.op(f"load {halves.vector}, ptr {place}, align 4")
-            total = halves.op("add", total, halves.multiply(pixels, weight))
-        return halves.op("ashr", total, splat(PLACES - 1))
+            address = code.op(f"getelementptr i8, ptr {line}, i64 {column}")
+            address = code.moved(address, 2 * sums16.lanes * half)
+            pixels = code.op(f"load {sums16.vector}, ptr {address}, align 4")
+            total = sums16.op("add", total, sums16.multiply(pixels, weight))
+        return sums16.op("ashr", total, splat(FRACTION_BITS - 1))
 
-    def _weight(self, rows: Stops, k: int) -> str:
+    def _weight(self, rows: Coefficients, k: int) -> str:
         code = self.body.row
         pair = rows.weights(code, f"%b{self.body.number}.r", k // 2)
         weight = code.op(f"load i16, ptr {code.moved(pair, 2 * (k % 2))}, align 2")
-        return code.splat(Type(U16, self.halves.lanes), weight)
+        return code.splat(Type(U16, self.sums16.lanes), weight)

@@ -158,14 +158,14 @@ def _store_column(body: BodyContext, writer: LaneWriter, nodes: Sequence[Node]) 
     rate = max(writer.rates[id(n)] for n in nodes)
     element = Type(nodes[0].dtype, body.lanes if rate == LANE else 0)
     code = body.lane if rate == LANE else body.row
-    start = body.owner.room(len(nodes) * nodes[0].dtype.bytes * (element.lanes or 1))
+    start = body.owner.scratch(len(nodes) * nodes[0].dtype.bytes * (element.lanes or 1))
     for number, node in enumerate(nodes):
         value = writer.vector(node) if rate == LANE else writer.names[id(node)]
-        place = code.op(f"getelementptr {element}, ptr {start}, i64 {number}")
-        code.line(f"store {element} {value}, ptr {place}, align {nodes[0].dtype.bytes}")
+        address = code.op(f"getelementptr {element}, ptr {start}, i64 {number}")
+        code.line(f"store {element} {value}, ptr {address}, align {nodes[0].dtype.bytes}")
     return start, rate
 
 
 def _load_column(code: Code, element: Type, start: str, index: str) -> str:
-    place = code.op(f"getelementptr {element}, ptr {start}, i64 {index}")
-    return code.op(f"load {element}, ptr {place}, align {element.dtype.bytes}")
+    address = code.op(f"getelementptr {element}, ptr {start}, i64 {index}")
+    return code.op(f"load {element}, ptr {address}, align {element.dtype.bytes}")

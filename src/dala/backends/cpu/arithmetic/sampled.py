@@ -2,7 +2,7 @@
 
 Turned, warped and resized images spent their time on pixels that were gathered, converted to f32, mixed and
 converted back. Here they stay bytes. Two pixels beside each other are one load, and the two below them
-another, at the same place one row further. Channels become 16-bit numbers with PLACES binary places, and
+another, at the same column one row further. Channels become 16-bit numbers with FRACTION_BITS, and
 each mix, a + (b - a) · t, is one multiplication that rounds (t has 15 bits).
 
 Positions are moved onto the image instead of pixels to its edge: u, within 0 and the last column, lies
@@ -10,7 +10,7 @@ between a pixel and the one after it. That gives what repeating the edge gives, 
 Where u or v is not finite, neither is the mix of the reference, and its level is 0.
 
 The error, in levels: a share is off by less than 1.5 · 2⁻¹⁵, so 255 levels by 0.012; each product is
-rounded to PLACES binary places, 0.008; both twice, for columns and rows, and once more where a factor fades
+rounded to FRACTION_BITS, 0.008; both twice, for columns and rows, and once more where a factor fades
 them: less than 0.06.
 """
 
@@ -28,20 +28,20 @@ from dala.backends.cpu.arithmetic.base import (
     store_pixels,
     written_down,
 )
-from dala.backends.cpu.arithmetic.halves import ZippedHalves, take_halves
+from dala.backends.cpu.arithmetic.sums16 import ZippedSums16, choose_sums16
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter, Sources
 from dala.backends.cpu.emit.pixels import join
 from dala.backends.cpu.llvm.text import Code, Type, splat
-from dala.backends.cpu.schedule.weight import Match, weigh_channels
+from dala.backends.cpu.schedule.cost import Match, cost_of_channels
 from dala.ir.dtypes import BOOL, F32, F64, S32, U8, DType
 from dala.ir.graph import Access, Extent, Gather, Node, Stage, const
 
-PLACES = 6
+FRACTION_BITS = 6
 ONE = (1 << 15) - 1  # the share of a whole pixel
-WHOLE = 1 << 15 - PLACES  # times this, what is left are levels
+WHOLE = 1 << 15 - FRACTION_BITS  # times this, what is left are levels
 PART = 4  # numbers that are written at once
-ZERO = -1  # in place of a byte
+ZERO = -1  # instead of a byte
 
 
 @dataclass(frozen=True)
@@ -53,20 +53,20 @@ class SampledArithmetic(CpuArithmetic):
     """
 
     def match_stage(self, subject: Subject, stage: Stage) -> Values | None:
-        whole = subject.program.has_one_grid and len(stage.body) == PIXEL
+        whole = subject.program.has_one_size and len(stage.body) == PIXEL
         found = find_sample(stage.body) if whole else None
         if found is None or not subject.is_picture(found.source):
             return None
-        return _write_down(found, weigh_channels(stage.body))
+        return _write_down(found, cost_of_channels(stage.body))
 
     def write(self, body: BodyContext) -> None:
         assert not body.body.margin
-        places = _Places(body, _read(written_down(body)))
-        places.carry()
-        store_pixels(body, _Mixer(body, places).pixels(), PIXEL)
+        positions = _Positions(body, _read(written_down(body)))
+        positions.carry()
+        store_pixels(body, _Mixer(body, positions).pixels(), PIXEL)
 
 
-SAMPLED = SampledArithmetic("sampled", alone=True, share=0.33, contracts=True)
+SAMPLED = SampledArithmetic("sampled", own_body=True, relative_cost=0.33, contracts=True)
 
 
 def _write_down(found: Sampled, operations: list[float]) -> Values:
@@ -122,7 +122,7 @@ class _Ahead(Sources):
         raise AssertionError("a position reads no pixels")
 
 
-class _Places:
+class _Positions:
     """Where the pixels of a vector are, their shares and factors: computed one vector ahead.
 
     A processor looks some 300 instructions ahead, hardly more than one vector takes. Loads that wait for
@@ -132,7 +132,7 @@ class _Places:
     def __init__(self, body: BodyContext, found: Sampled) -> None:
         self.body, self.found = body, found
         self.f32, self.i32 = Type(F32, body.lanes), Type(S32, body.lanes)
-        self.notes = body.owner.room()  # the numbers of two vectors, in turns
+        self.notes = body.owner.scratch()  # the numbers of two vectors, in turns
         self.numbers = ""
         self.across, self.down, self.factors = (body.owner.names.fresh() for _ in range(3))
         self.fades = found.color is not None or found.alpha is not None
@@ -155,11 +155,11 @@ class _Places:
         for name, start, then in zip(names, first, following, strict=True):
             body.carried.append((name, str(self.i32), start, then))
 
-    def _note(self, code: Code, numbers: str, place: str) -> None:
+    def _note(self, code: Code, numbers: str, address: str) -> None:
         """In memory, which is cheaper than taking a vector apart; in parts that a processor hands on."""
         for first in range(0, self.body.lanes, PART):
             part = code.shuffle(self.i32, numbers, range(first, first + PART))
-            at = code.op(f"getelementptr i32, ptr {place}, i64 {first}")
+            at = code.op(f"getelementptr i32, ptr {address}, i64 {first}")
             code.line(f"store <{PART} x i32> {part}, ptr {at}, align 16")
 
     def _compute(self, code: Code, column: str) -> tuple[str, ...]:
@@ -191,7 +191,7 @@ class _Places:
     def _scaled(self, code: Code, share: str) -> str:
         """A number within 0..1 in 15 bits, the lower half of 32.
 
-        Added to 2²³, a float has no places left: what it is rounded to are its lower bits.
+        Added to 2²³, a float has no fraction left: what it is rounded to are its lower bits.
         """
         f32 = self.f32
         factor, shift = code.constant(f32, float(ONE)), code.constant(f32, float(1 << 23))
@@ -246,16 +246,16 @@ def _choose(code: Code, t: Type, compare: str, a: str, b: str) -> str:
 class _Mixer:
     """The pixels of a vector, from what is written down of them."""
 
-    def __init__(self, body: BodyContext, places: _Places) -> None:
-        self.body, self.places, self.lanes = body, places, body.lanes
-        self.code, self.i32 = body.lane, places.i32
-        self.halves = take_halves(body, [])
-        self.packs = isinstance(self.halves, ZippedHalves)
+    def __init__(self, body: BodyContext, positions: _Positions) -> None:
+        self.body, self.positions, self.lanes = body, positions, body.lanes
+        self.code, self.i32 = body.lane, positions.i32
+        self.sums16 = choose_sums16(body, [])
+        self.packs = isinstance(self.sums16, ZippedSums16)
 
     def pixels(self) -> str:
         """The packed pixels, with their type."""
         parts = [self._mix(group) for group in self._groups()]
-        return f"{self.halves.bytes} {self._pack(parts)}"
+        return f"{self.sums16.bytes} {self._pack(parts)}"
 
     def _groups(self) -> list[list[int]]:
         """Which pixels are mixed together: packed, they come in order."""
@@ -265,19 +265,19 @@ class _Mixer:
 
     def _pack(self, parts: list[str]) -> str:
         if self.packs:
-            return self.halves.join(parts)
-        code, narrow = self.code, Type(U8, self.halves.lanes)
-        bytes_ = [code.op(f"trunc {self.halves.vector} {p} to {narrow}") for p in parts]
+            return self.sums16.join(parts)
+        code, narrow = self.code, Type(U8, self.sums16.lanes)
+        bytes_ = [code.op(f"trunc {self.sums16.vector} {p} to {narrow}") for p in parts]
         return join(code, bytes_, narrow)
 
     def _mix(self, group: list[int]) -> str:
         """The levels of some pixels as 16-bit numbers."""
-        across = self._spread(self.places.across, group)
+        across = self._spread(self.positions.across, group)
         top, bottom = (self._line(group, below, across) for below in (False, True))
-        halves, down = self.halves, self._spread(self.places.down, group)
-        mixed = halves.op("add", top, halves.multiply(halves.op("sub", bottom, top), down))
-        mixed = halves.multiply(mixed, self._spread(self.places.factors, group, upper=3))
-        return halves.multiply(mixed, splat(WHOLE)) if self.places.fades else mixed
+        sums16, down = self.sums16, self._spread(self.positions.down, group)
+        mixed = sums16.op("add", top, sums16.multiply(sums16.op("sub", bottom, top), down))
+        mixed = sums16.multiply(mixed, self._spread(self.positions.factors, group, upper=3))
+        return sums16.multiply(mixed, splat(WHOLE)) if self.positions.fades else mixed
 
     def _line(self, group: list[int], below: bool, across: str) -> str:
         """The mix of pixels that lie beside each other."""
@@ -290,45 +290,47 @@ class _Mixer:
                 both = code.op(f"insertelement {two} {both}, double {pair}, i64 {number}")
             parts.append(both)
         pairs = join(code, parts, two)
-        block = code.op(f"bitcast <{len(group)} x double> {pairs} to {self.halves.bytes}")
+        block = code.op(f"bitcast <{len(group)} x double> {pairs} to {self.sums16.bytes}")
         left, step = self._differences(block)
-        return self.halves.op("add", left, self.halves.multiply(step, across))
+        return self.sums16.op("add", left, self.sums16.multiply(step, across))
 
     def _differences(self, block: str) -> tuple[str, str]:
-        """Of pairs of pixels, the first and what is from it to the second, with PLACES binary places."""
-        one = 1 << PLACES
-        if isinstance(self.halves, ZippedHalves):  # a pair of bytes is weighed in one instruction
+        """Of pairs of pixels, the first and what is from it to the second, with FRACTION_BITS."""
+        one = 1 << FRACTION_BITS
+        if isinstance(self.sums16, ZippedSums16):  # a pair of bytes is weighed in one instruction
             zipped = self._picked(block, [c + k for c in range(PIXEL) for k in (0, PIXEL)])
-            return self.halves.weigh(zipped, one, 0), self.halves.weigh(zipped, -one, one)
+            return self.sums16.weigh(zipped, one, 0), self.sums16.weigh(zipped, -one, one)
         first, second = self._widened(block, 0), self._widened(block, PIXEL)
-        return first, self.halves.op("sub", second, first)
+        return first, self.sums16.op("sub", second, first)
 
     def _widened(self, block: str, first: int) -> str:
         """Four bytes of every eight as 16-bit numbers."""
         order = [n for c in range(PIXEL) for n in (first + c, ZERO)]
-        t, halves = self.halves.bytes, self.halves
-        words = self.code.op(f"bitcast {t} {self._picked(block, order)} to {halves.vector}")
-        return halves.op("shl", words, splat(PLACES))
+        t, sums16 = self.sums16.bytes, self.sums16
+        words = self.code.op(f"bitcast {t} {self._picked(block, order)} to {sums16.vector}")
+        return sums16.op("shl", words, splat(FRACTION_BITS))
 
     def _address(self, lane: int, below: bool) -> str:
         code, body = self.code, self.body
-        word = body.owner.layout.reads[self.places.found.source]
+        word = body.owner.layout.reads[self.positions.found.source]
         start = body.owner.word(word, "ptr")
         if below:  # an image of one row has none
-            rows = body.extent(Extent(self.places.found.source, 0))
+            rows = body.extent(Extent(self.positions.found.source, 0))
             several = body.uniform.op(f"icmp sgt i64 {rows}, 1")
             stride = body.owner.word(word + 1, "i64")
             further = body.uniform.op(f"select i1 {several}, i64 {stride}, i64 0")
             start = body.uniform.op(f"getelementptr i8, ptr {start}, i64 {further}")
-        where = code.op(f"getelementptr i32, ptr {self.places.numbers}, i64 {lane}")
+        where = code.op(f"getelementptr i32, ptr {self.positions.numbers}, i64 {lane}")
         number = code.op(f"load i32, ptr {where}, align 4")
         return code.op(f"getelementptr i32, ptr {start}, i32 {number}")
 
     def _picked(self, block: str, order: list[int]) -> str:
         """Bytes of every eight in another order."""
-        size, t = 2 * self.halves.lanes, self.halves.bytes
-        places = [size if n == ZERO else start + n for start in range(0, size, 8) for n in order]
-        return self.code.shuffle(t, block, places, "zeroinitializer")
+        size, t = 2 * self.sums16.lanes, self.sums16.bytes
+        order_of_bytes = [
+            size if n == ZERO else start + n for start in range(0, size, 8) for n in order
+        ]
+        return self.code.shuffle(t, block, order_of_bytes, "zeroinitializer")
 
     def _spread(self, values: str, group: list[int], upper: int = PIXEL) -> str:
         """One number per pixel → one per channel; from channel ``upper`` on, that in the upper half."""

@@ -21,8 +21,8 @@ from dala.backends.cpu.emit.lanes import LaneWriter, Sources
 from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Code, Type
+from dala.backends.cpu.schedule.cost import cost_of_curve
 from dala.backends.cpu.schedule.sweep import Form, RowBody
-from dala.backends.cpu.schedule.weight import weigh_curve
 from dala.ir.channels import reads_own_channels
 from dala.ir.dtypes import F32, S32, U8, DType
 from dala.ir.graph import Access, Node, accesses, map_nodes, walk
@@ -39,16 +39,16 @@ class TableArithmetic(CpuArithmetic):
     that does so is a look-up, if that is less work on this machine."""
 
     def match(self, subject: Subject) -> dict[int, Values]:
-        if not subject.program.has_one_grid or not subject.maps_bytes:
+        if not subject.program.has_one_size or not subject.maps_bytes:
             return {}
         values = subject.program.stages[0].body
-        return {0: values} if weigh_curve(values) >= subject.least_table else {}
+        return {0: values} if cost_of_curve(values) >= subject.least_table else {}
 
     def suits(self, context: PassContext, body: RowBody) -> bool:
         least = context.host.least_table
-        if least == math.inf or body.arithmetic.alone or not context.writes_bytes(body):
+        if least == math.inf or body.arithmetic.own_body or not context.writes_bytes(body):
             return False
-        return _maps_bytes(context, body) and weigh_curve(body.roots) >= least
+        return _maps_bytes(context, body) and cost_of_curve(body.roots) >= least
 
     def form(self, body: Body, bytes_wanted: bool) -> Form:
         return super().form(body, bytes_wanted=True)
@@ -56,19 +56,19 @@ class TableArithmetic(CpuArithmetic):
     def lanes(self, body: BodyContext) -> int:
         return body.owner.vector_bytes // body.channels
 
-    def weigh(self, work: FusedPass, body: RowBody) -> float:
+    def cost(self, work: FusedPass, body: RowBody) -> float:
         return 0.0  # whatever is in it, memory is slower
 
     def write(self, body: BodyContext) -> None:
         code, row = body.lane, body.body
         vector = f"<{body.lanes * body.channels} x i8>"
-        place = body.place_of(next(accesses(row.roots))._replace(channel=0))
-        pixels = code.op(f"load {vector}, ptr {place}, align 1")
+        address = body.address_of(next(accesses(row.roots))._replace(channel=0))
+        pixels = code.op(f"load {vector}, ptr {address}, align 1")
         if row.ring is not None:
-            result = _map(body, pixels, row.held)
-            code.line(f"store {vector} {result}, ptr {body.own_place(0)}, align 1")
+            result = _map(body, pixels, row.buffered)
+            code.line(f"store {vector} {result}, ptr {body.own_address(0)}, align 1")
         for store in row.stores:
-            target = body.store_place(store.write, body.channels)
+            target = body.store_address(store.write, body.channels)
             result = _map(body, pixels, store.values)
             code.line(f"store {vector} {result}, ptr {target}, align 1")
 
@@ -82,14 +82,14 @@ def _maps_bytes(context: PassContext, body: RowBody) -> bool:
     """Whether each byte that a body writes is a function of the same byte of one pixel."""
     if body.ring is not None and body.ring.form != "u8":
         return False
-    channels = context.channels_of_bytes(body.grid)  # of images of the body's own size
+    channels = context.channels_of_bytes(body.mip)  # of images of the body's own size
     return maps_levels(body, U8, channels)
 
 
 def maps_levels(body: RowBody, dtype: DType, channels_of: Mapping[int, int]) -> bool:
     """Whether each channel of what a body makes is a function of the same channel of one pixel, as a
     level of a type; ``channels_of`` has the sources that it may come from."""
-    results = [s.values for s in body.stores] + ([body.held] if body.ring is not None else [])
+    results = [s.values for s in body.stores] + ([body.buffered] if body.ring is not None else [])
     if any(n.op == "coord" for n in walk(body.roots)):
         return False
     if not all(_is_level(n, dtype) for values in results for n in values):
@@ -202,8 +202,8 @@ def fill_table(owner: PassContext, node: Node, dtype: DType, code: Code, start: 
         writer.write([node])
         whole = inner.op(f"fptosi {f32} {writer.vector(node)} to {i32}")
         narrow = inner.op(f"trunc {i32} {whole} to {small}")
-        place = inner.op(f"getelementptr {small.element}, ptr {start}, i64 {index}")
-        inner.line(f"store {small} {narrow}, ptr {place}, align {dtype.bytes}")
+        address = inner.op(f"getelementptr {small.element}, ptr {start}, i64 {index}")
+        inner.line(f"store {small} {narrow}, ptr {address}, align {dtype.bytes}")
         return []
 
     code.repeat(1 << 8 * dtype.bytes, owner.lanes, [], entries)

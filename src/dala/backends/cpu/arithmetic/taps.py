@@ -19,7 +19,7 @@ from dala.ir.merge import Layers, merge_layers
 from dala.ir.printer import print_body
 
 
-def share_table(body: BodyContext, weights: Sequence[Node]) -> str:
+def weight_table(body: BodyContext, weights: Sequence[Node]) -> str:
     """Where the weights are, as f32 shares of their sum, which is taken in this order."""
     owner, count = body.owner, len(weights)
     columns: list[list[float]] = []
@@ -69,8 +69,8 @@ class _Columns(Sources):
 
     def load(self, code: Code, access: Access) -> str:
         start = self.names[access.source]
-        place = code.op(f"getelementptr float, ptr {start}, i64 {self.index}")
-        return code.op(f"load {Type(F32, self.owner.lanes)}, ptr {place}, align 4")
+        address = code.op(f"getelementptr float, ptr {start}, i64 {self.index}")
+        return code.op(f"load {Type(F32, self.owner.lanes)}, ptr {address}, align 4")
 
 
 def _store_merged(columns: _Columns, node: Node, count: int, code: Code, start: str) -> None:
@@ -81,8 +81,8 @@ def _store_merged(columns: _Columns, node: Node, count: int, code: Code, start: 
         columns.index = index
         writer = LaneWriter(columns, owner.lanes, owner.uniform, inner, inner)
         writer.write([node])
-        place = inner.op(f"getelementptr float, ptr {start}, i64 {index}")
-        inner.line(f"store {vector} {writer.vector(node)}, ptr {place}, align 4")
+        address = inner.op(f"getelementptr float, ptr {start}, i64 {index}")
+        inner.line(f"store {vector} {writer.vector(node)}, ptr {address}, align 4")
         return []
 
     code.repeat(count, owner.lanes, [], evaluate)
@@ -90,31 +90,31 @@ def _store_merged(columns: _Columns, node: Node, count: int, code: Code, start: 
 
 def _store_each(weights: Sequence[str], code: Code, start: str) -> None:
     for number, weight in enumerate(weights):
-        place = code.op(f"getelementptr float, ptr {start}, i64 {number}")
-        code.line(f"store float {weight}, ptr {place}, align 4")
+        address = code.op(f"getelementptr float, ptr {start}, i64 {number}")
+        code.line(f"store float {weight}, ptr {address}, align 4")
 
 
 def _divide_by_sum(start: str, count: int, code: Code, _: str) -> None:
     def weight_at(inner: Code, index: str) -> tuple[str, str]:
-        place = inner.op(f"getelementptr float, ptr {start}, i64 {index}")
-        weight = inner.op(f"load float, ptr {place}, align 4")
+        address = inner.op(f"getelementptr float, ptr {start}, i64 {index}")
+        weight = inner.op(f"load float, ptr {address}, align 4")
         above = inner.op(f"fcmp ogt float {weight}, 0.0")
-        return place, inner.op(f"select i1 {above}, float {weight}, float 0.0")
+        return address, inner.op(f"select i1 {above}, float {weight}, float 0.0")
 
     def add(inner: Code, index: str, total: list[str]) -> list[str]:
         return [inner.op(f"fadd float {total[0]}, {weight_at(inner, index)[1]}")]
 
     def divide(inner: Code, index: str, _: list[str]) -> list[str]:
-        place, weight = weight_at(inner, index)
+        address, weight = weight_at(inner, index)
         share = inner.op(f"fdiv float {weight}, {total}")
-        inner.line(f"store float {share}, ptr {place}, align 4")
+        inner.line(f"store float {share}, ptr {address}, align 4")
         return []
 
     (total,) = code.repeat(count, 1, [("float", "0.0")], add)
     code.repeat(count, 1, [], divide)
 
 
-def tap_places(body: BodyContext, taps: Sequence[Access]) -> str:
+def tap_addresses(body: BodyContext, taps: Sequence[Access]) -> str:
     """Where the addresses of the taps (all of one source) in its rows are, at the first column."""
     source = taps[0].source
     start, stride, depth, pixel_bytes = body.rows_of(source)
@@ -122,7 +122,7 @@ def tap_places(body: BodyContext, taps: Sequence[Access]) -> str:
     first_row, last_row = body.row_range(source)
     moves = [move for t in taps for move in (t.dy, t.dx * pixel_bytes)]
     table = body.owner.constants(Type(S64), moves)
-    places = body.owner.room(8 * len(taps))
+    addresses = body.owner.scratch(8 * len(taps))
 
     def find(code: Code, index: str, _: list[str]) -> list[str]:
         pair = code.op(f"getelementptr [2 x i64], ptr {table}, i64 {index}")
@@ -135,10 +135,10 @@ def tap_places(body: BodyContext, taps: Sequence[Access]) -> str:
         if depth:
             row = code.op(f"urem i64 {row}, {depth}")
         first = code.op(f"getelementptr i8, ptr {start}, i64 {code.op(f'mul i64 {row}, {stride}')}")
-        place = code.op(f"getelementptr i8, ptr {first}, i64 {across}")
-        slot = code.op(f"getelementptr ptr, ptr {places}, i64 {index}")
-        code.line(f"store ptr {place}, ptr {slot}, align 8")
+        address = code.op(f"getelementptr i8, ptr {first}, i64 {across}")
+        slot = code.op(f"getelementptr ptr, ptr {addresses}, i64 {index}")
+        code.line(f"store ptr {address}, ptr {slot}, align 8")
         return []
 
     body.row.repeat(len(taps), 1, [], find)
-    return places
+    return addresses

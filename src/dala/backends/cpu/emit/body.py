@@ -1,9 +1,9 @@
-"""One body of a pass: its vectors read, held and stored, in the arithmetic that was chosen for it.
+"""One body of a pass: its vectors read, buffered and stored, in the arithmetic that was chosen for it.
 
-The inner loop moves over a row one vector at a time. Inputs are read in place, and the last vector of a
-row may read past its end (into the next row, or into the slack that every array has); what it computes
-there is dropped, because the last, partial vector is written through a small buffer. Held rows carry
-their borders with them, so nothing is clamped in the loop. (body_context.py has the addresses.)
+The inner loop moves over a row one vector at a time. Inputs are read where they lie, and the last vector of
+a row may read past its end (into the next row, or into the slack that every array has); what it computes
+there is dropped, because the last, partial vector is written through a small buffer. Held rows carry their
+borders with them, so nothing is clamped in the loop. (body_context.py has the addresses.)
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from dala.backends.cpu.arithmetic.roll import roll_sums
 from dala.backends.cpu.arithmetic.wide import write_averages
 from dala.backends.cpu.emit.body_context import Alike, BodyContext
 from dala.backends.cpu.emit.channels import alike_planes, roll_channels
-from dala.backends.cpu.emit.either import choose_rows
 from dala.backends.cpu.emit.gathers import Gatherer
 from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter
 from dala.backends.cpu.emit.packing import can_pack, pack_pixels
@@ -30,6 +29,7 @@ from dala.backends.cpu.emit.pixels import (
     repeat_from,
 )
 from dala.backends.cpu.emit.prefetch import fetch_ahead
+from dala.backends.cpu.emit.row_select import select_rows
 from dala.backends.cpu.llvm.text import Code, Type, signed
 from dala.backends.cpu.schedule.sweep import Ring, RowBody
 from dala.ir.dtypes import F32, S32, U8, U16, DType
@@ -46,7 +46,7 @@ class BodyEmitter(BodyContext):
         if body.turns > 1:
             self.planes, self.plane = self._turns(), Code(owner.names, f"b{number}.plane")
             self.body = body = body.one_turn
-        self.channels = len(body.held or body.stores[0].values)
+        self.channels = len(body.buffered or body.stores[0].values)
         self.vectors = 1
         self.lanes = arithmetic.lanes(self)
         self.begins_even = owner.image
@@ -61,20 +61,22 @@ class BodyEmitter(BodyContext):
         if planes := alike_planes(self):
             self.planes, self.plane = planes, Code(self.owner.names, f"b{self.number}.plane")
             first = tuple(planes.roots[0])
-            self.body = body = replace(body, held=first, nodes=in_order(first))
+            self.body = body = replace(body, buffered=first, nodes=in_order(first))
         writer = LaneWriter(self, self.lanes, self.uniform, self.row, self.lane)
-        body = choose_rows(self, body if planes else self._with_loops(writer))
+        body = select_rows(self, body if planes else self._with_loops(writer))
         # everything is computed before anything is written: an output may be an input, too
-        held = self._compute(body.held, writer, packed=self._holds_pixels) if body.ring else []
+        buffered = (
+            self._compute(body.buffered, writer, packed=self._buffers_pixels) if body.ring else []
+        )
         results = []
         for store in body.stores:
             packed = self.owner.image and self.work.writes[store.write].type.dtype == U8
             results.append(self._compute(store.values, writer, packed=packed))
         if body.ring is not None:
-            self._hold(body.ring, held)
+            self._buffer(body.ring, buffered)
         for store, values in zip(body.stores, results, strict=True):
             form = self._format(self.work.writes[store.write].type.dtype, len(store.values))
-            form.store(self.lane, self.store_place(store.write, form.pixel_bytes), values)
+            form.store(self.lane, self.store_address(store.write, form.pixel_bytes), values)
         return writer
 
     def _turns(self) -> Alike:
@@ -85,7 +87,7 @@ class BodyEmitter(BodyContext):
         for source in sources:
             planes = self._ring(source - inputs).planes // body.turns
             steps.update({(source, plane): planes for plane in range(planes)})
-        return Alike([[node] for node in body.held], steps, frozenset())
+        return Alike([[node] for node in body.buffered], steps, frozenset())
 
     def _with_loops(self, writer: LaneWriter) -> RowBody:
         """The body less what is computed by loops over many terms: those are written first."""
@@ -98,12 +100,12 @@ class BodyEmitter(BodyContext):
         return body.map(lambda roots: map_nodes(roots, lambda node: node, leaves))
 
     @property
-    def _holds_pixels(self) -> bool:
+    def _buffers_pixels(self) -> bool:
         ring = self.body.ring
         return ring is not None and ring.form == "u8" and not ring.planar
 
     def _compute(self, nodes: Sequence[Node], writer: LaneWriter, *, packed: bool) -> list[str]:
-        """The vectors of some channels; for packed RGBA bytes, each already in its place."""
+        """The vectors of some channels; for packed RGBA bytes, each already in its byte."""
         if not packed or len(nodes) != 4:
             writer.write(nodes)
             return [writer.vector(n) for n in nodes]
@@ -143,21 +145,21 @@ class BodyEmitter(BodyContext):
         if isinstance(attr, Gather):
             writer.write(read.args)
             return self.gatherer.pixels(writer, read)[0]
-        place, i32 = self.place_of(attr), Type(S32, self.lanes)
+        address, i32 = self.address_of(attr), Type(S32, self.lanes)
         match self.step_to(attr.source):
             case 0:
-                return self.lane.op(f"load {i32}, ptr {place}, align 1")
+                return self.lane.op(f"load {i32}, ptr {address}, align 1")
             case 1:
-                return load_every_second(self.lane, place, i32, attr.dx & 1)
+                return load_every_second(self.lane, address, i32, attr.dx & 1)
             case smaller:
-                return load_repeated(self.lane, place, i32, 1 << -smaller)
+                return load_repeated(self.lane, address, i32, 1 << -smaller)
 
     # -- reading ---------------------------------------------------------------------------------
 
     def load(self, code: Code, access: Access) -> str:
         inside = access.source - len(self.work.reads)
         if inside >= 0 and self.form_of(access.source) == "f32":
-            return self._load_held(code, access, inside)
+            return self._load_buffered(code, access, inside)
         return self._load_pixels(code, access, levels=self.form_of(access.source) == "level16")
 
     def _load_pixels(self, code: Code, access: Access, levels: bool = False) -> str:
@@ -165,14 +167,17 @@ class BodyEmitter(BodyContext):
         plane = access.channel if self.is_planar(access.source) else 0
         key = (access.source, plane, access.dx, access.dy, levels)
         if key not in self.loaded:
-            form, place = self._source_format(access.source, levels), self.place_of(access, plane)
+            form, address = (
+                self._source_format(access.source, levels),
+                self.address_of(access, plane),
+            )
             match self.step_to(access.source):
                 case 0:
-                    self.loaded[key] = form.load(code, place)
+                    self.loaded[key] = form.load(code, address)
                 case 1:
-                    self.loaded[key] = form.load_every_second(code, place, access.dx & 1)
+                    self.loaded[key] = form.load_every_second(code, address, access.dx & 1)
                 case smaller:
-                    self.loaded[key] = form.load_repeated(code, place, 1 << -smaller)
+                    self.loaded[key] = form.load_repeated(code, address, 1 << -smaller)
         return self.loaded[key][access.channel - plane]
 
     def load_level(self, code: Code, access: Access, op: str) -> str | None:
@@ -182,35 +187,35 @@ class BodyEmitter(BodyContext):
         if self.form_of(access.source) != "u8" or self.step_to(access.source):
             return None
         plane = access.channel if self.is_planar(access.source) else 0
-        form, place = self._source_format(access.source), self.place_of(access, plane)
-        return form.load_levels(code, place)[access.channel - plane]
+        form, address = self._source_format(access.source), self.address_of(access, plane)
+        return form.load_levels(code, address)[access.channel - plane]
 
-    def _load_held(self, code: Code, access: Access, number: int) -> str:
+    def _load_buffered(self, code: Code, access: Access, number: int) -> str:
         vector = Type(F32, self.lanes)
         if self._ring(number).blocked:
-            place = self._block_place(number, access.channel, access.dy)
-            return code.op(f"load {vector}, ptr {place}, align {self._alignment}")
-        return self._load_f32(code, self.place_of(access, access.channel), access)
+            address = self._block_address(number, access.channel, access.dy)
+            return code.op(f"load {vector}, ptr {address}, align {self._alignment}")
+        return self._load_f32(code, self.address_of(access, access.channel), access)
 
-    def load_either(self, condition: str, first: Access, second: Access) -> str:
+    def load_selected(self, condition: str, first: Access, second: Access) -> str:
         rows = [
             self._plane(a.source - len(self.work.reads), a.channel, a.dy) for a in (first, second)
         ]
         row = self.plane.op(f"select i1 {condition}, ptr {rows[0]}, ptr {rows[1]}")
-        return self._load_f32(self.lane, self._place_in(row, first), first)
+        return self._load_f32(self.lane, self._address_in(row, first), first)
 
-    def _load_f32(self, code: Code, place: str, access: Access) -> str:
+    def _load_f32(self, code: Code, address: str, access: Access) -> str:
         vector = Type(F32, self.lanes)
         match self.step_to(access.source):
             case 0:
                 if self.in_two_lines(access.dx):
-                    return load_between(code, place, vector, access.dx)
+                    return load_between(code, address, vector, access.dx)
                 align = 4 if access.dx else self._alignment
-                return code.op(f"load {vector}, ptr {place}, align {align}")
+                return code.op(f"load {vector}, ptr {address}, align {align}")
             case 1:
-                return load_every_second(code, place, vector, access.dx & 1)
+                return load_every_second(code, address, vector, access.dx & 1)
             case smaller:
-                whole = code.op(f"load {vector}, ptr {place}, align 4")
+                whole = code.op(f"load {vector}, ptr {address}, align 4")
                 first = access.dx - self._first_dx(access)
                 return repeat_from(code, whole, vector, 1 << -smaller, first)
 
@@ -231,22 +236,22 @@ class BodyEmitter(BodyContext):
 
     # -- writing ---------------------------------------------------------------------------------
 
-    def _hold(self, ring: Ring, values: Sequence[str]) -> None:
+    def _buffer(self, ring: Ring, values: Sequence[str]) -> None:
         if ring.planar:
             form = self._format(U8 if ring.form == "u8" else U16, 1)
             for plane, value in enumerate(values):
-                form.store(self.lane, self.own_place(plane), [value])
+                form.store(self.lane, self.own_address(plane), [value])
             return
         if ring.form == "u8":
-            self._format(U8, ring.channels).store(self.lane, self.own_place(0), values)
+            self._format(U8, ring.channels).store(self.lane, self.own_address(0), values)
             return
         vector = Type(F32, self.lanes)
         for channel, value in enumerate(values):
             if ring.blocked:
-                place = self._block_place(self.number, channel, 0)
+                address = self._block_address(self.number, channel, 0)
             else:
-                place = self.own_place(channel)
-            self.lane.line(f"store {vector} {value}, ptr {place}, align {self._alignment}")
+                address = self.own_address(channel)
+            self.lane.line(f"store {vector} {value}, ptr {address}, align {self._alignment}")
 
     # -- what expressions ask for (Sources) --------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """A body for those who write its text: where it finds its rows, and where it puts them.
 
-A source is an array in memory or the held rows of another body. Its row for this row may be a few further
-up or down (``dy``), the nearest one there is; a vector in it may begin a few columns aside (``dx``).
+A source is an array in memory or the buffered rows of another body. Its row for this row may be a few
+further up or down (``dy``), the nearest one there is; a vector in it may begin a few columns aside
+(``dx``).
 """
 
 from __future__ import annotations
@@ -44,11 +45,12 @@ class BodyContext(Sources):
     channels: int  # of a pixel that it computes
     gatherer: Gatherer
     two_vectors = False  # whether it computes two of them at once
-    unchanged = "false"  # whether the row that is held is this one already
+    unchanged = "false"  # whether the ring buffer has this row already
 
     @abstractmethod
     def write_values(self) -> LaneWriter:
-        """Compute every channel as a vector of f32, hold and store it; whoever wrote it knows its names."""
+        """Compute every channel as a vector of f32, buffer and store it; whoever wrote it knows its
+        names."""
 
     def __init__(self, owner: PassContext, number: int, body: RowBody) -> None:
         self.owner, self.number, self.body = owner, number, body
@@ -98,7 +100,7 @@ class BodyContext(Sources):
 
     def step_to(self, source: int) -> int:
         """1 if the source has twice the size, -1 if half, -2 if a quarter, of what this body computes."""
-        step = self.body.grid - self.owner.sweep.grids[source]
+        step = self.body.mip - self.owner.sweep.mips[source]
         assert -2 <= step <= 1, "other sizes are not read"
         return step
 
@@ -110,11 +112,11 @@ class BodyContext(Sources):
     # -- rows --------------------------------------------------------------------------------------
 
     def row_of(self, source: int, dy: int) -> str:
-        """Where the held row begins that belongs to this row, or is ``dy`` further."""
+        """Where the buffered row begins that belongs to this row, or is ``dy`` further."""
         return self._ring_row(source - len(self.work.reads), dy)
 
     def rows_of(self, source: int) -> tuple[str, str, int, int]:
-        """Where a source's rows begin and their stride; how many are held (0: all); bytes per pixel."""
+        """Where a source's rows begin and their stride; how many are buffered (0: all); bytes per pixel."""
         inside = source - len(self.work.reads)
         if inside < 0:
             word, type_ = self.owner.layout.reads[source], self.work.reads[source].type
@@ -128,14 +130,14 @@ class BodyContext(Sources):
         """How many rows or columns a source without a margin has."""
         if source < len(self.work.reads):
             return self.owner.extent(Extent(source, axis))
-        return self.owner.size_of(self.owner.sweep.grids[source], axis)
+        return self.owner.size_of(self.owner.sweep.mips[source], axis)
 
     def row_range(self, source: int) -> tuple[int, str]:
         """The numbers of the first and of the last row that a source has."""
-        grid, inside = self.owner.sweep.grids[source], source - len(self.work.reads)
+        mip, inside = self.owner.sweep.mips[source], source - len(self.work.reads)
         margin = self.owner.bodies[inside].margin if inside >= 0 else 0
-        if grid >= 0 and any(b.grid == grid for b in self.owner.bodies):
-            last = self.owner.rows_of(grid, last=True)
+        if mip >= 0 and any(b.mip == mip for b in self.owner.bodies):
+            last = self.owner.rows_of(mip, last=True)
         else:
             last = self.uniform.op(f"sub i64 {self.owner.extent(Extent(source, 0))}, 1")
         return -margin, self.row.add(last, margin)
@@ -149,7 +151,7 @@ class BodyContext(Sources):
         return self.row.op(f"getelementptr i8, ptr {self.owner.ring_start(number)}, i64 {offset}")
 
     def _row_in_turn(self, number: int, channel: int, dy: int) -> str:
-        """The begin of a held row; in a loop over planes, moved with each turn."""
+        """The begin of a buffered row; in a loop over planes, moved with each turn."""
         row, source = self._ring_row(number, dy), len(self.work.reads) + number
         step = self.planes.steps[source, channel] if self.planes else 0
         if not step:
@@ -159,7 +161,7 @@ class BodyContext(Sources):
         return self.plane.op(f"getelementptr i8, ptr {row}, i64 {moved}")
 
     def _plane(self, number: int, plane: int, dy: int) -> str:
-        """Where a plane of a held row begins."""
+        """Where a plane of a buffered row begins."""
         row = self._row_in_turn(number, plane, dy)
         if plane == 0:
             return row
@@ -185,31 +187,31 @@ class BodyContext(Sources):
 
     # -- vectors of a row --------------------------------------------------------------------------
 
-    def place_of(self, access: Access, plane: int = 0) -> str:
-        """The address, in the loop, of a vector of an input or of a plane of held rows.
+    def address_of(self, access: Access, plane: int = 0) -> str:
+        """The address, in the loop, of a vector of an input or of a plane of buffered rows.
 
         Of an image of twice the size: where the pairs of pixels begin that the access is among.
         """
         inside = access.source - len(self.work.reads)
         if inside < 0:
             assert self._first_dx(access) == 0, "inputs read at column offsets go through a loader"
-            return self._input_place(access.source, access.dy)
-        return self._place_in(self._plane(inside, plane, access.dy), access)
+            return self._input_address(access.source, access.dy)
+        return self._address_in(self._plane(inside, plane, access.dy), access)
 
-    def own_place(self, plane: int) -> str:
-        """The address, in the loop, where this body holds a vector."""
-        return self.place_of(Access(len(self.work.reads) + self.number), plane)
+    def own_address(self, plane: int) -> str:
+        """The address, in the loop, where this body buffers a vector."""
+        return self.address_of(Access(len(self.work.reads) + self.number), plane)
 
-    def _place_in(self, start: str, access: Access) -> str:
-        """The address, in the loop, of what is read of a held row that begins at ``start``."""
+    def _address_in(self, start: str, access: Access) -> str:
+        """The address, in the loop, of what is read of a buffered row that begins at ``start``."""
         size = self._ring(access.source - len(self.work.reads)).pixel_bytes
         column = self.lane.op(f"mul i64 {self._column(access.source)}, {size}")
-        place = self.lane.op(f"getelementptr i8, ptr {start}, i64 {column}")
-        return self.lane.moved(place, self._first_dx(access) * size)
+        address = self.lane.op(f"getelementptr i8, ptr {start}, i64 {column}")
+        return self.lane.moved(address, self._first_dx(access) * size)
 
     def _first_dx(self, access: Access) -> int:
         """The column offset where a load begins: that of a pair, of an image of twice the size; the one
-        that neighbours share, of held rows of a smaller one."""
+        that neighbours share, of buffered rows of a smaller one."""
         step, dx = self.step_to(access.source), access.dx
         if step == 1:
             return dx - (dx & 1)
@@ -228,7 +230,7 @@ class BodyContext(Sources):
             case smaller:
                 return self.lane.op(f"ashr i64 {x}, {-smaller}")
 
-    def _input_place(self, source: int, dy: int) -> str:
+    def _input_address(self, source: int, dy: int) -> str:
         key = (source, dy)
         if key not in self._inputs:
             array = self.work.reads[source]
@@ -242,7 +244,7 @@ class BodyContext(Sources):
             self._inputs[key] = self.lane.op(f"getelementptr i8, ptr {pointer}, i64 {column}")
         return self._inputs[key]
 
-    def _block_place(self, number: int, channel: int, dy: int) -> str:
+    def _block_address(self, number: int, channel: int, dy: int) -> str:
         step = self.lane.op(f"mul i64 %b{self.number}.x, {self._ring(number).channels * 4}")
         row = self._row_in_turn(number, channel, dy)
         block = self.lane.op(f"getelementptr i8, ptr {row}, i64 {step}")
@@ -277,7 +279,7 @@ class BodyContext(Sources):
         return self.lane.op(f"add i64 {step}, {moved}")
 
     def plane_stride(self, source: int) -> str:
-        """From one channel of held f32 rows to the next, in bytes."""
+        """From one channel of buffered f32 rows to the next, in bytes."""
         inside = source - len(self.work.reads)
         if self._ring(inside).blocked:
             return str(self.lanes * 4)
@@ -289,7 +291,7 @@ class BodyContext(Sources):
 
     # -- outputs -----------------------------------------------------------------------------------
 
-    def store_place(self, write: int, element: int) -> str:
+    def store_address(self, write: int, element: int) -> str:
         """The address, in the loop, where a vector of an output goes."""
         p = f"b{self.number}"
         word = self.owner.layout.writes[write]
@@ -299,7 +301,7 @@ class BodyContext(Sources):
             self.mine = self.row.op(f"and i1 {begun}, {self.row.op(f'icmp slt i64 %{p}.now, %y1')}")
         offset = self.row.op(f"mul i64 %{p}.r, {stride}")
         pointer = self.row.op(f"getelementptr i8, ptr {base}, i64 {offset}")
-        buffer = self.owner.room()
+        buffer = self.owner.scratch()
         column = self.lane.op(f"mul i64 %{p}.x, {element}")
         direct = self.lane.op(f"getelementptr i8, ptr {pointer}, i64 {column}")
         skipped = self.tail_out.op(f"mul i64 %{p}.fullend, {element}")
@@ -317,10 +319,10 @@ class BodyContext(Sources):
             f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {count}, i1 false)"
         )
 
-    # -- borders of held rows ----------------------------------------------------------------------
+    # -- borders of buffered rows ----------------------------------------------------------------------
 
     def pad_row(self, rows: Code) -> None:
-        """Repeat the first and the last pixel beyond the ends of a held row."""
+        """Repeat the first and the last pixel beyond the ends of a buffered row."""
         ring, row = self._ring(self.number), self._ring_row(self.number, 0)
         if ring.planes == 1:
             self._pad(rows, ring, row)
@@ -359,8 +361,8 @@ class BodyContext(Sources):
                 all_lanes = rows.splat(vector, color)
             for k in range(-(-pad // lanes)):
                 step = k * lanes if edge else -(k + 1) * lanes
-                place = rows.moved(anchor, step, pixel)
-                rows.line(f"store {vector} {all_lanes}, ptr {place}, align 1")
+                address = rows.moved(anchor, step, pixel)
+                rows.line(f"store {vector} {all_lanes}, ptr {address}, align 1")
 
     def _pad_pairs(self, rows: Code, ring: Ring, row: str, stride: str) -> None:
         """The same where even and odd columns lie apart: the edge repeats in both."""
@@ -389,8 +391,8 @@ class BodyContext(Sources):
                 for anchor in anchors:
                     for k in range(-(-pad // (2 * lanes))):
                         step = k if edge != even else -(k + 1)
-                        place = code.moved(anchor, step * lanes, "i16")
-                        code.line(f"store {vector} {spread}, ptr {place}, align 2")
+                        address = code.moved(anchor, step * lanes, "i16")
+                        code.line(f"store {vector} {spread}, ptr {address}, align 2")
             return done
 
         rows.repeat(ring.planes // 2, 1, [], pad_channel)

@@ -2,8 +2,8 @@
 
 A median of f32 pixels is a network of hundreds of minima and maxima for each colour. The networks differ
 only in the planes they read, and those lie at equal distances: the loop adds a distance to every address.
-Where nothing but such functions is held, the loop goes around that over the row, a plane after the other.
-The operations stay, so the result is the same to the last bit. (Rejected: interleaved channels, as
+Where nothing but such functions is buffered, the loop goes around that over the row, a plane after the
+other. The operations stay, so the result is the same to the last bit. (Rejected: interleaved channels, as
 extrema.py has them for bytes: alpha would be a quarter of the work, for nothing.)
 """
 
@@ -18,25 +18,25 @@ from dala.ir.dtypes import F32
 from dala.ir.graph import UNIFORM_LEAVES, Access, Node, walk
 
 LARGE = 64  # operations of a function; with fewer, the text compiles fast enough
-LARGE_HELD = 4  # the same where the loop is around that over the row, and costs nothing
+LARGE_IN_ROW_LOOP = 4  # the same where the loop is around that over the row, and costs nothing
 MOST_CHANNELS = 4
 
 
 def alike_planes(body: BodyContext) -> Alike | None:
-    """The functions of each channel, if the body holds nothing but the same ones of each."""
-    held, ring = body.body.held, body.body.ring
+    """The functions of each channel, if the body buffers nothing but the same ones of each."""
+    buffered, ring = body.body.buffered, body.body.ring
     if ring is None or body.body.stores or ring.form != "f32":
         return None
     nodes = body.body.nodes
     if any(n.op == "average" for n in nodes):  # loops already, over taps of all channels
         return None
     for channels in range(MOST_CHANNELS, 1, -1):
-        count, rest = divmod(len(held), channels)
-        if rest or len(nodes) < LARGE_HELD * channels:
+        count, rest = divmod(len(buffered), channels)
+        if rest or len(nodes) < LARGE_IN_ROW_LOOP * channels:
             continue
-        roots = [held[i * count : (i + 1) * count] for i in range(channels)]
+        roots = [buffered[i * count : (i + 1) * count] for i in range(channels)]
         alike = _match(body, roots, _varying(nodes))
-        if alike is not None and alike.size >= LARGE_HELD:
+        if alike is not None and alike.size >= LARGE_IN_ROW_LOOP:
             own = len(body.work.reads) + body.number
             alike.steps.update({(own, number): count for number in range(count)})
             return alike
@@ -73,7 +73,7 @@ def _whole_channels(body: BodyContext, varying: set[int]) -> Alike | None:
     if not 2 <= len(roots) <= MOST_CHANNELS or any(root.dtype != F32 for root in roots):
         return None
     alike = _match(body, [[root] for root in sorted(roots, key=_first_channel)], varying)
-    if alike is None or not all(_is_held(body, source) for source, _ in alike.steps):
+    if alike is None or not all(_is_buffered(body, source) for source, _ in alike.steps):
         return None
     return alike if alike.size >= LARGE else None
 
@@ -113,7 +113,7 @@ def _sizes(body: BodyContext, nodes: Sequence[Node]) -> dict[int, int]:
     for node in nodes:
         size = 1
         if isinstance(node.attr, Access):
-            size = int(_is_held(body, node.attr.source))
+            size = int(_is_buffered(body, node.attr.source))
         elif node.op in ("coord", "gather"):
             size = 0
         elif node.args:
@@ -123,7 +123,7 @@ def _sizes(body: BodyContext, nodes: Sequence[Node]) -> dict[int, int]:
     return sizes
 
 
-def _is_held(body: BodyContext, source: int) -> bool:
+def _is_buffered(body: BodyContext, source: int) -> bool:
     """Whether a source is rows of f32 planes of the body's own size."""
     in_rows = source >= len(body.work.reads) and body.form_of(source) == "f32"
     return in_rows and not body.step_to(source)
@@ -196,7 +196,7 @@ def _match(
         rest += zip(*[node.args for node in nodes], strict=True)
     computed = [nodes for key, nodes in alike.items() if key in varying]
     operations = frozenset(id(node) for nodes in computed for node in nodes)
-    if len(operations) < len(computed) * len(channels):  # shared, in another place
+    if len(operations) < len(computed) * len(channels):  # shared, elsewhere
         return None
     return Alike(channels, steps, operations)
 
@@ -204,7 +204,8 @@ def _match(
 def _leaves_match(
     body: BodyContext, nodes: Sequence[Node], steps: dict[tuple[int, int], int]
 ) -> bool:
-    """Whether channels read the same value, or planes of held rows at one distance, added to ``steps``."""
+    """Whether channels read the same value, or planes of buffered rows at one distance, added to
+    ``steps``."""
     first, second = nodes[0].attr, nodes[1].attr
     if not isinstance(first, Access) or not isinstance(second, Access):
         return nodes[0].op != "coord" and all(node is nodes[0] for node in nodes)
@@ -212,8 +213,8 @@ def _leaves_match(
         return False
     step = second.channel - first.channel
     expected = [first._replace(channel=first.channel + i * step) for i in range(len(nodes))]
-    place = first.source, first.channel
-    return [n.attr for n in nodes] == expected and steps.setdefault(place, step) == step
+    plane = first.source, first.channel
+    return [n.attr for n in nodes] == expected and steps.setdefault(plane, step) == step
 
 
 def _write_loop(body: BodyContext, alike: Alike) -> list[str]:
@@ -221,7 +222,7 @@ def _write_loop(body: BodyContext, alike: Alike) -> list[str]:
     vector, count = Type(F32, body.lanes), len(alike.roots[0])
 
     def write_channel(code: Code, index: str, done: list[str]) -> list[str]:
-        # each round moves the results up by one channel: after the last one all are in their places
+        # each round moves the results up by one channel: after the last one all are where they belong
         return [*done[count:], *_Planes(body, index, alike).write(code)]
 
     nothing = [(str(vector), "poison")] * (len(alike.roots) * count)
@@ -249,7 +250,7 @@ class _Planes(Sources):
             moved = code.op(f"mul i64 {self.index}, {distance}")
             offset = code.op(f"add i64 {offset}, {moved}")
         row = self.body.row_of(access.source, access.dy)
-        place = code.op(f"getelementptr i8, ptr {row}, i64 {offset}")
+        address = code.op(f"getelementptr i8, ptr {row}, i64 {offset}")
         if access.dx:
-            place = code.op(f"getelementptr float, ptr {place}, i64 {access.dx}")
-        return code.op(f"load {Type(F32, self.body.lanes)}, ptr {place}, align 4")
+            address = code.op(f"getelementptr float, ptr {address}, i64 {access.dx}")
+        return code.op(f"load {Type(F32, self.body.lanes)}, ptr {address}, align 4")

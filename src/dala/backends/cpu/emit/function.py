@@ -4,7 +4,7 @@
         uniform values
         while a band of rows is left (an atomic counter hands them out):
             for each row, and ``lead`` rows ahead for the bodies that others read:
-                for each vector of pixels: load, compute, hold or store
+                for each vector of pixels: load, compute, buffer or store
 
 body.py writes what is inside the innermost loop; this file, what is around it.
 """
@@ -27,9 +27,9 @@ from dala.backends.cpu.emit.pass_context import (
 )
 from dala.backends.cpu.llvm.jit import Host
 from dala.backends.cpu.llvm.text import Code, counted
+from dala.backends.cpu.schedule.cost import cost_of_pass
 from dala.backends.cpu.schedule.rows import schedule_rows
 from dala.backends.cpu.schedule.sweep import RowBody, Sweep
-from dala.backends.cpu.schedule.weight import weigh_pass
 from dala.plan.fuse import FusedPass
 
 
@@ -43,8 +43,8 @@ class NativePass:
     sweep: Sweep
     by_rows: bool  # rows are the last axis; otherwise a tensor is cut into even pieces
     tails: int
-    room_bytes: tuple[int, ...]  # of scratch, for each row and for each column
-    weight: float  # vector operations per element
+    scratch_per_line: tuple[int, ...]  # of scratch, for each row and for each column
+    cost: float  # vector operations per element
 
     @property
     def halo(self) -> int:
@@ -66,10 +66,8 @@ class PassEmitter(PassContext):
         for number, following in pairwise((*self.sweep.order, -1)):
             self._emit_body(rows, bounds, number, following)
         text = self._frame(bounds, rows)
-        weights = [
-            a.weigh(self.work, b) for a, b in zip(self.arithmetics, self.bodies, strict=True)
-        ]
-        weight = weigh_pass(self.work, weights, self.lanes)
+        costs = [a.cost(self.work, b) for a, b in zip(self.arithmetics, self.bodies, strict=True)]
+        cost = cost_of_pass(self.work, costs, self.lanes)
         return NativePass(
             text,
             self.layout,
@@ -77,8 +75,8 @@ class PassEmitter(PassContext):
             self.sweep,
             self.by_rows,
             self.tails,
-            tuple(self.room_bytes),
-            weight,
+            tuple(self.scratch_per_line),
+            cost,
         )
 
     # -- the frame: bands and rows ---------------------------------------------------------------
@@ -90,11 +88,11 @@ class PassEmitter(PassContext):
         self._load_word(head, "%W", COLUMNS)
         self._load_word(head, "%Wlast", LAST_COLUMNS)
         head.line("%H1 = sub i64 %H, 1")
-        for grid in sorted({b.grid for b in self.bodies} - {0}):
+        for mip in sorted({b.mip for b in self.bodies} - {0}):
             for size in ("H", "W"):
-                head.line(f"%{size}.up{grid} = add i64 %{size}, {(1 << grid) - 1}")
-                head.line(f"%{size}.grid{grid} = lshr i64 %{size}.up{grid}, {grid}")
-            head.line(f"%H1.grid{grid} = sub i64 %H.grid{grid}, 1")
+                head.line(f"%{size}.up{mip} = add i64 %{size}, {(1 << mip) - 1}")
+                head.line(f"%{size}.grid{mip} = lshr i64 %{size}.up{mip}, {mip}")
+            head.line(f"%H1.grid{mip} = sub i64 %H.grid{mip}, 1")
         band = Code(self.names)
         band.line("br label %band")
         band.label("band")
@@ -106,7 +104,7 @@ class PassEmitter(PassContext):
         band.line("%yend = add i64 %y0, %band_rows")
         band.line("%ycut = icmp slt i64 %yend, %H")
         band.line("%y1 = select i1 %ycut, i64 %yend, i64 %H")
-        warm_up = min(b.first - b.lead - (1 << b.grid) + 1 for b in self.bodies)
+        warm_up = min(b.first - b.lead - (1 << b.mip) + 1 for b in self.bodies)
         band.line(f"%t0 = add i64 %y0, {warm_up}")
         band.lines += bounds.lines
         band.line("br label %row")
@@ -141,11 +139,11 @@ class PassEmitter(PassContext):
 
     def _rows_in_band(self, code: Code, body: RowBody) -> tuple[str, str]:
         """The first row of a body that a band needs, and how many: one at least."""
-        early = code.shift_down(code.add("%y0", body.first), body.grid)
-        late = code.add("%y1", body.lead + (1 << body.grid) - 1)
-        end = code.add(self.rows_of(body.grid), body.margin)
+        early = code.shift_down(code.add("%y0", body.first), body.mip)
+        late = code.add("%y1", body.lead + (1 << body.mip) - 1)
+        end = code.add(self.rows_of(body.mip), body.margin)
         first = code.largest(early, -body.margin)
-        last = code.least(code.shift_down(late, body.grid), end)
+        last = code.least(code.shift_down(late, body.mip), end)
         return first, code.op(f"sub i64 {last}, {first}")
 
     def _emit_body(self, rows: Code, bounds: Code, number: int, next_one: int) -> None:
@@ -176,22 +174,22 @@ class PassEmitter(PassContext):
     def _row_is_due(rows: Code, p: str, body: RowBody, first: str, count: str) -> str:
         """Whether the sweep has come to a row of the body, and the band needs it."""
         rows.line(f"%{p}.now = add i64 %t, {body.lead}")
-        rows.line(f"%{p}.r = ashr i64 %{p}.now, {body.grid}")
+        rows.line(f"%{p}.r = ashr i64 %{p}.now, {body.mip}")
         number = rows.op(f"sub i64 %{p}.r, {first}")
         due = rows.op(
             f"icmp ult i64 {number}, {count}"
         )  # unsigned: no row before the first, either
-        if not body.grid:
+        if not body.mip:
             return due
-        phase = rows.op(f"and i64 %{p}.now, {(1 << body.grid) - 1}")
+        phase = rows.op(f"and i64 %{p}.now, {(1 << body.mip) - 1}")
         return rows.op(f"and i1 {due}, {rows.op(f'icmp eq i64 {phase}, 0')}")
 
     @staticmethod
     def _measure_row(rows: Code, p: str, inner: BodyEmitter) -> None:
         """How wide the row is; and of one that is stored, where its partial vector begins."""
         body = inner.body
-        if body.grid:
-            rows.line(f"%{p}.W = add i64 %W.grid{body.grid}, 0")
+        if body.mip:
+            rows.line(f"%{p}.W = add i64 %W.grid{body.mip}, 0")
         else:
             rows.line(f"%{p}.isend = icmp eq i64 %{p}.r, %H1")
             rows.line(f"%{p}.W = select i1 %{p}.isend, i64 %Wlast, i64 %W")

@@ -31,7 +31,7 @@ class Row(NamedTuple):
     pointer: str
     skipped: str = ""
 
-    def place(self, code: Code, t: Type, column: str) -> str:
+    def element(self, code: Code, t: Type, column: str) -> str:
         return code.op(f"add {t} {self.skipped}, {column}") if self.skipped else column
 
 
@@ -85,24 +85,24 @@ class Gatherer:
         return self._raw[key]
 
     def _elements(self, writer: LaneWriter, source: int, args: Sequence[Node]) -> list[str]:
-        """Of a tensor: any number of axes, places in 64 bits."""
-        code, t, place = writer.lane, Type(S64, self.lanes), ""
+        """Of a tensor: any number of axes, indices in 64 bits."""
+        code, t, element = writer.lane, Type(S64, self.lanes), ""
         for axis, arg in enumerate(args):
             here = code.op(f"sext {Type(S32, self.lanes)} {writer.vector(arg)} to {t}")
             here = _clamp(code, t, here, self._limit(t, source, axis))
             if axis:
-                scaled = code.op(f"mul {t} {place}, {self._size(t, source, axis)}")
+                scaled = code.op(f"mul {t} {element}, {self._size(t, source, axis)}")
                 here = code.op(f"add {t} {scaled}, {here}")
-            place = here
-        return self._format(source).gather(code, self._base(source), place, t)
+            element = here
+        return self._format(source).gather(code, self._base(source), element, t)
 
     def _each(self, code: Code, source: int, row: Row, column: str) -> list[str]:
         """Every lane by itself."""
         t = Type(S32, self.lanes)
         inside = _clamp(code, t, column, self._limit(t, source, 1))
         briefly = len(self.positions) > FEW
-        place = row.place(code, t, inside)
-        return self._format(source).gather(code, row.pointer, place, t, briefly=briefly)
+        element = row.element(code, t, inside)
+        return self._format(source).gather(code, row.pointer, element, t, briefly=briefly)
 
     def _pair(
         self, writer: LaneWriter, source: int, row_node: Node, *columns: Node
@@ -118,8 +118,8 @@ class Gatherer:
         first = code.select(
             t, code.op(f"icmp slt {t} {wanted[0]}, {last_pair}"), wanted[0], last_pair
         )
-        place, far = row.place(code, t, first), bool(row.skipped)
-        low, high = form.gather_pairs(code, row.pointer, place, t, far=far)
+        element, far = row.element(code, t, first), bool(row.skipped)
+        low, high = form.gather_pairs(code, row.pointer, element, t, far=far)
         left, right = (
             code.select(form.word, code.op(f"icmp eq {t} {w}, {first}"), low, high) for w in wanted
         )
@@ -145,7 +145,7 @@ class Gatherer:
             found = form.load_pixels(code, start_here)
             return found if forwards else [reverse(code, v, form.word) for v in found]
 
-        return _either(
+        return _branch(
             code, inside, form.word, together, lambda c: self._each(c, source, start, columns)
         )
 
@@ -157,8 +157,8 @@ class Gatherer:
         code.names.declarations[name] = f"declare void @{name}(ptr, i32, i32, i32)"
         stride = self.owner.word(self.owner.layout.reads[source] + 1, "i64")
         ahead = self.owner.uniform.op(f"mul i64 {stride}, {rows}")
-        place = code.op(f"getelementptr i8, ptr {start}, i64 {ahead}")
-        code.line(f"call void @{name}(ptr {place}, i32 0, i32 3, i32 1)")
+        following = code.op(f"getelementptr i8, ptr {start}, i64 {ahead}")
+        code.line(f"call void @{name}(ptr {following}, i32 0, i32 3, i32 1)")
 
     def _row(self, writer: LaneWriter, source: int, row: Node) -> Row:
         """One pointer if the row is the same for all lanes."""
@@ -288,7 +288,7 @@ def _at_first_pixel(writer: LaneWriter, index: Node) -> str:
     return names[id(index)]
 
 
-def _either(code: Code, condition: str, t: Type, yes: Read, no: Read) -> list[str]:
+def _branch(code: Code, condition: str, t: Type, yes: Read, no: Read) -> list[str]:
     """What one of two pieces of code reads: the only branch in an inner loop."""
     label = code.names.fresh()[1:]
     code.line(f"br i1 {condition}, label %{label}.yes, label %{label}.no")

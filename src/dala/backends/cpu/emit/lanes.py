@@ -20,8 +20,8 @@ from dala.ir.graph import UNIFORM_LEAVES, Access, Extent, Node, in_order, walk
 UNIFORM, ROW, LANE = 0, 1, 2
 
 
-class Either(NamedTuple):
-    """Two reads of which a condition chooses one, see either.py."""
+class RowSelect(NamedTuple):
+    """Two reads of which a condition chooses one, see row_select.py."""
 
     first: Access
     second: Access
@@ -55,8 +55,8 @@ class Sources(ABC):
         """The position along an axis and its rate."""
         raise AssertionError("only bodies know a position")
 
-    def load_either(self, condition: str, first: Access, second: Access) -> str:
-        """The vector of one of two rows, see either.py."""
+    def load_selected(self, condition: str, first: Access, second: Access) -> str:
+        """The vector of one of two rows, see row_select.py."""
         raise AssertionError("only bodies choose between rows")
 
     def gather(self, writer: LaneWriter, node: Node) -> str:
@@ -133,8 +133,8 @@ class LaneWriter:
             levels = self.sources.load_level(self.lane, node.args[0].attr, node.op)
             if levels is not None:
                 return levels, LANE
-        if isinstance(node.attr, Either):
-            return self.sources.load_either(self.names[id(node.args[0])], *node.attr), LANE
+        if isinstance(node.attr, RowSelect):
+            return self.sources.load_selected(self.names[id(node.args[0])], *node.attr), LANE
         if _is_parity(node) and self.sources.begins_even:
             return "<" + ", ".join(f"i32 {lane & 1}" for lane in range(self.lanes)) + ">", LANE
         rate = max([self.rates[id(a)] for a in node.args])

@@ -1,7 +1,7 @@
 """Levels in f32 → packed pixels of bytes, on x86: converting rounds, and packing clamps.
 
 ``level`` is v · 255, clamped to 0..255 and rounded to even; spelled out that is four instructions per
-channel, and three more put it into its place. Here v · 255 is cut at 255 and converted, which rounds; what
+channel, and three more move it into its byte. Here v · 255 is cut at 255 and converted, which rounds; what
 is below 0, or NaN (converted, it is the smallest integer there is), becomes 0 when 32 bits are packed into
 16. Two more steps put the channels of a pixel side by side. The bytes are the same.
 
@@ -92,15 +92,15 @@ def pack_upper_halves(
     i32, i8 = Type(S32, lanes), Type(U8, size)
     found = list(dict.fromkeys(s for s in sums if s is not None))
     words: list[str] = []
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for number in range(0, len(found), 2):
         pair = found[number : number + 2]
         words.append(_upper_words(code, i32, pair))
         # of the sixteen bytes of four pixels, the first eight come from the first vector of words
-        places |= {s: 4 * number + k for k, s in enumerate(pair, 2 - len(pair))}
+        positions |= {s: 4 * number + k for k, s in enumerate(pair, 2 - len(pair))}
     packed = isa.narrow_to_bytes(code, size, [words[0], words[-1]])
     order = ", ".join(
-        "i32 undef" if s is None else f"i32 {block + places[s] + 2 * pixel}"
+        "i32 undef" if s is None else f"i32 {block + positions[s] + 2 * pixel}"
         for block in range(0, size, isa.BLOCK)
         for pixel in range(4)
         for s in sums

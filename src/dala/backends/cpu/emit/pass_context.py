@@ -15,11 +15,11 @@ from dala.ir.dtypes import U8
 from dala.ir.graph import OUTPUT, Extent
 from dala.plan.fuse import FusedPass, PassArray
 
-TAIL_BYTES = 1024  # room for one vector of the widest pixel
-# Room along an axis is for whole vectors, and for an odd number of these blocks: rows of such room do
+TAIL_BYTES = 1024  # for one vector of the widest pixel
+# Scratch memory along an axis is for whole vectors, and for an odd number of these blocks: rows of it do
 # not all fall onto the same cache sets.
-ROOM_BLOCK = 64
-NEXT_BAND, BANDS, BAND_ROWS, ROWS, COLUMNS, LAST_COLUMNS, ROOM, HEADER = range(8)
+SCRATCH_BLOCK = 64
+NEXT_BAND, BANDS, BAND_ROWS, ROWS, COLUMNS, LAST_COLUMNS, SCRATCH, HEADER = range(8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,30 +53,30 @@ class PassContext:
         self.names = Names(host.fma, host.x86)
         self.uniform = Code(self.names)
         self.prelude = Code(self.names)  # fills the tables, after the uniform values
-        self.tables: dict[Hashable, str] = {}  # what it holds → where it is
+        self.tables: dict[Hashable, str] = {}  # what is in a table → where it is
         self.layout = self._lay_out()
         self.by_rows = self.image or any(n.op == "coord" for b in self.bodies for n in b.nodes)
         self.tails = 0
-        self.room_bytes, self.room_end = [0, 0], ""
+        self.scratch_per_line, self.scratch_end = [0, 0], ""
 
     @staticmethod
-    def rows_of(grid: int, last: bool = False) -> str:
-        """How many rows the images of a grid have; or the number of the last one."""
+    def rows_of(mip: int, last: bool = False) -> str:
+        """How many rows the images of a mip level have; or the number of the last one."""
         name = "%H1" if last else "%H"
-        return f"{name}.grid{grid}" if grid else name
+        return f"{name}.grid{mip}" if mip else name
 
     @staticmethod
-    def size_of(grid: int, axis: int) -> str:
-        """How many rows or columns the images of a grid have."""
+    def size_of(mip: int, axis: int) -> str:
+        """How many rows or columns the images of a mip level have."""
         name = "%W" if axis else "%H"
-        return f"{name}.grid{grid}" if grid else name
+        return f"{name}.grid{mip}" if mip else name
 
     # -- arguments and scratch -------------------------------------------------------------------
 
     def table(self, key: Hashable, size: int, fill: Callable[[Code, str], None]) -> str:
         """Where a table of so many bytes is; ``fill`` writes what fills it before the first band."""
         if key not in self.tables:
-            self.tables[key] = self.room(size)
+            self.tables[key] = self.scratch(size)
             fill(self.prelude, self.tables[key])
         return self.tables[key]
 
@@ -93,37 +93,37 @@ class PassContext:
         types = [self.work.writes[s.write].type for s in body.stores]
         return self.image and all(t.dtype == U8 for t in types)
 
-    def channels_of_bytes(self, grid: int) -> dict[int, int]:
+    def channels_of_bytes(self, mip: int) -> dict[int, int]:
         """The sources of a size that are rows of bytes, and the channels of their pixels."""
         inputs = len(self.work.reads)
         channels = {k: a.type.channels for k, a in enumerate(self.work.reads) if a.type.dtype == U8}
         for number, other in enumerate(self.bodies):
             if other.ring is not None and other.ring.form == "u8":
                 channels[inputs + number] = other.ring.pixel_bytes
-        return {k: c for k, c in channels.items() if self.sweep.grids[k] == grid}
+        return {k: c for k, c in channels.items() if self.sweep.mips[k] == mip}
 
-    def room(self, size: int = TAIL_BYTES) -> str:
-        """Room in scratch; as it is, for the partial vector at the end of a row."""
+    def scratch(self, size: int = TAIL_BYTES) -> str:
+        """Scratch memory of so many bytes; as it is, for the partial vector at the end of a row."""
         offset = self.tails * TAIL_BYTES
         self.tails += -(-size // TAIL_BYTES)
         return self.uniform.op(f"getelementptr i8, ptr %scratch, i64 {offset}")
 
-    def room_along(self, axis: int, size: int) -> str:
-        """Room in scratch for so many bytes per row (axis 0) or column (1)."""
-        begin = self.room_end or self.word(ROOM, "i64")
-        self.room_end = self.uniform.op(f"add i64 {begin}, {self.bytes_along(axis, size)}")
-        self.room_bytes[axis] += size
+    def scratch_along(self, axis: int, size: int) -> str:
+        """Scratch memory of so many bytes per row (axis 0) or column (1)."""
+        begin = self.scratch_end or self.word(SCRATCH, "i64")
+        self.scratch_end = self.uniform.op(f"add i64 {begin}, {self.bytes_along(axis, size)}")
+        self.scratch_per_line[axis] += size
         return self.uniform.op(f"getelementptr i8, ptr %scratch, i64 {begin}")
 
     def bytes_along(self, axis: int, size: int) -> str:
-        """How much room so many bytes per row or column take."""
-        up = self.uniform.op(f"add i64 {'%W' if axis else '%H'}, {ROOM_BLOCK - 1}")
-        whole = self.uniform.op(f"and i64 {up}, {-ROOM_BLOCK}")
-        odd = self.uniform.op(f"or i64 {whole}, {ROOM_BLOCK}")
+        """How much scratch memory so many bytes per row or column take."""
+        up = self.uniform.op(f"add i64 {'%W' if axis else '%H'}, {SCRATCH_BLOCK - 1}")
+        whole = self.uniform.op(f"and i64 {up}, {-SCRATCH_BLOCK}")
+        odd = self.uniform.op(f"or i64 {whole}, {SCRATCH_BLOCK}")
         return self.uniform.op(f"mul i64 {odd}, {size}")
 
     def ring_start(self, number: int) -> str:
-        """Where the held rows of a body begin."""
+        """Where the buffered rows of a body begin."""
         offset = self.word(self.layout.rings[number], "i64")
         return self.uniform.op(f"getelementptr i8, ptr %scratch, i64 {offset}")
 
@@ -132,10 +132,10 @@ class PassContext:
         output = extent.source == OUTPUT
         first = self.layout.shape if output else self.layout.reads[extent.source] + 2
         size = self.word(first + extent.axis, "i64")
-        if not extent.grid:
+        if not extent.mip:
             return size
-        up = self.uniform.op(f"add i64 {size}, {(1 << extent.grid) - 1}")
-        return self.uniform.op(f"lshr i64 {up}, {extent.grid}")
+        up = self.uniform.op(f"add i64 {size}, {(1 << extent.mip) - 1}")
+        return self.uniform.op(f"lshr i64 {up}, {extent.mip}")
 
     def word(self, index: int, type_: str) -> str:
         """One word of the argument block, loaded once."""

@@ -92,7 +92,7 @@ class Format:
         return [repeated(code, value, narrow, times) for value in part.load(code, pointer)]
 
     def store(self, code: Code, pointer: str, values: Sequence[str]) -> None:
-        """Write one vector per channel; RGBA bytes come packed in place, grey ones as levels in f32."""
+        """Write one vector per channel; RGBA bytes come as packed words, grey ones as levels in f32."""
         f32, i32 = Type(F32, self.lanes), Type(S32, self.lanes)
         if not self.image or (self.dtype == F32 and self.channels == 1):
             code.line(f"store {Type(self.dtype, self.lanes)} {values[0]}, ptr {pointer}, align 1")
@@ -137,7 +137,7 @@ class Format:
     def gather(
         self, code: Code, base: str, index: str, number: Type, *, briefly: bool = False
     ) -> list[str]:
-        """Pixels as ``load_pixels`` has them, at computed places: indices of type ``number``."""
+        """Pixels as ``load_pixels`` has them, at computed indices of type ``number``."""
         if self.word.dtype == self.dtype and self.channels == 4:
             gather = self._gather_channels if briefly else self._gather_whole
             return gather(code, base, index, number)
@@ -156,7 +156,7 @@ class Format:
     def gather_pairs(
         self, code: Code, base: str, index: str, number: Type, *, far: bool
     ) -> tuple[str, str]:
-        """Pixels of one word at computed places, and the next ones; places may lie ``far`` apart."""
+        """Pixels of one word at computed indices, and the next ones; they may lie ``far`` apart."""
         whole = Type(self.word.dtype, self.lanes * 2)
         if far:
             block = _load_each(code, base, Type(self.word.dtype, 2), "i32", index, number)
@@ -176,9 +176,9 @@ class Format:
     def _gather_channels(self, code: Code, base: str, index: str, number: Type) -> list[str]:
         """A gather per channel: slower, but a tenth of the text."""
         first = code.op(f"shl {number} {index}, {code.constant(number, 2)}")
-        places = [code.op(f"add {number} {first}, {code.constant(number, c)}") for c in range(4)]
+        indices = [code.op(f"add {number} {first}, {code.constant(number, c)}") for c in range(4)]
         element = Type(self.dtype, self.lanes)
-        return [gather_elements(code, base, element.element, element, number, p) for p in places]
+        return [gather_elements(code, base, element.element, element, number, p) for p in indices]
 
 
 def split_pixels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[str]:
@@ -291,11 +291,11 @@ def _interleave(code: Code, values: Sequence[str], lanes: int) -> str:
 
 
 def _load_each(code: Code, base: str, part: Type, stride: str, index: str, number: Type) -> str:
-    """Short vectors from computed places, one after the other: a load per lane."""
+    """Short vectors from computed indices, one after the other: a load per lane."""
     parts = []
     for lane in range(number.lanes):
-        place = code.op(f"extractelement {number} {index}, i64 {lane}")
-        address = code.op(f"getelementptr {stride}, ptr {base}, {number.element} {place}")
+        element = code.op(f"extractelement {number} {index}, i64 {lane}")
+        address = code.op(f"getelementptr {stride}, ptr {base}, {number.element} {element}")
         parts.append(code.op(f"load {part}, ptr {address}, align 1"))
     return join(code, parts, part)
 
@@ -303,7 +303,7 @@ def _load_each(code: Code, base: str, part: Type, stride: str, index: str, numbe
 def gather_elements(
     code: Code, base: str, stride: str, element: Type, number: Type, index: str
 ) -> str:
-    """A vector of elements at computed places, counted in strides from the base."""
+    """A vector of elements at computed indices, counted in strides from the base."""
     lanes = element.lanes
     pointers = code.op(f"getelementptr {stride}, ptr {base}, {number} {index}")
     name = f"llvm.masked.gather.{element.suffix}.v{lanes}p0"

@@ -1,10 +1,10 @@
-"""While a body works on held rows, memory brings what is read next.
+"""While a body works on buffered rows, memory brings what is read next.
 
-A sweep reads memory in one body and works on held rows in the others; while those run, memory would stand
-idle, and the next row would be waited for again. So the first body that reads no memory asks, vector by
-vector, for the row that is read in the next step. For images larger than the caches a chain takes a sixth
-less; for others nothing changes. A body that does little besides writing leaves memory no time (two colour
-mixes took 7 % longer), so it does not ask.
+A sweep reads memory in one body and works on buffered rows in the others; while those run, memory would
+stand idle, and the next row would be waited for again. So the first body that reads no memory asks, vector
+by vector, for the row that is read in the next step. For images larger than the caches a chain takes a
+sixth less; for others nothing changes. A body that does little besides writing leaves memory no time (two
+colour mixes took 7 % longer), so it does not ask.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def fetch_ahead(body: BodyContext) -> None:
     able = [n for n in order if _leaves_time(bodies[n], len(inputs))]
     if body.owner.image and able[:1] == [body.number]:
         for source in inputs:
-            if body.owner.sweep.grids[source] == body.body.grid:
+            if body.owner.sweep.mips[source] == body.body.mip:
                 _ask(body, source)
 
 
@@ -46,6 +46,6 @@ def _ask(body: BodyContext, source: int) -> None:
     offset = body.row.op(f"mul i64 {row}, {stride}")
     begin = body.row.op(f"getelementptr i8, ptr {start}, i64 {offset}")
     column = code.op(f"mul i64 %b{body.number}.x, {pixel_bytes}")
-    place = code.op(f"getelementptr i8, ptr {begin}, i64 {column}")
+    address = code.op(f"getelementptr i8, ptr {begin}, i64 {column}")
     for line in range(0, body.lanes * pixel_bytes, CACHE_LINE):
-        code.prefetch(code.moved(place, line), INTO_L2)
+        code.prefetch(code.moved(address, line), INTO_L2)

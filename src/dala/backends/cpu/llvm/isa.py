@@ -192,13 +192,13 @@ def weigh_bytes(code: Code, size: int, levels: str, weights: str) -> str:
 # -- look-ups: nobody asks for them on a machine without (Host.least_table) -------------------------------
 
 
-def permute_bytes(code: Code, first: str, places: str, second: str) -> str:
-    """The bytes of two vectors of 64 at computed places; their highest bit is not looked at."""
+def permute_bytes(code: Code, first: str, positions: str, second: str) -> str:
+    """The bytes of two vectors of 64 at computed positions; their highest bit is not looked at."""
     i8 = integers(64, 8)
-    return _call(code, "permute_bytes", 64, i8, i8, [first, places, second])
+    return _call(code, "permute_bytes", 64, i8, i8, [first, positions, second])
 
 
-def shuffle_bytes(code: Code, size: int, table: str, places: str) -> str:
-    """The bytes of each block at computed places in it; 0 where the highest bit is set."""
+def shuffle_bytes(code: Code, size: int, table: str, positions: str) -> str:
+    """The bytes of each block at computed positions in it; 0 where the highest bit is set."""
     i8 = integers(size, 8)
-    return _call(code, "shuffle_bytes", size, i8, i8, [table, places])
+    return _call(code, "shuffle_bytes", size, i8, i8, [table, positions])

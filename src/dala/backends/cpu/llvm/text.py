@@ -86,13 +86,13 @@ class Code:
         into those of the next round; the last ones are returned."""
         label, before = f"loop{self.names.fresh()[1:]}", self.block
         inner = Code(self.names, label)
-        held = [self.names.fresh() for _ in carried]
-        results = body(inner, f"%{label}.i", held)
+        phis = [self.names.fresh() for _ in carried]
+        results = body(inner, f"%{label}.i", phis)
         self.line(f"br label %{label}")
         self.label(label)
         back = inner.block
         self.line(f"%{label}.n = phi i64 [ 0, %{before} ], [ %{label}.next, %{back} ]")
-        for (type_, first), name, result in zip(carried, held, results, strict=True):
+        for (type_, first), name, result in zip(carried, phis, results, strict=True):
             self.line(f"{name} = phi {type_} [ {first}, %{before} ], [ {result}, %{back} ]")
         self.line(f"%{label}.i = {counted(f'%{label}.n')}")
         self.lines += inner.lines
@@ -165,7 +165,7 @@ class Code:
         return self.op(f"select <{len(chosen)} x i1> <{mask}>, {t} {yes}, {t} {no}")
 
     def prefetch(self, pointer: str, locality: int) -> None:
-        """Ask for the memory at a place that will be read; it may be anywhere."""
+        """Ask for the memory at an address that will be read; it may be anywhere."""
         name = "llvm.prefetch.p0"
         self.names.declarations[name] = f"declare void @{name}(ptr, i32, i32, i32)"
         self.line(f"call void @{name}(ptr {pointer}, i32 0, i32 {locality}, i32 1)")

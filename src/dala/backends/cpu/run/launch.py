@@ -17,7 +17,7 @@ import numpy as np
 from dala.backends.borrowed import BorrowedFrame, Rows
 from dala.backends.cpu.arithmetic.base import arithmetic_of
 from dala.backends.cpu.emit.function import NativePass
-from dala.backends.cpu.emit.pass_context import ROOM_BLOCK, TAIL_BYTES, extents_of
+from dala.backends.cpu.emit.pass_context import SCRATCH_BLOCK, TAIL_BYTES, extents_of
 from dala.backends.cpu.llvm.jit import Compiled
 from dala.backends.cpu.run.pool import latest_arrivals, pool, useful_helpers
 from dala.backends.host import HostArray, HostMemory
@@ -86,18 +86,18 @@ class PassLauncher:
         sweep = native.sweep
         _check_sizes(work)
         rows, columns, last = _geometry(sweep.shape[:2] if image else shape, native.by_rows)
-        coarsest = max(b.grid for b in sweep.bodies)
+        coarsest = max(b.mip for b in sweep.bodies)
         moved = sum(a.type.nbytes for a in (*work.reads, *work.writes))
         traffic = moved * NS_PER_BYTE if moved > CACHED_BYTES else 0.0
         # how long it takes one core
-        self.ns = max(traffic, rows * columns * native.weight * NS_PER_OPERATION)
-        rings, room = _lay_rings(native, columns)
-        self.scratch_bytes = room + sum(
-            size * (extent + 2 * ROOM_BLOCK)
-            for size, extent in zip(native.room_bytes, (rows, columns), strict=True)
+        self.ns = max(traffic, rows * columns * native.cost * NS_PER_OPERATION)
+        rings, end = _lay_rings(native, columns)
+        self.scratch_bytes = end + sum(
+            size * (extent + 2 * SCRATCH_BLOCK)
+            for size, extent in zip(native.scratch_per_line, (rows, columns), strict=True)
         )
         layout = native.layout
-        block = [0, 1, rows, rows, columns, last, room, *shape]
+        block = [0, 1, rows, rows, columns, last, end, *shape]
         for a in work.reads:
             block += (0, _stride(a.type, columns, image), *extents_of(a, image))
         for a in work.writes:
@@ -157,7 +157,7 @@ def run_passes(
     passes: Sequence[PassLauncher], arrays: Sequence[HostMemory], params: Sequence[float | int]
 ) -> None:
     """Pass after pass, in one native call. Helpers that are under way end before it does."""
-    blocks = [each.arguments(arrays, params) for each in passes]  # held until the call is over
+    blocks = [each.arguments(arrays, params) for each in passes]  # kept until the call is over
     scratch = _own.at_least(max(each.scratch_bytes for each in passes))  # likewise
     _call(passes, [block.buffer_info()[0] for block in blocks], scratch.address)
 
@@ -182,10 +182,10 @@ def _check_sizes(work: FusedPass) -> None:
         shape = part.type.shape
         if work.domain == "tensor":
             fits = part.type.count == int(np.prod(work.shape, dtype=np.int64))
-        elif part.grid < 0:
-            fits = tuple(shrink(n, -part.grid) for n in shape[:2]) == work.shape[:2]
+        elif part.mip < 0:
+            fits = tuple(shrink(n, -part.mip) for n in shape[:2]) == work.shape[:2]
         else:
-            fits = shape[:2] == tuple(shrink(n, part.grid) for n in work.shape[:2])
+            fits = shape[:2] == tuple(shrink(n, part.mip) for n in work.shape[:2])
         if not fits:
             raise VerificationError(f"a pass over {work.shape} touches an array of {shape}")
 
@@ -232,7 +232,8 @@ def _whole_lines(size: int) -> int:
 
 
 def _lay_rings(native: NativePass, columns: int) -> tuple[list[int], int]:
-    """For each body: offset of its held rows in scratch, row stride, channel stride; and where they end."""
+    """For each body: offset of its buffered rows in scratch, row stride, channel stride; and where they
+    end."""
     words: list[int] = []
     offset = native.tails * TAIL_BYTES
     lanes = native.lanes

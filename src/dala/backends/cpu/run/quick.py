@@ -221,9 +221,9 @@ class _Entry:
         )
         self._new: Any = prototype(("PyCFunction_NewEx", ctypes.pythonapi))
 
-    def function(self, held: tuple[object, ...]) -> Callable[..., bool]:
-        """The function that has ``held`` as its self: a frame's address, and what must live as long."""
-        owned = (*held, self)  # the code it runs in, too
+    def function(self, owned: tuple[object, ...]) -> Callable[..., bool]:
+        """The function that has ``owned`` as its self: a frame's address, and what must live as long."""
+        owned = (*owned, self)  # the code it runs in, too
         return cast("Callable[..., bool]", self._new(ctypes.byref(self._definition), owned, None))
 
 
@@ -279,16 +279,16 @@ class CpuExecutable(HostExecutable):
             start = _address(block)
             for word, position, offset in run.addresses:
                 arrays += (position, start + 8 * word, offset)
-            for place, dtype in enumerate(run.params):
-                numbers += (len(slots) + place, start + 8 * (run.params_at + place), _kind(dtype))
+            for number, dtype in enumerate(run.params):
+                numbers += (len(slots) + number, start + 8 * (run.params_at + number), _kind(dtype))
             calls += (run.code.address, start, scratch.address)
         names = (guard.storage, guard.writer, "address")
         count = len(slots) + max((len(p.params) for p in passes), default=0)
         fixed = [count, id(guard.idle), *map(id, names), id(None)]
         frame = array("q", [*fixed, *arrays, END, *numbers, END, *calls, END])
         codes = [run.code for run in passes]
-        held = (frame, unread, blocks, scratch, codes, names, guard.idle)
-        return entry.function((_address(frame), *held))
+        owned = (frame, unread, blocks, scratch, codes, names, guard.idle)
+        return entry.function((_address(frame), *owned))
 
 
 def _address(words: array[int]) -> int:

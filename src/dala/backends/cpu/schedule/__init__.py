@@ -2,12 +2,12 @@
 
 prepare.py   a kernel's program in the CPU's own arithmetic, before fusion
 counted.py   colours counted in levels rather than 0..1, where f32 remains
-sweep.py     what is decided about a fused pass: its bodies, and the rows they hold
-rows.py      the decisions: who computes which rows when, how many are held, in which form
+sweep.py     what is decided about a fused pass: its bodies, and the rows they buffer
+rows.py      the decisions: who computes which rows when, how many are buffered, in which form
 columns.py   what several pixels need of a column, computed once
 repeats.py   rows that are the same as the row before
-planes.py    which held images lie plane by plane
+planes.py    which buffered images lie plane by plane
 interleave.py  which bodies leave the channels of pixels side by side
-deep.py      rows of 16-bit levels: held as levels, or in 16 bits
-weight.py    how much work a pass is
+deep.py      rows of 16-bit levels: buffered as levels, or in 16 bits
+cost.py      how much work a pass is
 """

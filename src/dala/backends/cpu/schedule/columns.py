@@ -1,7 +1,7 @@
 """What a stencil computes of whole columns, computed once for all pixels that need it.
 
 A window of 7 x 7 has seven columns, and its neighbour to the right has six of them again. Where the same
-function of one column occurs at several offsets, a body of its own computes it once per pixel and holds
+function of one column occurs at several offsets, a body of its own computes it once per pixel and buffers
 the row; the stencil reads it there, moved sideways. The operations are the same, only fewer of them: no
 bit of the result can change.
 """
@@ -18,14 +18,14 @@ from dala.plan.fuse import Body
 
 MIN_OFFSETS = 3  # columns that must have the same function
 MANY = math.inf  # the column of what is made of several ones
-MIN_SAVED = 5  # operations that each held value must save: it costs a store, and loads
+MIN_SAVED = 5  # operations that each buffered value must save: it costs a store, and loads
 
 
 def share_columns(body: Body, source: int, channels: int = 0) -> tuple[Body, Body] | None:
-    """The body that holds shared columns, as ``source``, and the one that reads them, if it is worth it.
+    """The body that buffers shared columns, as ``source``, and the one that reads them, if it is worth it.
 
     With ``channels``, the body does not tell channels apart (see extrema.py): then images of bytes with so
-    many channels are held, otherwise single values.
+    many channels are buffered, otherwise single values.
     """
     if body.margin:
         return None
@@ -40,16 +40,16 @@ def share_columns(body: Body, source: int, channels: int = 0) -> tuple[Body, Bod
         for dx, node in column.items():
             access = Access(source, number * max(channels, 1), dx)
             loads[id(node)] = Node("load", node.dtype, (), access)
-    held = share_common(_at_home([next(iter(column.values())) for column in shared]))
+    buffered = share_common(_at_home([next(iter(column.values())) for column in shared]))
     if channels:
-        held = tuple(level for n in held for level in [make("level", n)] * channels)
+        buffered = tuple(level for n in buffered for level in [make("level", n)] * channels)
     images = len(shared) if channels else 1
     holder = Body(
         f"columns of {body.label}",
-        held,
+        buffered,
         (),
         arithmetic=body.arithmetic,
-        grid=body.grid,
+        mip=body.mip,
         images=images,
     )
     return holder, body.map(lambda roots: map_nodes(roots, lambda node: node, loads))
@@ -87,7 +87,7 @@ def _worth_sharing(nodes: Sequence[Node]) -> list[dict[int, Node]]:
         key = (node.op, node.dtype.name, attr, *[number[id(a)] for a in node.args])
         own = number[id(node)] = known.setdefault(key, len(known))
         parts.setdefault(own, [number[id(a)] for a in node.args])
-        if column is not None and node.dtype == F32:  # what rows can hold
+        if column is not None and node.dtype == F32:  # what rows can be made of
             occurs.setdefault(own, {})[int(column)] = node
     several = [f for f in joined if len(occurs.get(f, ())) >= MIN_OFFSETS]
     operations = _count_operations(several, parts)

@@ -5,7 +5,7 @@ mean the same without: what is added, scaled, or a minimum or maximum, may as we
 every value gets a count: 1, if it stands for 255 times the kernel's value, else 0. Constants and parameters
 are scaled to what they meet, once per pass; where two counted values are multiplied, one is scaled back.
 
-It changes the last place of f32, so it is done to a kernel's own program, and only if no jump (a
+It changes the last digit of f32, so it is done to a kernel's own program, and only if no jump (a
 comparison, a whole part) could turn that into more.
 
 In a kernel of u16 images what lies between its stages is counted, too.

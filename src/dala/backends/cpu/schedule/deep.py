@@ -1,12 +1,12 @@
-"""Rows of 16-bit levels: which bodies hold levels instead of 0..1, and which hold them in 16 bits.
+"""Rows of 16-bit levels: which bodies buffer levels instead of 0..1, and which buffer them in 16 bits.
 
-What a stage of a u16 image holds are levels divided by 65535, and who counts in levels (counted.py) would
-multiply them again. All 65536 levels survive that, so rows that nobody reads as anything else are held as
-levels: no byte differs.
+What a stage of a u16 image buffers are levels divided by 65535, and who counts in levels (counted.py) would
+multiply them again. All 65536 levels survive that, so rows that nobody reads as anything else are buffered
+as levels: no byte differs.
 
-A held row of f32 is often more than the first cache has room for, and who reads many rows waits for the
-second one. So rows that are read many times, or only copied for the sake of their borders, are held in 16
-bits, and converted wherever they are read: a blur of 1920 columns became 1.3 times as fast.
+A buffered row of f32 is often more than the first cache has room for, and who reads many rows waits for the
+second one. So rows that are read many times, or only copied for the sake of their borders, are buffered in
+16 bits, and converted wherever they are read: a blur of 1920 columns became 1.3 times as fast.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ def is_deep(work: FusedPass) -> bool:
     return work.domain == "image" and any(a.type.dtype == U16 for a in (*work.reads, *work.writes))
 
 
-def hold_levels(
+def buffer_levels(
     work: FusedPass, bodies: Sequence[Body], interleaved: frozenset[int]
 ) -> tuple[list[Body], set[int]]:
     """The bodies, with those holding levels whose rows are read as nothing else; and the numbers of those
-    that hold them in 16 bits."""
+    that buffer them in 16 bits."""
     inputs = len(work.reads)
     other = {a.source for b in bodies for a in accesses(_outside_levels(b))}
     found = {n: _levels_of(work, b) for n, b in enumerate(bodies) if inputs + n not in other}
-    levels = {n: held for n, held in found.items() if held}
+    levels = {n: buffered for n, buffered in found.items() if buffered}
     if not levels:
         return [*bodies], set()
 
@@ -43,19 +43,19 @@ def hold_levels(
         attr = node.args[0].attr if node.op == "level16" else None
         return node.args[0] if isinstance(attr, Access) and attr.source - inputs in levels else node
 
-    kept = [replace(b, held=levels.get(n, b.held)) for n, b in enumerate(bodies)]
+    kept = [replace(b, buffered=levels.get(n, b.buffered)) for n, b in enumerate(bodies)]
     changed = [b.map(lambda roots: map_nodes(roots, read)) for b in kept]
     return changed, {n for n in levels if _wants_words(changed, n, inputs, n in interleaved)}
 
 
 def _wants_words(bodies: Sequence[Body], number: int, inputs: int, interleaved: bool) -> bool:
-    """Whether rows of levels are better held in 16 bits."""
+    """Whether rows of levels are better buffered in 16 bits."""
     body = bodies[number]
     if interleaved:
-        return all(n.args[0].op == "load" for n in body.held)  # copied
-    places = [(r, a) for r in bodies for a in accesses(r.roots) if a.source - inputs == number]
-    level = all(r.grid == body.grid and not r.margin for r, _ in places) and not body.margin
-    return level and len({a.dy for _, a in places}) >= MANY_ROWS
+        return all(n.args[0].op == "load" for n in body.buffered)  # copied
+    reads = [(r, a) for r in bodies for a in accesses(r.roots) if a.source - inputs == number]
+    level = all(r.mip == body.mip and not r.margin for r, _ in reads) and not body.margin
+    return level and len({a.dy for _, a in reads}) >= MANY_ROWS
 
 
 def _outside_levels(body: Body) -> list[Node]:
@@ -66,9 +66,9 @@ def _outside_levels(body: Body) -> list[Node]:
 
 
 def _levels_of(work: FusedPass, body: Body) -> tuple[Node, ...]:
-    """The levels that a body holds, divided by 65535 as yet; nothing if one of them is something else."""
+    """The levels that a body buffers, divided by 65535 as yet; nothing if one of them is something else."""
     levels = []
-    for node in body.held:
+    for node in body.buffered:
         if is_whole_level16(node):
             levels.append(node.args[0])
         elif isinstance(node.attr, Access) and _is_image(work, node.attr.source):

@@ -1,8 +1,8 @@
 """Which bodies work on pixels as they lie in memory: colours of 16 bits whose channels are treated alike.
 
-In f32 the channels of a pixel are taken apart when they are read and put together when they are written.
-A blur, a sharpening or a curve does the same to each of them, so they may stay side by side: the body is
-then that of a grey image of four times the width. What such a body reads from another one is held so, and
+In f32 the channels of a pixel are taken apart when they are read and put together when they are written. A
+blur, a sharpening or a curve does the same to each of them, so they may stay side by side: the body is then
+that of a grey image of four times the width. What such a body reads from another one is buffered so, and
 all who read that work so, too.
 """
 
@@ -24,13 +24,13 @@ FUNCTIONS = frozenset({"exp", "log", "sin", "cos", "tanh", "atan2", "pow"})  # t
 def choose_interleaved(work: FusedPass, bodies: Sequence[Body]) -> frozenset[int]:
     """The bodies whose pixels stay as they are."""
     inputs = len(work.reads)
-    if work.domain != "image" or len({a.grid for a in work.reads} | {b.grid for b in bodies}) > 1:
+    if work.domain != "image" or len({a.mip for a in work.reads} | {b.mip for b in bodies}) > 1:
         return frozenset()
     read = [{a.source - inputs for a in accesses(b.roots)} for b in bodies]
     chosen = {n for n, body in enumerate(bodies) if _is_alike(work, body)}
     while True:
         others = set(range(len(bodies))) - chosen
-        mixed = {n for n in chosen if read[n] & others}  # somebody holds channels apart, or takes
+        mixed = {n for n in chosen if read[n] & others}  # somebody buffers channels apart, or takes
         mixed |= chosen & set[int]().union(*(read[n] for n in others))
         if not mixed:
             return frozenset(chosen)
@@ -39,7 +39,7 @@ def choose_interleaved(work: FusedPass, bodies: Sequence[Body]) -> frozenset[int
 
 def _is_alike(work: FusedPass, body: Body) -> bool:
     """Whether a body may be computed so, as far as it itself is concerned."""
-    results = [r for r in (body.held, *(s.values for s in body.stores)) if r]
+    results = [r for r in (body.buffered, *(s.values for s in body.stores)) if r]
     if arithmetic_of(body) != IN_F32 or body.margin or body.images > 1:
         return False
     read = {a.source for a in accesses(body.roots) if a.source < len(work.reads)}

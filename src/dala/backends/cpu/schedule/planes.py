@@ -1,14 +1,14 @@
-"""Which held images lie plane by plane: channels that nobody reads cost nothing.
+"""Which buffered images lie plane by plane: channels that nobody reads cost nothing.
 
-Bytes are held as they lie in memory, four channels to a pixel. For what comes from memory so, that is best.
-But a frame of video comes from planes and goes to planes, and nobody reads its alpha. A blur, a
+Bytes are buffered as they lie in memory, four channels to a pixel. For what comes from memory so, that is
+best. But a frame of video comes from planes and goes to planes, and nobody reads its alpha. A blur, a
 sharpening and a table treat channels alike: each is a function of its own channel, all the same one. Such
-images can be held as planes, only those that are read; the body that computes them is the text of one
+images can be buffered as planes, only those that are read; the body that computes them is the text of one
 grey image, run for one plane after the other.
 
-What an alike body reads and what it holds lie the same way, so images that such bodies link are decided
+What an alike body reads and what it buffers lie the same way, so images that such bodies link are decided
 together: in planes, if none of them is in memory and some channel is not read. Bodies that mix channels
-stand between; they read and hold either form.
+stand between; they read and buffer either form.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from dala.plan.fuse import Body
 def choose_planar(
     bodies: Sequence[Body], forms: Sequence[str], order: Sequence[int], channels: Sequence[int]
 ) -> frozenset[int]:
-    """The bodies whose rows are held as planes; ``channels`` are those of the images in memory."""
+    """The bodies whose rows are buffered as planes; ``channels`` are those of the images in memory."""
     inputs = len(channels)
-    held = {n for n, b in enumerate(bodies) if b.held and forms[n] != "f32"}
-    between = _between_planes(bodies, held, channels)
-    if not between and not any(arithmetic_of(bodies[n]).alike for n in held):
+    buffered = {n for n, b in enumerate(bodies) if b.buffered and forms[n] != "f32"}
+    between = _between_planes(bodies, buffered, channels)
+    if not between and not any(arithmetic_of(bodies[n]).alike for n in buffered):
         return frozenset()
-    parts = _linked(bodies, held, inputs)
+    parts = _linked(bodies, buffered, inputs)
     parts = [p for p in parts if p <= between or any(arithmetic_of(bodies[n]).alike for n in p)]
     planar = frozenset[int]().union(*parts)
     while parts:  # what is not dropped after all may read what then is not dropped either
@@ -41,58 +41,62 @@ def choose_planar(
     return planar
 
 
-def _between_planes(bodies: Sequence[Body], held: set[int], channels: Sequence[int]) -> set[int]:
+def _between_planes(
+    bodies: Sequence[Body], buffered: set[int], channels: Sequence[int]
+) -> set[int]:
     """The dot products of planes that only dot products read."""
     inputs = len(channels)
-    others = [b for b in bodies if not arithmetic_of(b).weighs_planes]
+    others = [b for b in bodies if not arithmetic_of(b).fast_on_planes]
     read_otherwise = {a.source - inputs for b in others for a in accesses(b.roots)}
     return {
         n
-        for n in held - read_otherwise
-        if arithmetic_of(bodies[n]).weighs_planes
-        and all(a.source < inputs and channels[a.source] < 4 for a in accesses(bodies[n].held))
+        for n in buffered - read_otherwise
+        if arithmetic_of(bodies[n]).fast_on_planes
+        and all(a.source < inputs and channels[a.source] < 4 for a in accesses(bodies[n].buffered))
     }
 
 
-def _linked(bodies: Sequence[Body], held: set[int], inputs: int) -> list[frozenset[int]]:
+def _linked(bodies: Sequence[Body], buffered: set[int], inputs: int) -> list[frozenset[int]]:
     """Held images that must lie alike, without those that lie as in memory."""
-    group = {n: frozenset({n}) for n in held}
+    group = {n: frozenset({n}) for n in buffered}
     fixed: set[int] = set()
     for number, body in enumerate(bodies):
         touched = {a.source - inputs for a in accesses(body.roots)} | {number}
         if arithmetic_of(body).alike:
             linked = frozenset[int]().union(*(group.get(n, ()) for n in touched))
             group |= dict.fromkeys(linked, linked)
-        if not _suits_planes(body, alone=touched <= held):
+        if not _suits_planes(body, closed=touched <= buffered):
             fixed |= touched
     return [part for part in dict.fromkeys(group.values()) if not part & fixed]
 
 
-def _suits_planes(body: Body, *, alone: bool) -> bool:
-    """Whether a body may read and hold planes; ``alone``: it touches no memory, nor f32."""
+def _suits_planes(body: Body, *, closed: bool) -> bool:
+    """Whether a body may read and buffer planes; ``closed``: it touches no memory, nor f32."""
     if body.margin or body.images > 1:
         return False
     arithmetic = arithmetic_of(body)
     if arithmetic.mixes:
         return not _is_copy(body)
-    return alone and arithmetic.suits_planes(body)
+    return closed and arithmetic.suits_planes(body)
 
 
 def _is_copy(body: Body) -> bool:
-    """Whether pixels are held as they are: words, in whichever way the rest is computed."""
-    return all(n.op == "level" and n.args[0].op == "load" for n in body.held) and bool(body.held)
+    """Whether pixels are buffered as they are: words, in whichever way the rest is computed."""
+    return all(n.op == "level" and n.args[0].op == "load" for n in body.buffered) and bool(
+        body.buffered
+    )
 
 
 def _gains(bodies: Sequence[Body], part: frozenset[int], used: Sequence[Sequence[int]]) -> bool:
     """Whether some channel is spared, the same of all images, and the others stay what they are."""
-    spared = all(len(used[n]) < len(bodies[n].held) for n in part)
+    spared = all(len(used[n]) < len(bodies[n].buffered) for n in part)
     same = len({tuple(used[n]) for n in part}) == 1
     return spared and same and all(_can_drop(bodies[n], used[n]) for n in part)
 
 
 def _can_drop(body: Body, used: Sequence[int]) -> bool:
     """Whether the used channels can be computed without the others."""
-    return arithmetic_of(body).mixes or are_alike([body.held[c] for c in used], used)
+    return arithmetic_of(body).mixes or are_alike([body.buffered[c] for c in used], used)
 
 
 def used_channels(
@@ -102,9 +106,9 @@ def used_channels(
     read: set[tuple[int, int]] = set()
     used: list[list[int]] = [[] for _ in bodies]
     for number in reversed(order):
-        body, everything = bodies[number], range(len(bodies[number].held))
+        body, everything = bodies[number], range(len(bodies[number].buffered))
         used[number] = [c for c in everything if (inputs + number, c) in read] or [*everything[:1]]
         needed = used[number] if number in planar else everything
-        roots = [body.held[c] for c in needed] + [n for s in body.stores for n in s.values]
+        roots = [body.buffered[c] for c in needed] + [n for s in body.stores for n in s.values]
         read |= {(a.source, a.channel) for a in accesses(roots)}
     return used

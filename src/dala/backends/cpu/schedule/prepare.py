@@ -40,7 +40,7 @@ def prepare_program(
 ) -> Program:
     """The program in the CPU's own arithmetic for arrays of these kinds.
 
-    ``least_table``: curves that are so much work (weight.py) are look-up tables.
+    ``least_table``: curves that are so much work (cost.py) are look-up tables.
     """
     chosen: Chosen = {}
     counted = Counted(output.dtype, ())
@@ -104,7 +104,7 @@ def _point_wise_bytes(subject: Subject) -> set[int]:
     Curves keep 0..1: there are machines where they are tables, and their bytes are the same on all.
     """
     program, inputs = subject.program, subject.inputs
-    if not program.has_one_grid or subject.maps_bytes:
+    if not program.has_one_size or subject.maps_bytes:
         return set()
     moved = {a.source for s in program.stages for a in accesses(s.body) if a.dx or a.dy}
     return {k for k in range(program.inputs) if inputs[k].dtype == U8} - moved
@@ -114,7 +114,7 @@ def _is_wide(program: Program, stage: Stage) -> bool:
     """An average of f32 values that would be too much text if it were spelled out."""
     if program.domain != "image" or not is_plain_average(stage.body):
         return False
-    if any(program.grid_of(a.source) != stage.grid for a in accesses(stage.body)):
+    if any(program.mip_of(a.source) != stage.mip for a in accesses(stage.body)):
         return False
     taps = sum(len(s.body[0].args) // 2 for s in program.stages if is_plain_average(s.body))
     return taps > SPELLED_OUT

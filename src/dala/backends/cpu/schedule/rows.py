@@ -1,11 +1,11 @@
-"""Which rows each body computes when, how many of them are held, and in which form.
+"""Which rows each body computes when, how many of them are buffered, and in which form.
 
 A pass sweeps its rows once. Body b runs ``lead`` rows ahead of the last body, so that the rows its
 readers ask for are there; it keeps ``depth`` rows in a ring. An image of bytes that is read at
 several offsets gets a body of its own that converts each row once ("load").
 
 Where images of several sizes meet (see FusedPass), the sweep counts rows of the largest one, and leads
-are in those rows: a body of grid g computes one row in 2ᵍ steps.
+are in those rows: a body of mip level g computes one row in 2ᵍ steps.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 from dala.backends.cpu.arithmetic.base import arithmetic_of
 from dala.backends.cpu.schedule.columns import share_columns
-from dala.backends.cpu.schedule.deep import hold_levels, is_deep
+from dala.backends.cpu.schedule.deep import buffer_levels, is_deep
 from dala.backends.cpu.schedule.interleave import choose_interleaved
 from dala.backends.cpu.schedule.planes import choose_planar, used_channels
-from dala.backends.cpu.schedule.repeats import hold_repeated
+from dala.backends.cpu.schedule.repeats import buffer_repeated
 from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody, Sweep
 from dala.ir.dtypes import F32
 from dala.ir.graph import PLAIN, Access, Node, accesses, in_order, make, map_nodes
@@ -30,7 +30,7 @@ MANY_ROWS = 3  # a source read at so many rows is converted once instead of at e
 
 @dataclass(slots=True)
 class Made:
-    """The bodies so far, what they hold, and the order they are computed in.
+    """The bodies so far, what they buffer, and the order they are computed in.
 
     A body keeps its number, so that an inserted one changes only those who read it.
     """
@@ -61,55 +61,55 @@ def schedule_rows(work: FusedPass) -> Sweep:
     whole = choose_interleaved(work, made.bodies) if deep else frozenset[int]()
     bodies = _drop_unused_channels(made, inputs, planar, whole)
     if deep:
-        bodies, words = hold_levels(work, bodies, whole)
+        bodies, words = buffer_levels(work, bodies, whole)
         made.forms = ["level16" if n in words else form for n, form in enumerate(made.forms)]
-    finest = min(b.grid for b in bodies)  # a loader may be finer than what the pass computes
+    finest = min(b.mip for b in bodies)  # a loader may be finer than what the pass computes
     shape = work.shape
     if finest < 0:
-        shape = next(a.type.shape for a in work.reads if a.grid == finest)
-        bodies = [replace(b, grid=b.grid - finest) for b in bodies]
-    grids = (*(a.grid - finest for a in work.reads), *(b.grid for b in bodies))
+        shape = next(a.type.shape for a in work.reads if a.mip == finest)
+        bodies = [replace(b, mip=b.mip - finest) for b in bodies]
+    mips = (*(a.mip - finest for a in work.reads), *(b.mip for b in bodies))
     return Sweep(
-        _lead_and_depth(bodies, made, grids, inputs, planar, whole, deep),
+        _lead_and_depth(bodies, made, mips, inputs, planar, whole, deep),
         tuple(made.order),
-        grids,
+        mips,
         shape,
         deep,
     )
 
 
 def _choose_forms(bodies: list[Body], inputs: int) -> tuple[list[Body], list[Form]]:
-    """What rows are made of: bytes or fixed point, where an arithmetic reads or holds them, else f32."""
+    """What rows are made of: bytes or fixed point, where an arithmetic reads or buffers them, else f32."""
     wanted = {source for b in bodies if b.arithmetic != PLAIN for source in _sources(b)}
     forms = [
         arithmetic_of(body).form(body, inputs + number in wanted)
         for number, body in enumerate(bodies)
     ]
     chosen = [
-        replace(b, held=_levels(b) if form == "u8" else b.held, levels=())
+        replace(b, buffered=_levels(b) if form == "u8" else b.buffered, levels=())
         for b, form in zip(bodies, forms, strict=True)
     ]
     return chosen, forms
 
 
 def _levels(body: Body) -> tuple[Node, ...]:
-    """What is held, as levels; extrema of levels are levels, even where no image is stored."""
-    return body.levels or tuple(make("level", n) for n in body.held)
+    """What is buffered, as levels; extrema of levels are levels, even where no image is stored."""
+    return body.levels or tuple(make("level", n) for n in body.buffered)
 
 
 def _share_parts(work: FusedPass, made: Made) -> None:
     """Before a body that computes the same of several columns or rows, one that does it once."""
     inputs = len(work.reads)
-    one_grid = len({a.grid for a in work.reads} | {b.grid for b in made.bodies}) == 1
+    one_size = len({a.mip for a in work.reads} | {b.mip for b in made.bodies}) == 1
     for number in made.order[:]:
         body, holder = made.bodies[number], inputs + len(made.bodies)
         parts: tuple[Body, Body] | None = None
         if not arithmetic_of(body).shares_columns:
             pass  # its arithmetic wants the whole sum, not what columns have in common
-        elif one_grid or {_grid_of(work, made, s) for s in _sources(body)} == {body.grid}:
-            channels = body.channels if body.arithmetic.alone else 0
+        elif one_size or {_mip_of(work, made, s) for s in _sources(body)} == {body.mip}:
+            channels = body.channels if body.arithmetic.own_body else 0
             parts = share_columns(body, holder, channels)
-        parts = parts or hold_repeated(body, holder)
+        parts = parts or buffer_repeated(body, holder)
         if parts:
             form = arithmetic_of(parts[0]).form(parts[0], bytes_wanted=False)
             made.insert(parts[0], form, before=number)
@@ -120,9 +120,9 @@ def _reads(nodes: Iterable[Node]) -> set[Access]:
     return {n.attr for n in nodes if n.op == "load" and isinstance(n.attr, Access)}
 
 
-def _grid_of(work: FusedPass, made: Made, source: int) -> int:
+def _mip_of(work: FusedPass, made: Made, source: int) -> int:
     inside = source - len(work.reads)
-    return work.reads[source].grid if inside < 0 else made.bodies[inside].grid
+    return work.reads[source].mip if inside < 0 else made.bodies[inside].mip
 
 
 def _sources(body: Body) -> set[int]:
@@ -139,15 +139,15 @@ def _add_loaders(work: FusedPass, made: Made, interleaved: frozenset[int]) -> No
     def channels(source: int) -> int:
         if source < inputs:
             return work.reads[source].type.channels
-        return len(made.bodies[source - inputs].held)
+        return len(made.bodies[source - inputs].buffered)
 
     def loader(source: int, form: Form, reader: int) -> int:
         if (source, form) not in loaders:
             values = [Node("load", F32, (), Access(source, c)) for c in range(channels(source))]
             if form == "u8":
                 values = [normalized_level(v).args[0] for v in values]
-            grid = _grid_of(work, made, source)
-            body = Body(f"load {source}", tuple(values), (), grid=grid)
+            mip = _mip_of(work, made, source)
+            body = Body(f"load {source}", tuple(values), (), mip=mip)
             loaders[source, form] = inputs + made.insert(body, form, before=reader)
         return loaders[source, form]
 
@@ -156,21 +156,21 @@ def _add_loaders(work: FusedPass, made: Made, interleaved: frozenset[int]) -> No
         targets: dict[int, int] = {}
         nodes = in_order(body.roots)
         averages = [n for n in nodes if n.op == "average"]
-        averaged = {a.source for a in accesses(averages)}  # loops over taps read held rows
+        averaged = {a.source for a in accesses(averages)}  # loops over taps read buffered rows
         reads = _reads(nodes)
         for source in sorted({a.source for a in reads}):
             offsets = {(a.dx, a.dy) for a in reads if a.source == source}
-            inside = _columns_inside(work, source, body.grid - _grid_of(work, made, source))
+            inside = _columns_inside(work, source, body.mip - _mip_of(work, made, source))
             sideways = body.margin > 0 or any(dx not in inside for dx, _ in offsets)
             several = sideways or len({dy for _, dy in offsets}) >= MANY_ROWS
             in_bytes = source < inputs or made.forms[source - inputs] == "u8"
             if arithmetic_of(body).stays_inside:
                 continue
-            if body.arithmetic.alone and source < inputs and sideways:
+            if body.arithmetic.own_body and source < inputs and sideways:
                 targets[source] = loader(source, "u8", number)
             elif number in interleaved and source < inputs and not sideways | (source in averaged):
                 pass  # faster than rows of f32, which lie in the second cache
-            elif not body.arithmetic.alone and in_bytes and (several or source in averaged):
+            elif not body.arithmetic.own_body and in_bytes and (several or source in averaged):
                 targets[source] = loader(source, "f32", number)
         if targets:
             made.bodies[number] = body.map(_redirect(targets))
@@ -204,15 +204,15 @@ def _redirect(
 def _drop_unused_channels(
     made: Made, inputs: int, planar: frozenset[int], interleaved: frozenset[int]
 ) -> list[Body]:
-    """Hold only the channels of planes and of f32 that somebody reads (alpha often is constant)."""
+    """Buffer only the channels of planes and of f32 that somebody reads (alpha often is constant)."""
     bodies = made.bodies
     kept: list[dict[int, int]] = []
     for number, used in enumerate(used_channels(bodies, made.order, inputs, planar)):
         whole = (made.forms[number] != "f32" and number not in planar) or number in interleaved
-        channels = range(len(bodies[number].held)) if whole else used
+        channels = range(len(bodies[number].buffered)) if whole else used
         kept.append({channel: index for index, channel in enumerate(channels)})
 
-    if all(len(kept[number]) == len(body.held) for number, body in enumerate(bodies)):
+    if all(len(kept[number]) == len(body.buffered) for number, body in enumerate(bodies)):
         return bodies
 
     def renumber(node: Node) -> Node:
@@ -225,7 +225,7 @@ def _drop_unused_channels(
         return Node("load", node.dtype, (), Access(source, kept_as, dx, dy))
 
     slim = [
-        replace(b, held=tuple(n for c, n in enumerate(b.held) if c in kept[number]))
+        replace(b, buffered=tuple(n for c, n in enumerate(b.buffered) if c in kept[number]))
         for number, b in enumerate(bodies)
     ]
     if all(channel == index for channels in kept for channel, index in channels.items()):
@@ -236,7 +236,7 @@ def _drop_unused_channels(
 def _lead_and_depth(
     bodies: list[Body],
     made: Made,
-    grids: tuple[int, ...],
+    mips: tuple[int, ...],
     inputs: int,
     planar: frozenset[int],
     interleaved: frozenset[int],
@@ -257,24 +257,24 @@ def _lead_and_depth(
         reads = readers.get(inputs + number)
         if reads is None:
             continue
-        grid = grids[inputs + number]
-        coarser = {r: bodies[r].grid > grid for r, _ in reads}
+        mip = mips[inputs + number]
+        coarser = {r: bodies[r].mip > mip for r, _ in reads}
         # a reader with a margin begins above our first row, which stands for what is above it
         early = {
-            r: (bodies[r].margin << bodies[r].grid) - (bodies[number].margin << grid)
+            r: (bodies[r].margin << bodies[r].mip) - (bodies[number].margin << mip)
             for r, _ in reads
         }
-        lead[number] = max(lead[r] + max(a.dy << grid, early[r], 0) for r, a in reads)
+        lead[number] = max(lead[r] + max(a.dy << mip, early[r], 0) for r, a in reads)
         back = {
-            r: max((1 << bodies[r].grid) - (1 << grid), 0) for r, _ in reads
+            r: max((1 << bodies[r].mip) - (1 << mip), 0) for r, _ in reads
         }  # to its block's first
-        first[number] = min(first[r] + (min(a.dy, 0) << grid) - back[r] for r, a in reads)
-        depth = max(-(-(lead[number] - lead[r]) >> grid) - min(a.dy, 0) for r, a in reads) + 1
+        first[number] = min(first[r] + (min(a.dy, 0) << mip) - back[r] for r, a in reads)
+        depth = max(-(-(lead[number] - lead[r]) >> mip) - min(a.dy, 0) for r, a in reads) + 1
         around = {r: bodies[r].margin << coarser[r] for r, _ in reads}  # columns that a margin adds
         left = max(0, -min(a.dx - (a.dx & 1) * coarser[r] - around[r] for r, a in reads))
         right = max(0, max(a.dx + coarser[r] + around[r] for r, a in reads))
-        apart = any(bodies[r].grid != grid for r, _ in reads) or bodies[number].margin > 0
-        channels = len(bodies[number].held)
+        apart = any(bodies[r].mip != mip for r, _ in reads) or bodies[number].margin > 0
+        channels = len(bodies[number].buffered)
         whole = number in interleaved
         planes, pixel_bytes = _lay_planes(
             bodies[number],
@@ -297,7 +297,7 @@ def _lead_and_depth(
     return tuple(
         RowBody(
             b.label,
-            b.held,
+            b.buffered,
             b.stores,
             lead[i],
             first[i],
@@ -305,9 +305,9 @@ def _lead_and_depth(
             b.arithmetic,
             b.channels,
             nodes[i],
-            b.grid,
+            b.mip,
             b.margin,
-            turns=len(b.held) if i in planar and arithmetic_of(b).alike else 1,
+            turns=len(b.buffered) if i in planar and arithmetic_of(b).alike else 1,
             pairs=i in pairs,
             interleaved=i in interleaved,
         )
@@ -318,8 +318,8 @@ def _lead_and_depth(
 def _lay_planes(
     body: Body, form: Form, *, planar: bool, pairs: bool, whole: bool
 ) -> tuple[int, int]:
-    """Planes of a held row, and bytes of a pixel in one of them."""
-    channels = len(body.held)
+    """Planes of a buffered row, and bytes of a pixel in one of them."""
+    channels = len(body.buffered)
     if form == "f32":
         return (1, 4 * channels) if whole else (channels, 4)
     if form == "level16":

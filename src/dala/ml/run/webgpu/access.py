@@ -15,7 +15,7 @@ import numpy as np
 
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import F32, S32, U8, U32
-from dala.plan.fuse import Place
+from dala.plan.fuse import Location
 
 FORMS = {"f32": F32, "s32": S32, "u8": U8}
 
@@ -24,7 +24,7 @@ FORMS = {"f32": F32, "s32": S32, "u8": U8}
 class Stored:
     """An array on the GPU: where, how its elements are stored, and its shape."""
 
-    place: Place
+    location: Location
     form: str  # "f32", "s32", "u8" or "f16"
     shape: tuple[int, ...]
     start: int = 0  # of its first element, where it is a part of another array

@@ -18,7 +18,7 @@ from dala.ml.run.webgpu.epilogue import collapse, emit_epilogue, operand
 from dala.ml.run.webgpu.excite import emit_excite
 from dala.ml.run.webgpu.placing import Placing, real_layers
 from dala.ml.run.webgpu.shader import LayerShader
-from dala.plan.fuse import Place
+from dala.plan.fuse import Location
 
 Array = npt.NDArray[Any]
 Hold = Callable[[Array, bool], Stored]  # an array that stays on the GPU; in f16 if that is allowed
@@ -26,19 +26,19 @@ MOST_WEIGHTS = 1 << 26  # elements of a grouped convolution's weights, written o
 
 
 class Compiler:
-    """The shaders of one program, on given places."""
+    """The shaders of one program, on given locations."""
 
     def __init__(
-        self, program: Program, placing: Placing, inputs: Sequence[Place], outputs: Sequence[Place],
-        registers: Sequence[Place], hold: Hold,
+        self, program: Program, placing: Placing, inputs: Sequence[Location], outputs: Sequence[Location],
+        registers: Sequence[Location], hold: Hold,
     ) -> None:  # fmt: skip
         self.program = program
         self.placing = placing
         self.hold = hold
         self.outputs = outputs
-        self.places: dict[int, Place] = dict(zip(program.inputs, inputs, strict=True))
-        self.places.update({root: outputs[k] for root, k in placing.targets.items()})
-        self.places.update({root: registers[r] for root, r in placing.registers.items()})
+        self.locations: dict[int, Location] = dict(zip(program.inputs, inputs, strict=True))
+        self.locations.update({root: outputs[k] for root, k in placing.targets.items()})
+        self.locations.update({root: registers[r] for root, r in placing.registers.items()})
 
     def shaders(self) -> list[Shader]:
         """Everything that runs, in order."""
@@ -65,7 +65,7 @@ class Compiler:
             )
         start, stride = self.placing.parts.get(value, (0, 0))
         shape = self.program.values[value].shape
-        return Stored(self.places[root], self.placing.forms[root], shape, start, stride)
+        return Stored(self.locations[root], self.placing.forms[root], shape, start, stride)
 
     def _emit(self, layer: Layer) -> list[Shader]:
         made = self.program.values[layer.output].shape

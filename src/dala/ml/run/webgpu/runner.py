@@ -15,7 +15,7 @@ from dala import forking
 from dala.backends.base import Storage
 from dala.backends.cpu.run.cores import machine_threads
 from dala.backends.webgpu.device import WebGpuDevice
-from dala.backends.webgpu.execute import Dispatch, GpuExecutable, HeldPlace, Step
+from dala.backends.webgpu.execute import Dispatch, GpuExecutable, OwnedLocation, Step
 from dala.backends.webgpu.shader import Shader
 from dala.errors import ModelError
 from dala.ir.arrays import ArrayType
@@ -31,14 +31,14 @@ from dala.ml.run.webgpu.access import Stored, form_of, stored_type
 from dala.ml.run.webgpu.compile import Compiler
 from dala.ml.run.webgpu.placing import Placing, place_values
 from dala.once import OnceByKey, once_per_process
-from dala.plan.fuse import PassArray, Place
+from dala.plan.fuse import Location, PassArray
 from dala.plan.planner import Plan
 from dala.plan.whole import WholePass
 from dala.threads import Runners
 
 Array = npt.NDArray[Any]
 Shapes = tuple[tuple[int, ...], ...]
-NewTemp = Callable[[ArrayType], Place]
+NewTemp = Callable[[ArrayType], Location]
 
 
 class GpuRunner(Runner):
@@ -108,9 +108,11 @@ class GpuRunner(Runner):
         return self._executables.get(key, lambda: self._compile(body))
 
     def _compile(self, body: GpuBody) -> GpuExecutable:
-        reads = [PassArray(Place("slot", k), t) for k, t in enumerate(body.input_types)]
+        reads = [PassArray(Location("slot", k), t) for k, t in enumerate(body.input_types)]
         first = len(reads)
-        writes = [PassArray(Place("slot", first + k), t) for k, t in enumerate(body.output_types)]
+        writes = [
+            PassArray(Location("slot", first + k), t) for k, t in enumerate(body.output_types)
+        ]
         work = WholePass(
             OwnCall("network", self.name, (), body), (self.name,), tuple(reads), tuple(writes)
         )
@@ -130,7 +132,7 @@ class GpuRunner(Runner):
             if key not in self._held:
                 memory = self.device.allocate(stored_type(form, array.shape))
                 self.device.upload(memory, stored.reshape(memory.type.shape))
-                self._held[key] = Stored(HeldPlace("held", 0, memory), form, array.shape)
+                self._held[key] = Stored(OwnedLocation("owned", 0, memory), form, array.shape)
             return self._held[key]
 
 
@@ -150,7 +152,7 @@ class GpuBody(OwnBody):
 
     def shaders_anywhere(self) -> list[Shader]:
         """The shaders, wherever their arrays will be."""
-        nowhere = Place("slot", 0)
+        nowhere = Location("slot", 0)
         many = [nowhere] * len(self.placing.sizes)
         inputs, outputs = (
             [nowhere] * len(types) for types in (self.input_types, self.output_types)
@@ -160,7 +162,11 @@ class GpuBody(OwnBody):
         ).shaders()
 
     def emit(
-        self, device: object, reads: Sequence[Place], writes: Sequence[Place], new_temp: NewTemp
+        self,
+        device: object,
+        reads: Sequence[Location],
+        writes: Sequence[Location],
+        new_temp: NewTemp,
     ) -> list[Step]:
         if device is not self.runner.device:
             raise other_device(self.runner.name, self.runner.device.name)

@@ -75,5 +75,5 @@ class LayerShader:
         declared = "".join(a.declare() for a in self.arrays)
         functions = "".join(a.functions() for a in self.arrays)
         text = f"{declared}{self.shared}{''.join(self.helpers)}{functions}{''.join(self._functions)}{main}"
-        bindings = tuple(Binding(a.stored.place, a.written) for a in self.arrays)
+        bindings = tuple(Binding(a.stored.location, a.written) for a in self.arrays)
         return Shader(text, UniformBlock((), []), bindings, groups, self.label)

@@ -1,9 +1,10 @@
-"""Where the taps of a resampled row or column begin, and what they weigh: a table.
+"""The filter coefficients of a resampled axis: the first tap and the weights at each position, in a table.
 
-It is the same for all columns, or rows, so it is filled before the first band, a vector of positions at a
-time. Taps beyond the border fall onto the edge. Columns do so in the table: taps begin where all of them
-lie inside the image, and each weighs what those weigh that fall onto it. Nobody has to clamp them later.
-(Rows are clamped when they are mixed: those of a held source may not be asked for before they are there.)
+They are the same for all columns, or rows, so the table is filled before the first band, a vector of
+positions at a time. A tap beyond the border reads the edge. For columns the table says so: it moves the
+first tap to where all taps lie inside the image, and the weight of an edge pixel is the sum of the weights
+of the taps that clamp to it; whoever reads the table need not clamp. Rows are clamped when they are mixed,
+because ring-buffered rows of a source are there only once the sweep has come to them.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from dala.backends.cpu.llvm.text import Code, Type, splat
 from dala.ir.dtypes import F32, S32
 from dala.ir.graph import Access
 
-WEIGHT_PLACES = 14  # binary places of a weight, 16 bits with its sign
+WEIGHT_BITS = 14  # fraction bits of a weight, which has 16 with its sign
 
 
-class Stops:
-    """One axis of a body (0: rows, 1: columns). For each vector of positions: the numbers of first taps,
-    times ``unit``; then the weights of each two taps, 16 bits each. With the ``extent`` of the source, taps
-    are moved into it."""
+class Coefficients:
+    """Those of one axis of a body (0: rows, 1: columns). For each vector of positions: the numbers of the
+    first taps, times ``unit``; then the weights of each two taps, 16 bits each. With the ``extent`` of the
+    source, taps are moved inside of it."""
 
     def __init__(
         self, body: BodyContext, axis: int, taps: Axis, extent: str = "", unit: int = 1
@@ -32,8 +33,8 @@ class Stops:
         self.lanes = body.owner.lanes
         self.f32, self.i32 = Type(F32, self.lanes), Type(S32, self.lanes)
         self.extent = body.uniform.op(f"trunc i64 {extent} to i32") if extent else ""
-        self.start = body.owner.room_along(axis, self.size)
-        self.positions = body.owner.size_of(body.body.grid, axis)
+        self.start = body.owner.scratch_along(axis, self.size)
+        self.positions = body.owner.size_of(body.body.mip, axis)
         body.owner.prelude.repeat(self.positions, self.lanes, [], self._fill)
 
     def first(self, code: Code, position: str) -> str:
@@ -75,13 +76,13 @@ class Stops:
                 pair = [self._scaled(code, w) for w in weights[k : k + 2]]
                 self._store_pair(code, pair, code.moved(start, 4 * self.lanes * (1 + k // 2)))
             return carried
-        places = [code.op(f"sub {i32} {self._inside(code, w, 1)}, {first}") for w in wanted]
+        numbers = [code.op(f"sub {i32} {self._inside(code, w, 1)}, {first}") for w in wanted]
 
         def fill_pair(inner: Code, index: str, done: list[str]) -> list[str]:
-            place = inner.op(f"shl i32 {inner.op(f'trunc i64 {index} to i32')}, 1")
+            even = inner.op(f"shl i32 {inner.op(f'trunc i64 {index} to i32')}, 1")
             pair = [
-                self._weight(inner, places, weights, number)
-                for number in (place, inner.op(f"or i32 {place}, 1"))
+                self._weight(inner, numbers, weights, number)
+                for number in (even, inner.op(f"or i32 {even}, 1"))
             ]
             at = inner.op(f"getelementptr {i32}, ptr {start}, i64 {inner.add(index, 1)}")
             self._store_pair(inner, pair, at)
@@ -90,11 +91,11 @@ class Stops:
         code.repeat(self.count // 2, 1, [], fill_pair)
         return carried
 
-    def _store_pair(self, code: Code, pair: list[str], place: str) -> None:
+    def _store_pair(self, code: Code, pair: list[str], address: str) -> None:
         low = code.op(f"and {self.i32} {pair[0]}, {splat(0xFFFF, 'i32')}")
         high = code.op(f"shl {self.i32} {pair[1]}, {splat(16, 'i32')}")
         both = code.op(f"or {self.i32} {low}, {high}")
-        code.line(f"store {self.i32} {both}, ptr {place}, align 4")
+        code.line(f"store {self.i32} {both}, ptr {address}, align 4")
 
     def _inside(self, code: Code, number: str, room: int) -> str:
         """The nearest number from which on there are ``room`` pixels, as far as there are so many."""
@@ -102,29 +103,29 @@ class Stops:
         low = code.intrinsic("smin", self.i32, [number, self.body.uniform.splat(self.i32, last)])
         return code.intrinsic("smax", self.i32, [low, splat(0, "i32")])
 
-    def _weight(self, code: Code, places: list[str], weights: list[str], place: str) -> str:
-        """What all taps weigh that fall onto one place."""
+    def _weight(self, code: Code, numbers: list[str], weights: list[str], number: str) -> str:
+        """The sum of the weights of all taps that read the pixel of this number."""
         f32, zero = self.f32, code.constant(self.f32, 0.0)
-        total, here = zero, code.splat(self.i32, place)
-        for other, weight in zip(places, weights, strict=True):
-            falls = code.op(f"icmp eq {self.i32} {other}, {here}")
-            total = code.op(f"fadd {f32} {total}, {code.select(f32, falls, weight, zero)}")
+        total, here = zero, code.splat(self.i32, number)
+        for other, weight in zip(numbers, weights, strict=True):
+            reads = code.op(f"icmp eq {self.i32} {other}, {here}")
+            total = code.op(f"fadd {f32} {total}, {code.select(f32, reads, weight, zero)}")
         return self._scaled(code, total)
 
     def _scaled(self, code: Code, weight: str) -> str:
         """A weight in 16 bits; 0 where it is no number, as the level of such a mix is."""
         f32, zero = self.f32, code.constant(self.f32, 0.0)
-        number = code.select(f32, code.op(f"fcmp ord {f32} {weight}, {zero}"), weight, zero)
-        scaled = code.op(f"fmul {f32} {number}, {code.constant(f32, float(1 << WEIGHT_PLACES))}")
+        finite = code.select(f32, code.op(f"fcmp ord {f32} {weight}, {zero}"), weight, zero)
+        scaled = code.op(f"fmul {f32} {finite}, {code.constant(f32, float(1 << WEIGHT_BITS))}")
         return code.op(f"fptosi {f32} {code.intrinsic('rint', f32, [scaled])} to {self.i32}")
 
 
 class _Along(Sources):
     """What positions are made of, for a vector of them along an axis."""
 
-    def __init__(self, stops: Stops, start: str) -> None:
-        self.owner, self.axis, self.start = stops.body.owner, stops.axis, start
-        self.vector = stops.i32
+    def __init__(self, table: Coefficients, start: str) -> None:
+        self.owner, self.axis, self.start = table.body.owner, table.axis, start
+        self.vector = table.i32
 
     def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
         assert axis == self.axis, "taps along one axis know nothing of the other"

@@ -7,12 +7,12 @@ An enlarged image lies between two rows of the small one, and which two is known
 from __future__ import annotations
 
 from dala.backends.cpu.emit.body_context import BodyContext
-from dala.backends.cpu.emit.lanes import LANE, Either, image_rates
+from dala.backends.cpu.emit.lanes import LANE, RowSelect, image_rates
 from dala.backends.cpu.schedule.sweep import RowBody
 from dala.ir.graph import Access, Node, map_nodes
 
 
-def choose_rows(emitter: BodyContext, body: RowBody) -> RowBody:
+def select_rows(emitter: BodyContext, body: RowBody) -> RowBody:
     """The body with such choices as single loads."""
     choices = {id(n): (n, found) for n in body.nodes if (found := _choice(emitter, n))}
     if not choices:
@@ -26,8 +26,8 @@ def choose_rows(emitter: BodyContext, body: RowBody) -> RowBody:
     return body.map(lambda roots: map_nodes(roots, lambda node: node, leaves))
 
 
-def _choice(emitter: BodyContext, node: Node) -> Either | None:
-    """The two reads of held planes that a node chooses between, if it is one column of both."""
+def _choice(emitter: BodyContext, node: Node) -> RowSelect | None:
+    """The two reads of buffered planes that a node chooses between, if it is one column of both."""
     if node.op != "select":
         return None
     a, b = node.args[1].attr, node.args[2].attr
@@ -35,4 +35,4 @@ def _choice(emitter: BodyContext, node: Node) -> Either | None:
         return None
     if not emitter.in_planes(a.source) or not emitter.in_planes(b.source):
         return None
-    return Either(a, b) if emitter.step_to(a.source) == emitter.step_to(b.source) else None
+    return RowSelect(a, b) if emitter.step_to(a.source) == emitter.step_to(b.source) else None

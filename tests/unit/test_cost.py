@@ -41,41 +41,41 @@ def native(
     return emit_pass(work, host)
 
 
-def weight(kernel: str | Kernel, host: Host = WIDE, **params: object) -> float:
-    return native(kernel, image(64, 64), host, **params).weight
+def cost(kernel: str | Kernel, host: Host = WIDE, **params: object) -> float:
+    return native(kernel, image(64, 64), host, **params).cost
 
 
 def test_order() -> None:
     kernels = ["invert", "grayscale", "median", "sharpen", "denoise"]
-    weights = [weight(k) for k in kernels]
-    assert weights == sorted(weights)
-    assert len(set(weights)) == len(kernels)
-    assert weight("rotate") > 3 * weight("sharpen")  # gathers
+    costs = [cost(k) for k in kernels]
+    assert costs == sorted(costs)
+    assert len(set(costs)) == len(kernels)
+    assert cost("rotate") > 3 * cost("sharpen")  # gathers
 
 
 def test_gathers_that_are_loads_weigh_as_much() -> None:
-    assert 2 * max(weight("flip"), weight("crop")) < weight("pixelate") < weight("rotate")
+    assert 2 * max(cost("flip"), cost("crop")) < cost("pixelate") < cost("rotate")
 
 
 def test_a_look_up_costs_the_same_whatever_is_in_it() -> None:
-    assert weight("gamma") == weight("invert")
-    assert weight("gamma", NARROW) > 2 * weight("invert", NARROW)
+    assert cost("gamma") == cost("invert")
+    assert cost("gamma", NARROW) > 2 * cost("invert", NARROW)
 
 
 def test_narrow_vectors_take_more_of_them() -> None:
-    assert weight("sepia", NARROW) == pytest.approx(4 * weight("sepia"))
+    assert cost("sepia", NARROW) == pytest.approx(4 * cost("sepia"))
 
 
 def test_what_is_the_same_for_all_elements_costs_nothing() -> None:
     plain = make_kernel("def plain(src, k: float = 1.0):\n    return src[0, 0] * k")
     heavy = make_kernel("def heavy(src, k: float = 1.0):\n    return src[0, 0] * sin(exp(k) / 3)")
-    assert weight(plain, NARROW) == weight(heavy, NARROW)
+    assert cost(plain, NARROW) == cost(heavy, NARROW)
 
 
 def test_no_pass_is_lighter_than_its_memory_traffic() -> None:
     tensor = ArrayType((1024,), F32)
     bytes_moved = 2 * 4
-    assert native("scalar_mul", tensor, scalar=2).weight >= bytes_moved / 16
+    assert native("scalar_mul", tensor, scalar=2).cost >= bytes_moved / 16
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Levels of u8 images by weights that are the same for all pixels, added up in 32 bits.
 
 Two channels lie in the halves of 32 bits, so that one instruction multiplies both by 16-bit weights and
-adds the products. Two grey planes that are read at one place are such a pair as well.
+adds the products. Two grey planes that are read at one offset are such a pair as well.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ ALPHA = 3
 Parts = tuple[tuple[int, ...], ...]
 PARTS: dict[int, Parts] = {4: ((0, 2), (1, ALPHA)), 2: ((0, 1),), 1: ((0,),)}
 PLANE_PARTS: dict[int, Parts] = {4: ((0, 1), (2, 3)), 3: ((0, 1), (2,)), 2: ((0, 1),), 1: ((0,),)}
-SPARE, SPARE_WEIGHT = 2, 1 << 14  # a constant in the place of alpha, and its weight
+SPARE, SPARE_WEIGHT = 2, 1 << 14  # a constant instead of alpha, and its weight
 
 
-class Sums:
+class Sums32:
     """Sums of products for the forms of one result.
 
     Weights are rounded to whole numbers of 1 / ``scale``; levels are moved up by ``rise`` bits. With
@@ -139,7 +139,7 @@ class Sums:
         """Two channels of pixels, moved up."""
         code = self.code
         if self.are_words(access.source):
-            pixels = code.op(f"load {t}, ptr {self.body.place_of(access)}, align 1")
+            pixels = code.op(f"load {t}, ptr {self.body.address_of(access)}, align 1")
             by = self.rise - 8 * part
             if by:
                 move = f"shl {t} {pixels}" if by > 0 else f"lshr {t} {pixels}"
@@ -166,7 +166,7 @@ class Sums:
         if self.body.channels_of(access.source) == 1:
             return self._load_plane(access, t)
         small, wide = Type(U8, t.lanes * 2), f"<{t.lanes * 2} x i16>"
-        levels = code.op(f"load {small}, ptr {self.body.place_of(access)}, align 1")
+        levels = code.op(f"load {small}, ptr {self.body.address_of(access)}, align 1")
         return code.op(f"bitcast {wide} {code.op(f'zext {small} {levels} to {wide}')} to {t}")
 
     def _join(self, t: Type, low: str, high: str | None = None) -> str:
@@ -177,7 +177,7 @@ class Sums:
 
     def _load_plane(self, access: Access, t: Type, plane: int = 0) -> str:
         small = Type(U8, t.lanes)
-        levels = self.code.op(f"load {small}, ptr {self.body.place_of(access, plane)}, align 1")
+        levels = self.code.op(f"load {small}, ptr {self.body.address_of(access, plane)}, align 1")
         return self.code.op(f"zext {small} {levels} to {t}")
 
     def channel(self, access: Access) -> str:
@@ -212,15 +212,15 @@ class Sums:
 
 
 def _pair_planes(body: BodyContext, forms: Sequence[LinearForm]) -> dict[int, int]:
-    """Grey images that are read at one and the same place, two by two: they share a product."""
-    places: dict[int, set[tuple[int, int]]] = {}
+    """Grey images that are read at one and the same offset, two by two: they share a product."""
+    offsets: dict[int, set[tuple[int, int]]] = {}
     for access in (a for form in forms for a in form.weights):
         if body.channels_of(access.source) == 1:
-            places.setdefault(access.source, set()).add((access.dx, access.dy))
+            offsets.setdefault(access.source, set()).add((access.dx, access.dy))
     waiting: dict[tuple[int, tuple[int, int]], int] = {}
     pairs: dict[int, int] = {}
-    for source in sorted(s for s, found in places.items() if len(found) == 1):
-        kind = body.step_to(source), next(iter(places[source]))
+    for source in sorted(s for s, found in offsets.items() if len(found) == 1):
+        kind = body.step_to(source), next(iter(offsets[source]))
         if kind in waiting:
             pairs[waiting.pop(kind)] = source
         else:

@@ -19,8 +19,8 @@ from dala.ir.graph import Access
 Weights = Mapping[Access, int]
 
 
-class Halves:
-    """Even and odd bytes."""
+class Sums16:
+    """With the even and the odd bytes as halves: for any machine."""
 
     def __init__(self, body: BodyContext, taps: Sequence[Access]) -> None:
         self.body, self.code, self.taps = body, body.lane, taps
@@ -29,8 +29,8 @@ class Halves:
         self.vector = f"<{self.lanes} x i16>"
 
     def load(self, tap: Access) -> str:
-        """The bytes at a place."""
-        return self.code.op(f"load {self.bytes}, ptr {self.body.place_of(tap)}, align 1")
+        """The bytes of a tap."""
+        return self.code.op(f"load {self.bytes}, ptr {self.body.address_of(tap)}, align 1")
 
     def sum(self, weights: Weights) -> list[str]:
         """Levels by their weights; those of one weight are added before they are multiplied."""
@@ -80,7 +80,7 @@ class Halves:
         return self.op("lshr", words, splat(8)) if half else self.op("and", words, splat(255))
 
 
-class ZippedHalves(Halves):
+class ZippedSums16(Sums16):
     """The first and the second eight of every sixteen bytes, as AVX2 and AVX-512 take them apart."""
 
     def sum(self, weights: Weights) -> list[str]:
@@ -127,10 +127,10 @@ class ZippedHalves(Halves):
         return isa.narrow_to_bytes(self.code, self.size, halves)
 
 
-def take_halves(body: BodyContext, taps: Sequence[Access]) -> Halves:
+def choose_sums16(body: BodyContext, taps: Sequence[Access]) -> Sums16:
     """The halves that suit the machine."""
     zipped = isa.has(body.lane, "weigh_bytes", body.owner.vector_bytes)
-    return (ZippedHalves if zipped else Halves)(body, taps)
+    return (ZippedSums16 if zipped else Sums16)(body, taps)
 
 
 def _pair(low: int, high: int) -> str:

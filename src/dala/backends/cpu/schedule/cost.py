@@ -1,6 +1,6 @@
 """How much work a pass is, roughly: is it worth waking other threads?
 
-In vector operations per element, an addition being one. The weights are fitted to measured kernels (an
+In vector operations per element, an addition being one. The costs are fitted to measured kernels (an
 AVX-512 machine, images that fit its caches); most come out within a third of the time they take.
 """
 
@@ -16,7 +16,7 @@ from dala.backends.cpu.schedule.sweep import RowBody
 from dala.ir.graph import Node, in_order, walk
 from dala.plan.fuse import FusedPass
 
-WEIGHTS = {
+COSTS = {
     "load": 3, "gather": 24, "level": 2, "level16": 3,
     **dict.fromkeys(("div", "sqrt", "mod", "floordiv"), 4),
     **dict.fromkeys(("exp", "log", "sin", "cos", "tanh", "atan2", "pow"), 16),
@@ -32,48 +32,48 @@ class Match:
     operations: float  # that the channel would take in f32, besides its loads
 
 
-def weigh_pass(work: FusedPass, bodies: Iterable[float], lanes: int) -> float:
+def cost_of_pass(work: FusedPass, bodies: Iterable[float], lanes: int) -> float:
     """Vector operations per element, from those of its bodies."""
     elements = math.prod(work.shape[:2] if work.domain == "image" else work.shape)
     moved = sum(a.type.nbytes for a in (*work.reads, *work.writes)) / elements
     return max(sum(bodies), moved * TRAFFIC) / lanes
 
 
-def weigh_body(body: RowBody) -> float:
+def cost_of_body(body: RowBody) -> float:
     """A body's operations per element of the pass, as if they were f32."""
-    weight = float(STORE * sum(len(s.values) for s in body.stores))
+    cost = float(STORE * sum(len(s.values) for s in body.stores))
     found = [n for n in body.nodes if isinstance(n.attr, Match)]
     below = {id(a) for n in found for a in n.args if a.op != "load"}
     nodes = walk(body.roots, below) if below else body.nodes
-    weight += _weigh_nodes(nodes, image_rates(body.roots))
-    return weight / (1 << 2 * body.grid)
+    cost += _cost_of_nodes(nodes, image_rates(body.roots))
+    return cost / (1 << 2 * body.mip)
 
 
-def weigh_channels(values: Sequence[Node]) -> list[float]:
+def cost_of_channels(values: Sequence[Node]) -> list[float]:
     """The operations of each channel but for loads; what several share counts for the first of them."""
-    rates, seen, weights = image_rates(tuple(values)), set[int](), []
+    rates, seen, costs = image_rates(tuple(values)), set[int](), []
     for value in values:
         own = [n for n in in_order((value,)) if id(n) not in seen and n.op != "load"]
-        weights.append(_weigh_nodes(own, rates))
+        costs.append(_cost_of_nodes(own, rates))
         seen.update(map(id, own))
-    return weights
+    return costs
 
 
-def weigh_curve(roots: Sequence[Node]) -> float:
+def cost_of_curve(roots: Sequence[Node]) -> float:
     """Vector operations per element of a function of nothing but the element, computed in f32."""
     nodes = walk(roots)
-    return float(sum(WEIGHTS.get(n.op, 1) for n in nodes if n.args) + (STORE + 3) * len(roots))
+    return float(sum(COSTS.get(n.op, 1) for n in nodes if n.args) + (STORE + 3) * len(roots))
 
 
-def _weigh_nodes(nodes: Iterable[Node], rates: Mapping[int, int]) -> float:
-    weight = 0.0
+def _cost_of_nodes(nodes: Iterable[Node], rates: Mapping[int, int]) -> float:
+    cost = 0.0
     for node in nodes:
         if isinstance(node.attr, Match):
-            weight += node.attr.operations
+            cost += node.attr.operations
         elif node.op == "gather" and len(node.args) == 2 and is_piece_of_row(node, rates):
-            weight += WEIGHTS["load"]
+            cost += COSTS["load"]
         elif node.op == "level" and node.args[0].op in ("load", "gather"):
             pass  # a byte that only passes through
         elif rates[id(node)] > UNIFORM:
-            weight += WEIGHTS.get(node.op, 1)
-    return weight
+            cost += COSTS.get(node.op, 1)
+    return cost
