@@ -8,6 +8,7 @@ import pytest
 
 import dala
 from dala import compute
+from dala.backends.webgpu.adapters import find_adapters
 from dala.backends.webgpu.device import WebGpuDevice
 
 
@@ -17,3 +18,9 @@ def gpu() -> Iterator[WebGpuDevice]:
         assert isinstance(device, WebGpuDevice)
         yield device
         compute.synchronize()
+
+
+@pytest.fixture
+def own() -> WebGpuDevice:
+    """A device that nobody else uses, to be broken."""
+    return WebGpuDevice(find_adapters()[0])

@@ -1,8 +1,7 @@
-"""What only this device does: memory, limits, timing, failure, and a new device after a lost one."""
+"""What only this device does: limits, timing, failure, and a new device after a lost one."""
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import subprocess
@@ -13,13 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from several_threads import use_threads
+from pipelines_apart import pixels
 
 import dala
 from dala import compute
-from dala.backends import copying
 from dala.backends.auto import open_device
-from dala.backends.webgpu import memory, pipelines, shader, staging
+from dala.backends.webgpu import pipelines, shader
 from dala.backends.webgpu.adapters import find_adapters
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.execute import Dispatch
@@ -31,161 +29,13 @@ from dala.errors import (
     CommandError,
     DalaError,
     DeviceLostError,
-    OutOfMemoryError,
     ShaderError,
     UnsupportedError,
 )
 from dala.ir.arrays import ArrayType
-from dala.ir.dtypes import F32, F64, S64, U8
+from dala.ir.dtypes import F32, F64, U8
 
 pytestmark = pytest.mark.webgpu
-
-
-@pytest.fixture
-def own() -> WebGpuDevice:
-    """A device of its own, to be broken."""
-    return WebGpuDevice(find_adapters()[0])
-
-
-def image(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
-
-
-# -- memory ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "count", [1, 3, 31, 65_536, 65_537, (8 << 20) - 1, (8 << 20) + 5, 20 << 20]
-)
-def test_every_size_goes_in_and_out(gpu: WebGpuDevice, count: int) -> None:
-    data = image((count,))
-    b = compute.from_array(data)
-    np.testing.assert_array_equal(b.read(), data)
-    out = np.empty_like(data)
-    assert b.read(out) is out
-    np.testing.assert_array_equal(out, data)
-
-
-@pytest.mark.parametrize("shape", [(3, 5), (300, 700), (2000, 5000)], ids=str)
-def test_content_written_in_place(gpu: WebGpuDevice, shape: tuple[int, int]) -> None:
-    data = image(shape)
-    b = compute.buffer_zeros(shape, "u8")
-    for turn in range(5):  # over the same staging buffers
-        gpu.fill(b.storage(), lambda room, turn=turn: np.copyto(room, data + np.uint8(turn)))
-        np.testing.assert_array_equal(b.read(), data + np.uint8(turn))
-
-
-def test_content_that_fails_halfway_leaves_the_array(gpu: WebGpuDevice) -> None:
-    data = image((700, 700))
-    b = compute.from_array(data)
-
-    def fail(room: np.ndarray) -> None:
-        room[:300] = 0
-        raise OutOfMemoryError("no more")
-
-    for _ in range(2 * staging.IN_FLIGHT):
-        with pytest.raises(OutOfMemoryError, match="no more"):
-            gpu.fill(b.storage(), fail)
-    np.testing.assert_array_equal(b.read(), data)
-
-
-def test_a_strided_array_can_be_filled(gpu: WebGpuDevice) -> None:
-    data = image((60, 80))
-    wide = np.zeros((60, 160), np.uint8)
-    compute.from_array(data).read(wide[:, ::2])
-    np.testing.assert_array_equal(wide[:, ::2], data)
-    assert not wide[:, 1::2].any()
-
-
-def test_a_large_read_is_a_view_and_its_own(gpu: WebGpuDevice) -> None:
-    """No copy is made; yet what one reader does to it, nobody else sees."""
-    data = image((1 << 21,))
-    b = compute.from_array(data)
-    first, second = b.read(), b.read()
-    assert not first.flags.owndata
-    first[:] = 7
-    np.testing.assert_array_equal(second, data)
-    np.testing.assert_array_equal(b.read(), data)
-    part = first[10:20]
-    del first, second
-    gc.collect()
-    b.read()
-    assert part.tolist() == [7] * 10  # as long as a part of it lives, the memory is not used again
-
-
-@pytest.mark.parametrize("parts", [1, 2, 4, 7])
-@pytest.mark.parametrize("size", [1, 1000, 4096, 4097, 100_003])
-def test_copies_on_several_threads(monkeypatch: pytest.MonkeyPatch, parts: int, size: int) -> None:
-    use_threads(monkeypatch, parts)
-    monkeypatch.setattr(copying, "LARGE", 1024)
-    source, target = image((size,)), np.zeros(size + 8, np.uint8)
-    copying.copy_bytes(target[:size], source)
-    np.testing.assert_array_equal(target[:size], source)
-    assert not target[size:].any()
-
-
-def test_a_copy_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copying, "LARGE", 1024)
-    target = np.zeros(10_000, np.uint8)
-    target.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only"):
-        copying.copy_bytes(target, image((10_000,)))
-
-
-def test_staging_is_used_again(gpu: WebGpuDevice) -> None:
-    b = compute.from_array(image((3 << 20,)))
-    for _ in range(staging.IN_FLIGHT):
-        b.write(image((3 << 20,)))
-        b.read()
-    made = []
-    original = gpu.gpu.create_buffer
-    gpu.gpu.create_buffer = lambda **kw: made.append(kw) or original(**kw)
-    try:
-        for seed in range(5):
-            b.write(image((3 << 20,), seed))
-            b.read()
-        assert made == []
-    finally:
-        del gpu.gpu.create_buffer
-
-
-def test_memory_is_used_again_and_zeros_are_zeros(gpu: WebGpuDevice) -> None:
-    shape = (123, 457)
-    first = compute.from_array(image(shape))
-    number = first.storage().memory.serial
-    first.free()
-    again = compute.buffer_zeros(shape, "u8")
-    assert again.storage().memory.serial == number
-    assert not again.read().any()
-
-
-def test_the_pool_keeps_to_its_budget(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "SPARE_BYTES", 1 << 20)
-    pool = memory.MemoryPool(gpu.gpu, gpu.limits, "here", gpu.queue)
-    held = [pool.array(ArrayType((size,), U8), False) for size in range(100_000, 1_000_000, 50_000)]
-    del held
-    gc.collect()
-    assert pool._spare_bytes <= 1 << 20
-    assert pool._spare_bytes == sum(size * len(m) for size, m in pool._spare.items())
-
-
-def test_a_buffer_over_the_binding_size_is_refused_with_the_numbers(gpu: WebGpuDevice) -> None:
-    most = min(gpu.limits["max-storage-buffer-binding-size"], gpu.limits["max-buffer-size"])
-    if most > 1 << 33:
-        pytest.skip(f"this adapter binds {most / 2**30:.0f} GiB")
-    with pytest.raises(OutOfMemoryError) as caught:
-        compute.buffer_zeros((rows := most // 2**20 + 1, 1 << 20), "u8")
-    assert f"{gpu.adapter} binds {most / 2**20:,.0f} MiB at most" in str(caught.value)
-    assert f"needs {rows:,} MiB" in str(caught.value)
-
-
-@pytest.mark.parametrize("dtype", [F64, S64], ids=str)
-def test_a_dtype_that_the_adapter_lacks(own: WebGpuDevice, dtype: object) -> None:
-    own.dtypes = tuple(d for d in own.dtypes if d is not dtype)
-    words = f"{own.adapter} has no {dtype} "
-    with pytest.raises(UnsupportedError) as caught:
-        own.allocate(ArrayType((3,), dtype))  # type: ignore[arg-type]
-    assert words in str(caught.value)
 
 
 # -- passes that do not fit --------------------------------------------------------------------
@@ -216,7 +66,7 @@ def run_chain(device: WebGpuDevice, source: np.ndarray) -> tuple[np.ndarray, int
 def test_less_workgroup_memory_means_more_passes_and_the_same_picture(
     own: WebGpuDevice, shape: tuple[int, ...]
 ) -> None:
-    source = image(shape)
+    source = pixels(shape)
     whole, few = run_chain(own, source)
     counts = [few]
     for most in (16_384, 4_096, 1_024):
@@ -232,7 +82,7 @@ def test_less_workgroup_memory_means_more_passes_and_the_same_picture(
 def test_more_arrays_than_a_shader_may_bind(own: WebGpuDevice) -> None:
     engine = Engine(own)
     own.limits["max-storage-buffers-per-shader-stage"] = 8  # four, in two forms each
-    data = image((9, 12, 4))
+    data = pixels((9, 12, 4))
     source = own.allocate(ArrayType(data.shape, U8))
     own.upload(source, data)
     a = Buffer(engine, source.type, source)
@@ -254,7 +104,7 @@ def test_images_of_more_rows_than_a_dispatch_has(
 ) -> None:
     """Rows of workgroups beyond the limit go on along the third axis; here the limit is 5."""
     monkeypatch.setattr(shader, "MOST_GROUPS", 5)
-    data = image(shape)
+    data = pixels(shape)
     params: dict[str, object] = {"radius": 2} if kernel == "blur" else {}
     results, groups = [], []
     for engine in (Engine(own), engine_for(dala.device("reference"))):
@@ -288,7 +138,7 @@ def test_another_adapter(number: int) -> None:
     """Another GPU, or another way to the same one (GL): what it has works, the rest is refused."""
     if number >= len(find_adapters()):
         pytest.skip("there is no other")
-    data = image((37, 130, 4))
+    data = pixels((37, 130, 4))
     with dala.use(f"webgpu:{number}") as device:
         out = compute.buffer_zeros(data.shape, "u8")
         compute.run_kernel("blur", [compute.from_array(data)], out, {"radius": 3})
@@ -306,7 +156,7 @@ def test_another_adapter(number: int) -> None:
 
 
 def test_a_run_is_one_submit(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:
-    a = compute.from_array(image((40, 64, 4)))
+    a = compute.from_array(pixels((40, 64, 4)))
     out = compute.buffer_zeros(a.shape, "u8")
     total = compute.buffer_zeros((1,))
     floats = compute.buffer(np.ones(50_000, np.float32))
@@ -326,7 +176,7 @@ def test_both_ways_to_record_are_one(own: WebGpuDevice) -> None:
     assert isinstance(
         own.queue.recorder, NativeRecorder
     )  # or wgpu-py has changed: then this is news
-    source = image((33, 64, 4))
+    source = pixels((33, 64, 4))
     quick, _ = run_chain(own, source)
     own.queue.recorder = PublicRecorder(own.gpu)
     slow, _ = run_chain(own, source)
@@ -383,7 +233,7 @@ def test_an_error_while_recording_is_raised_before_the_submit(
 
 
 def test_new_values_never_recompile(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:
-    a = compute.from_array(image((40, 64, 4)))
+    a = compute.from_array(pixels((40, 64, 4)))
     out = compute.buffer_zeros(a.shape, "u8")
     p = compute.pipeline().add({"kernel": "brightness", "inputs": [a], "output": out})
     p.run()
@@ -401,7 +251,7 @@ def test_new_values_never_recompile(gpu: WebGpuDevice, monkeypatch: pytest.Monke
 
 def test_another_size_reuses_the_shader(gpu: WebGpuDevice) -> None:
     def blur(shape: tuple[int, ...]) -> None:
-        a = compute.from_array(image(shape))
+        a = compute.from_array(pixels(shape))
         compute.run_kernel("blur", [a], compute.buffer_zeros(shape, "u8"), {"radius": 6})
 
     blur((40, 64, 4))
@@ -411,7 +261,7 @@ def test_another_size_reuses_the_shader(gpu: WebGpuDevice) -> None:
 
 
 def test_gpu_time(gpu: WebGpuDevice) -> None:
-    a = compute.from_array(image((200, 300, 4)))
+    a = compute.from_array(pixels((200, 300, 4)))
     out = compute.buffer_zeros(a.shape, "u8")
     command = compute.run_kernel_async("blur", [a], out, {"radius": 3})
     command.wait()
@@ -429,7 +279,7 @@ def test_gpu_time_counts_ticks_of_any_length(
     """A tick is 1 ns on some GPUs, 10 or 83 ns on others."""
     if gpu.timers is None:
         pytest.skip("no timestamps here")
-    a = compute.from_array(image((200, 300, 4)))
+    a = compute.from_array(pixels((200, 300, 4)))
     command = compute.run_kernel_async("invert", [a], a)
     command.wait()
     short = command.gpu_ms

@@ -24,12 +24,6 @@ from dala.ir.dtypes import F32
 pytestmark = pytest.mark.webgpu
 
 
-@pytest.fixture
-def own() -> WebGpuDevice:
-    """A device that nobody else uses."""
-    return WebGpuDevice(find_adapters()[0])
-
-
 def numbers(device: WebGpuDevice, values: list[float], engine: Engine | None = None) -> Buffer:
     type_ = ArrayType((len(values),), F32)
     buffer = Buffer(engine or engine_for(device), type_, device.allocate(type_))
