@@ -83,7 +83,7 @@ class Target:
         """What FFmpeg opens."""
         if self.format == "whip":
             return "http" + self.name.removeprefix("whip")
-        if self.format == "hls":  # a file, whatever its name looks like; FFmpeg deletes none by file:
+        if self.format == "hls":  # a file, whatever its name looks like; with file: none is deleted
             return os.path.abspath(self.name)
         return self.name
 

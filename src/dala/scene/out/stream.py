@@ -43,9 +43,11 @@ def stream(
 
     The scene goes on whatever happens to its sources: cameras and streams that break off show their last
     frame and are opened again, and so is a server that is gone; ``on_report`` and ``Broadcast.reports``
-    tell. An HLS list names the last 16 seconds, and older segments are deleted; with ``keep_segments`` it
-    names all and they stay, as those of a recording do. Nodes may be added, changed and removed while it runs. It ends at ``end``, by Ctrl-C, or, with
+    tell. Nodes may be added, changed and removed while it runs. It ends at ``end``, by Ctrl-C, or, with
     ``block=False``, when the returned Broadcast is closed; its ``stats`` count late frames and lost ones.
+
+    An HLS list names the last 16 seconds, and older segments are deleted; with ``keep_segments`` it names
+    all and they stay, as those of a recording do.
 
     >>> from dala import scene
     >>> with scene.Scene(64, 48, background="navy") as stage:
