@@ -29,6 +29,26 @@ def test_finished_tasks_are_known_again(tmp_path: Path) -> None:
     assert not found.is_complete
 
 
+def test_another_list_of_files_is_the_same_job(tmp_path: Path) -> None:
+    """What was done of the first list counts, and so does what is done of the second."""
+    first, second = {"paths": ["a", "b"]}, {"paths": ["b", "c", "d"]}
+    with Journal(tmp_path / "out", ASKED, 2, first) as journal:
+        journal.note("a", {"frames": 1})
+        journal.note("b", {"frames": 1})
+    for _ in range(2):
+        with Journal(tmp_path / "out", ASKED, 3, second) as journal:
+            assert "b" in journal.finished and "a" not in journal.finished
+            journal.note("c", {"frames": 1})
+    with Journal(tmp_path / "out", ASKED, 3, second) as journal:
+        assert sorted(journal.finished) == ["b", "c"]
+    found = fleet.status(tmp_path / "out")
+    assert (found.total, found.finished, found.asked["paths"]) == (3, 2, ["b", "c", "d"])
+    with Journal(tmp_path / "out", ASKED, 2, first) as journal:  # and back
+        assert sorted(journal.finished) == ["a", "b"]
+    path = folder_of(tmp_path / "out") / JOURNAL
+    assert path.read_text().count('"fingerprint"') == 3  # asked for twice with the same: said once
+
+
 @pytest.mark.parametrize("cut", [1, 5, 20])
 def test_a_line_that_was_cut_off_does_not_count(cut: int, tmp_path: Path) -> None:
     with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:

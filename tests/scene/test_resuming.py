@@ -279,6 +279,32 @@ def test_every_file_that_is_shown_counts(tmp_path: Path) -> None:
     assert names == pictures | {"my.look", "said.srt", "own.ttf", "later.ttf", "t.cube"}
 
 
+@pytest.mark.parametrize("letters", ["text", "in a scene", "none"])
+def test_another_font_of_the_machine_begins_anew(
+    letters: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A family is found by its name, and a character that a font lacks in any other."""
+    folder = tmp_path / "fonts" / "own"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")  # where fonts lie is asked of the system
+    out = tmp_path / "out.mp4"
+
+    def export(**words: Any) -> video.Report:
+        with Scene(32, 16, target_fps=25) as inner, Scene(32, 16, target_fps=25) as stage:
+            stage.add_shape(size=(8, 8), fill="red")
+            if letters != "none":
+                (inner if letters == "in a scene" else stage).add_text("a", font_size=8)
+            stage.add_scene(inner)
+            return scene.export(stage, out, end=END, resume=True, **words)
+
+    with pytest.raises(KeyboardInterrupt):
+        export(progress=stop_at(29))
+    shutil.copy(Path(dala.__file__).parent / "text/fonts/NotoSans-Bold.ttf", folder / "new.ttf")
+    there = "0" if letters != "none" else "2"
+    assert export().plan == f"4 parts, {there} of them were there"
+
+
 @pytest.mark.parametrize("changed", ["picture", "device", "default"])
 def test_what_changes_pixels_begins_anew(changed: str, tmp_path: Path) -> None:
     out = tmp_path / "out.mp4"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,8 +24,11 @@ from dala.scene.out import waiting
 from dala.scene.sources import LiveSource, Supply
 from dala.scene.sources.ahead import Ahead
 from dala.scene.sources.source import Report
+from dala.video.codecs import choose_encoder
+from dala.video.color import usual_color
 from dala.video.encoder import Encoder
 from dala.video.samples import Samples
+from dala.video.targets import LISTED
 
 
 def moving_scene() -> scene.Scene:
@@ -57,6 +62,44 @@ def test_hls_into_a_folder_and_a_recording(tmp_path: Path) -> None:
     assert len(times) == stats.frames and set(times) <= {Fraction(n, 25) for n in range(25)}
     with av.open(str(tmp_path / "record.mp4")) as container:
         assert [s.type for s in container.streams] == ["video", "audio"]
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_list_of_hls_is_live_or_keeps_all(keep: bool, tmp_path: Path) -> None:
+    with moving_scene() as stage:
+        scene.stream(
+            stage, tmp_path / "live.m3u8", record=tmp_path / "all.m3u8", end=0.2,
+            preset="ultrafast", keep_segments=keep,
+        )  # fmt: skip
+    assert ("PLAYLIST-TYPE:EVENT" in (tmp_path / "live.m3u8").read_text()) is keep
+    assert "PLAYLIST-TYPE:EVENT" in (tmp_path / "all.m3u8").read_text()
+
+
+@pytest.mark.parametrize("rolling", [False, True])
+def test_old_segments_of_a_live_list_are_deleted(rolling: bool, tmp_path: Path) -> None:
+    """A minute and a half in segments of two seconds, as fast as it can be written."""
+    settings = choose_encoder(
+        tmp_path / "live.m3u8", video.Encoding(preset="ultrafast", options={"g": "2"})
+    )
+    settings = replace(settings, target=replace(settings.target, rolling=rolling))
+    second = Fraction(1)
+    encoder = Encoder(
+        settings, width=64, height=48, color=usual_color(64, 48), time_base=second, fps=second
+    )
+    encoder.sink.container.start_encoding()
+    with encoder.sink.writing:
+        for number in range(90):
+            encoder.encode(np.full((72, 64), number, np.uint8), number, 1)
+        encoder.finish()
+    told = (tmp_path / "live.m3u8").read_text()
+    listed = re.findall(r"live\d+\.ts", told)
+    seconds = sum(map(float, re.findall(r"#EXTINF:([\d.]+)", told)))
+    there = sorted(path.name for path in tmp_path.glob("*.ts"))
+    if rolling:
+        assert len(listed) == LISTED and LISTED < len(there) <= 2 * LISTED + 1
+        assert set(listed) <= set(there) and seconds == 2 * LISTED
+    else:
+        assert sorted(listed) == there and seconds == 90
 
 
 def free_port() -> int:

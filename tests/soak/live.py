@@ -32,6 +32,7 @@ from growth import allocated, resident
 
 from dala import scene, video
 from dala.errors import VideoError
+from dala.video.targets import LISTED
 
 MIB = 1 << 20
 SLACK_MIB = 48
@@ -166,8 +167,8 @@ def begin(stage: scene.Scene, world: World, folder: Path) -> scene.Broadcast:
         try:
             return scene.stream(
                 stage,
-                world.server_url,
-                record=folder / "live.m3u8",
+                folder / "live.m3u8",  # old segments of the first are deleted
+                record=world.server_url,
                 block=False,
                 preset="ultrafast",
             )
@@ -255,6 +256,8 @@ def check(live: scene.Broadcast, world: World, folder: Path) -> list[str]:
     print(f"HLS: {len(segments)} segments, the last ones {float(seconds):.1f} s")
     if not segments or seconds == 0:
         wrong.append("no HLS segments")
+    if len(segments) > 2 * LISTED + 1:
+        wrong.append("old HLS segments are not deleted")
     if not any("frames come" in report.what for report in live.reports):
         wrong.append("the camera was never seen")
     killed = world.done.get("server killed", 0)

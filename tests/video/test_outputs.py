@@ -162,6 +162,46 @@ def test_concat_of_other_sizes_and_rates(counted: Path, tmp_path: Path) -> None:
     assert video.probe(out).audio == ()
 
 
+def write_programme(path: Path, begin: int, layout: str) -> Path:
+    """A second of a broadcast that began ``begin`` seconds ago: grey, and a loud tone."""
+    with av.open(str(path), "w", format="mpegts") as out:
+        pictures = out.add_stream("mpeg2video", rate=25)
+        pictures.width, pictures.height, pictures.pix_fmt = 64, 48, "yuv420p"
+        sound = out.add_stream("mp2", rate=RATE)
+        sound.layout = layout
+        for number in range(25):
+            frame = av.VideoFrame.from_ndarray(np.full((48, 64, 3), 128, np.uint8), "rgb24")
+            frame = frame.reformat(format="yuv420p")
+            frame.pts, frame.time_base = begin * 25 + number, Fraction(1, 25)
+            out.mux(pictures.encode(frame))
+            at = np.arange(number * 1920, (number + 1) * 1920)
+            tone = (np.sin(at * (440 * 2 * np.pi / RATE)) * 20_000).astype(np.int16)
+            waves = np.repeat(tone, 2 if layout == "stereo" else 1)[None]
+            heard = av.AudioFrame.from_ndarray(waves, "s16", layout)
+            heard.sample_rate, heard.time_base = RATE, Fraction(1, RATE)
+            heard.pts = begin * RATE + number * 1920
+            out.mux(sound.encode(heard))
+        out.mux(pictures.encode(None))
+        out.mux(sound.encode(None))
+    return path
+
+
+@pytest.mark.parametrize("layouts", [("mono", "stereo"), ("stereo", "mono")])
+def test_concat_of_a_programme_that_changes_its_sound(
+    layouts: tuple[str, str], tmp_path: Path
+) -> None:
+    parts = [
+        write_programme(tmp_path / f"{n}.ts", n, layout).read_bytes()
+        for n, layout in enumerate(layouts)
+    ]
+    both = tmp_path / "both.ts"
+    both.write_bytes(b"".join(parts))
+    video.concat([both, both], tmp_path / "out.mkv", encoding=LOSSLESS, on_damage="conceal")
+    heard = np.abs(samples(tmp_path / "out.mkv"))
+    seconds = [heard[n * RATE + 6000 : (n + 1) * RATE - 6000] for n in range(4)]
+    assert [second.mean() > 8000 for second in seconds] == [True] * 4
+
+
 def test_concat_refuses(counted: Path, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="expected a list of videos"):
         video.concat("a.mp4", tmp_path / "out.mkv")  # type: ignore[arg-type]

@@ -135,7 +135,7 @@ def export_document(
     ``default`` is the default device, which effects use wherever the scene is painted.
     """
     from dala.scene.files.reading import from_document
-    from dala.scene.files.shown import files_shown
+    from dala.scene.files.shown import files_shown, fonts_behind
     from dala.scene.files.sources import Sources
     from dala.scene.out.parts import join, said_of, settings_of, spans_of
     from dala.scene.out.stage import fps_of, span_of
@@ -165,6 +165,7 @@ def export_document(
             "kind": "export",
             "scene": document,
             "files": {path: hash_file(path) for path in files},
+            "fonts": fonts_behind(stage),
             "encoding": encoding_of(encoding, settings),
             "default": default or default_name(),
         }

@@ -33,6 +33,7 @@ class JoinedSound:
         self._waiting: list[Waves] = []
         self._track: Track | None = None
         self._resampler: Any = None
+        self._format: tuple[str, str, int] | None = None  # of what the resampler was made for
         self._first = Fraction(0)  # when the part's sound is at 0, on its own clock
         self._aligned = False
         self._skip = 0  # samples before the first picture
@@ -42,7 +43,7 @@ class JoinedSound:
         source = self._inputs[part]
         self._track = source.voices[0] if source.voices else None
         self._first, self._aligned, self._skip = source.begin, False, 0
-        self._resampler = load_av().AudioResampler("fltp", self._voice.layout, self._voice.rate)
+        self._resampler = self._format = None
 
     def take(self, packets: Iterable[Any], until: Fraction) -> None:
         """Decode packets, and write what is heard by that time of the whole."""
@@ -57,7 +58,7 @@ class JoinedSound:
         with ffmpeg_errors(self._name, "decoding sound"):
             if self._track is not None:
                 self._decode(None)
-                self._hold(self._resampler.resample(None))
+                self._drain()
         self._release(until)
         self._waiting = []
         missing = round(until * self._voice.rate) - self._written
@@ -75,7 +76,21 @@ class JoinedSound:
         for frame in self._track.decoder.decode(packet):
             if not self._aligned:
                 self._align(frame)
-            self._hold(self._resampler.resample(frame))
+            self._resample(frame)
+
+    def _resample(self, frame: Any) -> None:
+        format_ = frame.format.name, frame.layout.name, frame.sample_rate
+        if format_ != self._format:  # a programme may change its own
+            self._drain()
+            made = load_av().AudioResampler("fltp", self._voice.layout, self._voice.rate)
+            self._resampler, self._format = made, format_
+        self._hold(self._resampler.resample(frame))
+
+    def _drain(self) -> None:
+        """What the resampler still holds."""
+        if self._resampler is not None:
+            self._hold(self._resampler.resample(None))
+            self._resampler = self._format = None
 
     def _align(self, frame: Any) -> None:
         """Sound that begins after the first picture begins with silence."""

@@ -5,7 +5,7 @@
 "still.png"                  one picture: the first frame
 "-", "-.webm"                stdout; Matroska, unless a suffix says otherwise
 "rtmp://…", "srt://…", …     a network; "whip://…" is WHIP over HTTP, "whips://…" over HTTPS
-"folder/live.m3u8"           HLS: a list and pieces that appear while it is written
+"folder/live.m3u8"           HLS: a list and pieces that appear while it is written, of all of it
 "/dev/video9"                a v4l2 device that takes frames
 """
 
@@ -19,6 +19,7 @@ from typing import Literal
 from dala.errors import VideoError, suggest
 
 Kind = Literal["file", "pictures", "picture", "stdout", "network"]
+LISTED = 8  # pieces of HLS that a list names, if older ones are deleted
 # suffix → FFmpeg's name of the container, and the codec that players of such files expect
 CONTAINERS = {
     ".mp4": ("mp4", "h264"), ".m4v": ("mp4", "h264"), ".mov": ("mov", "h264"),
@@ -36,6 +37,13 @@ NETWORKS = {
 # mp4 begins with its index, so that it plays while it is loaded; where nothing can be moved, in pieces
 _MUXER = {"mp4": {"movflags": "+faststart"}, "mov": {"movflags": "+faststart"}}
 _PIECES = {"movflags": "+frag_keyframe+empty_moov+default_base_moof"}
+_HLS = {"hls_time": "2", "hls_flags": "independent_segments"}
+_KEPT = {**_HLS, "hls_playlist_type": "event"}
+# a piece stays as long again as it was in the list: somebody may be fetching it
+_ROLLING = {
+    "hls_time": "2", "hls_flags": "independent_segments+delete_segments",
+    "hls_list_size": str(LISTED), "hls_delete_threshold": str(LISTED),
+}  # fmt: skip
 _NUMBERED = re.compile(r"%(0\d)?d")
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
@@ -48,6 +56,7 @@ class Target:
     name: str
     format: str
     codec: str
+    rolling: bool = False  # of HLS: what is older than the list is deleted
 
     @property
     def muxer_options(self) -> dict[str, str]:
@@ -55,7 +64,7 @@ class Target:
         if self.format in _MUXER and self.kind in ("stdout", "network"):
             return dict(_PIECES)
         if self.format == "hls":
-            return {"hls_time": "2", "hls_list_size": "8", "hls_flags": "independent_segments"}
+            return dict(_ROLLING if self.rolling else _KEPT)
         if self.format == "rtsp":
             return {"rtsp_transport": "tcp"}
         return dict(_MUXER.get(self.format, {}))
@@ -74,8 +83,8 @@ class Target:
         """What FFmpeg opens."""
         if self.format == "whip":
             return "http" + self.name.removeprefix("whip")
-        if self.format == "hls":  # a file, whatever its name looks like
-            return "file:" + os.path.abspath(self.name)
+        if self.format == "hls":  # a file, whatever its name looks like; with file: none is deleted
+            return os.path.abspath(self.name)
         return self.name
 
 

@@ -5,6 +5,7 @@ By the kind of a property, not by what its words look like: a text that reads li
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from dala.scene.nodes.media import is_scene
 from dala.scene.nodes.node import Node
 from dala.scene.subtitles.opening import is_text
 from dala.text.font import is_path
+from dala.text.system import font_files, font_folders
 from dala.video.places import place_of
 
 
@@ -29,6 +31,26 @@ def files_shown(scene: Any) -> set[str]:
                 found |= files_shown(value.of)
             found.update(os.path.realpath(path) for path in _of_property(node, name, value))
     return {path for path in found if os.path.isfile(path)}
+
+
+def fonts_behind(scene: Any) -> str | None:
+    """What changes with the fonts of this machine, for a scene that shows letters: a family may be another
+    file tomorrow, and what a font lacks comes from any other."""
+    if not _has_letters(scene):
+        return None
+    digest = hashlib.sha256()
+    for path in (file for folder in font_folders() for file in font_files(folder)):
+        facts = path.stat()
+        digest.update(f"{path}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def _has_letters(scene: Any) -> bool:
+    return any(
+        node.type in ("text", "subtitles")
+        or any(is_scene(value) and _has_letters(value.of) for value in node.props.values())
+        for node in scene.nodes()
+    )
 
 
 def _of_property(node: Node, name: str, value: Any) -> Iterator[str]:

@@ -35,6 +35,7 @@ from dala.video.color import usual_color
 from dala.video.encoder import Encoder, target_format
 from dala.video.library import ffmpeg_errors
 from dala.video.samples import Samples
+from dala.video.trimming import give_back_freed
 from dala.video.writer import TICKS
 
 LATE_S = 0.002  # a frame that begins later than this after its time is counted
@@ -357,6 +358,7 @@ class _Out:
         if self._encoder is not None:
             self._encoder.discard()
         self._encoder = self._samples = None
+        give_back_freed()
         if self._settings.target.kind != "network":
             return
         for attempt in range(1 << 30):

@@ -24,7 +24,7 @@ from dala.compute.default import default_name
 from dala.errors import DalaError, ParameterError, SceneError
 from dala.language.kernel import Kernel
 from dala.media.chain import Chain
-from dala.scene.files.shown import files_shown
+from dala.scene.files.shown import files_shown, fonts_behind
 from dala.scene.files.writing import to_document
 from dala.scene.nodes.media import is_scene
 from dala.scene.out.canvas import Canvas
@@ -149,6 +149,7 @@ def _said(asked: Asked, settings: Settings, target: Path, spans: list[Span]) -> 
         "scene": document,
         "views": views,
         "files": {path: hash_file(path) for path in files},
+        "fonts": fonts_behind(scene),
         "encoding": encoding_for(asked.encoding, settings),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -32,6 +33,7 @@ def stream(
     video: Encoding | None = None,
     audio: Literal["mix", "none"] = "mix",
     device: str | None = None,
+    keep_segments: bool = False,
     on_report: Callable[[Report], None] | None = None,
     block: bool = True,
     **words: Unpack[Words],
@@ -43,6 +45,9 @@ def stream(
     frame and are opened again, and so is a server that is gone; ``on_report`` and ``Broadcast.reports``
     tell. Nodes may be added, changed and removed while it runs. It ends at ``end``, by Ctrl-C, or, with
     ``block=False``, when the returned Broadcast is closed; its ``stats`` count late frames and lost ones.
+
+    An HLS list names the last 16 seconds, and older segments are deleted; with ``keep_segments`` it names
+    all and they stay, as those of a recording do.
 
     >>> from dala import scene
     >>> with scene.Scene(64, 48, background="navy") as stage:
@@ -60,7 +65,10 @@ def stream(
             f"stream: expected a start from 0 up and an end after it, got {start}..{end}"
         )
     encoding = with_words(video, words)
-    outputs = [choose_encoder(path, encoding) for path in (url, record) if path is not None]
+    first = choose_encoder(url, encoding)
+    outputs = [replace(first, target=replace(first.target, rolling=not keep_segments))]
+    if record is not None:
+        outputs.append(choose_encoder(record, encoding))
     if len({settings.takes_rgba for settings in outputs}) > 1:
         raise ParameterError("stream: an output with alpha and one without cannot be made at once")
     live = Broadcast(

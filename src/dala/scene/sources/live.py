@@ -20,6 +20,7 @@ from dala.scene.sources.contents import content_of
 from dala.scene.sources.source import Content, Supply, new_key
 from dala.video.frame import Frame
 from dala.video.reader import Reader
+from dala.video.trimming import give_back_freed
 
 PAUSES_S = (0.1, 0.5, 1.0, 2.0)  # before it is opened again; the last one repeats
 STALLED_S = 2.0  # without a frame: it is reported, and the last one stays
@@ -179,6 +180,8 @@ class _State:
         finally:
             self._reader = None
             reader.close()
+            del reader
+            give_back_freed()
 
     def _show(self, frame: Frame) -> None:
         version = (self.key, self.count + 1)

@@ -1,7 +1,7 @@
 """What is finished of a job: a folder beside the output, with the parts and a journal of one line each.
 
     .film.mp4.fleet/
-        journal.jsonl    what was asked for; then a line for each finished task
+        journal.jsonl    what was asked for, again if later of other files; a line for each finished task
         chain.look       the filters, as every worker reads them; of a scene, scene.json
         source-….mp4     the input, if it came from an address
         part-00000.mp4   finished: it was moved to this name when it was complete
@@ -131,7 +131,10 @@ class Journal:
         head = next(lines, None)
         if head is None or head.get("fingerprint") != self._head["fingerprint"]:
             return False
-        self.finished = _finished(lines, self._head)
+        head, done = _latest(head, lines)
+        self.finished = _finished(done, self._head)
+        if head != self._head:  # the same job, of other files
+            self._append(self._head)
         return True
 
     def _begin_anew(self) -> None:
@@ -174,7 +177,8 @@ def status(output: str | os.PathLike[str]) -> Status:
             f"{path}: its journal does not begin as it should; ask for the job with the words of its "
             "first time, and it begins anew"
         )
-    done = _finished(lines, head)
+    head, others = _latest(head, lines)
+    done = _finished(others, head)
     return Status(
         output=path,
         kind=str(head["job"].get("kind")),
@@ -240,6 +244,17 @@ def _is_head(line: Record) -> bool:
         and isinstance(line.get("given"), dict)
         and _is_count(line.get("tasks"))
     )
+
+
+def _latest(head: Record, lines: Iterable[Record]) -> tuple[Record, list[Record]]:
+    """What the job was asked for last, and the lines of what is finished."""
+    done = []
+    for line in lines:
+        if line.get("fingerprint") == head.get("fingerprint") and _is_head(line):
+            head = line
+        else:
+            done.append(line)
+    return head, done
 
 
 def _finished(lines: Iterable[Record], head: Record) -> dict[str, Record]:
