@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from shown import NAMES, TENSORS, block, call_of
+
 from dala import compute
 from dala.language.kernel import Kernel
 from dala.language.registry import find_kernel
@@ -29,22 +31,26 @@ def page() -> str:
     lines = [
         "# Kernels",
         "",
-        "Written by `docs/build.py` from the kernels' own declarations. Values are 0..1, offsets clamp "
-        "to the edge, alpha is kept unless said.",
+        "Every kernel with its parameters, the call, and what it does to a photo: left before, right "
+        "after. A picture leads to its kernel; those for tensors are [below](#tensors).",
         "",
-        "Images: " + index(images),
+        thumbnails(images),
         "",
-        "Tensors: " + index(tensors),
+        "In the calls below:",
+        "",
+        *block(NAMES),
+        'Each is also a stage of a chain, `media.apply_filters(photo, [("blur", {"radius": 8}), '
+        '"vignette"])`, and a flag of the command line, `--blur radius=8`. Values are 0..1, offsets clamp '
+        "to the edge, alpha is kept unless said. A compile-time parameter makes a specialisation for each "
+        "of its values; moving the others never recompiles.",
         "",
         "## Images",
         "",
-        "Left before, right after. Photos, as scikit-image has them: "
-        + "; ".join(PHOTOS.values())
-        + ".",
+        f"Photos: {'; '.join(PHOTOS.values())}.",
         "",
     ]
     for kernel in images:
-        lines += describe(kernel)
+        lines += [*describe(kernel), *block(call_of(kernel.name))]
         if (HERE / "kernels" / f"{kernel.name}.jpg").exists():
             lines += [f"![{kernel.name}](kernels/{kernel.name}.jpg)", ""]
         if kernel.name in MOVING:
@@ -54,15 +60,21 @@ def page() -> str:
                 f"![{kernel.name}, moving](clips/{kernel.name}.webp)",
                 "",
             ]
-    lines += ["## Tensors", ""]
+    names = ", ".join(f"[{k.name}](#{k.name})" for k in tensors)
+    lines += ["## Tensors", "", "They are run by name, into an output that one makes:", ""]
+    lines += [*block(TENSORS), f"All of them: {names}.", ""]
     for kernel in tensors:
         lines += describe(kernel)
     return "\n".join(lines)
 
 
-def index(kernels: list[Kernel]) -> str:
-    """Links to all of them."""
-    return " · ".join(f"[{k.name}](#{k.name})" for k in kernels)
+def thumbnails(kernels: list[Kernel]) -> str:
+    """An index in pictures."""
+    links = [
+        f'<a href="#{k.name}"><img src="kernels/{k.name}.jpg" alt="{k.name}" width="180"> {k.name}</a>'
+        for k in kernels
+    ]
+    return "\n".join(['<div class="thumbs">', *links, "</div>"])
 
 
 def describe(kernel: Kernel) -> list[str]:

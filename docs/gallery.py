@@ -1,6 +1,6 @@
 """Write docs/looks.md and its pictures: every shipped look on photos, before and after.
 
-python docs/gallery.py            the page and the pictures (needs Pillow and scikit-image)
+python docs/gallery.py            the page and the pictures (needs Pillow, scikit-image and scikit-learn)
 python docs/gallery.py --check    only compare the page; exit 1 if it is out of date
 
 Each photo is cut in two: the left half is as it came, the right half is filtered (as part of the whole).
@@ -15,10 +15,17 @@ import numpy as np
 
 from dala import media
 from dala.media.lookfile import find_look
+from photos import PHOTOS, load_photo
 
 HERE = Path(__file__).parent
 HEIGHT = 340
 LINE = 2  # pixels between before and after
+SHOWN = {  # a portrait, a landscape, a thing, a night; which part of each
+    "astronaut": np.s_[20:270, 110:310],
+    "china": np.s_[:420, 40:376],
+    "coffee": np.s_[:, 130:450],
+    "rocket": np.s_[90:400, 180:440],
+}
 
 
 def page() -> str:
@@ -39,29 +46,21 @@ def page() -> str:
         filters = [line for line in text if not line.startswith("#")]
         lines += [f"## {name}", "", media.looks.about(name), "", f"![{name}](looks/{name}.jpg)", ""]
         lines += ["```", *filters, "```", ""]
-    lines.append(
-        "Photos, as scikit-image has them: the astronaut Eileen Collins (NASA, public domain), coffee "
-        "(Rachel Michetti, CC0), the cat Chelsea (Stéfan van der Walt, CC0).\n"
-    )
+    lines.append(f"Photos: {'; '.join(PHOTOS[name] for name in SHOWN)}.\n")
     return "\n".join(lines)
 
 
 def make_pictures() -> None:
     from PIL import Image
-    from skimage import data
 
     folder = HERE / "looks"
     folder.mkdir(exist_ok=True)
-    photos = [
-        data.astronaut()[20:250, 110:340],
-        data.coffee()[:, 70:530],
-        data.chelsea()[:, 20:430],
-    ]
+    photos = [load_photo(name)[part] for name, part in SHOWN.items()]
     for name in media.looks.names():
         look = media.looks.load(name)
-        halves = [before_and_after(p, media.apply_filters(p, look)) for p in photos]
         gap = np.full((HEIGHT, 6, 3), 255, np.uint8)
-        sheet = np.concatenate([halves[0], gap, halves[1], gap, halves[2]], axis=1)
+        halves = [before_and_after(p, media.apply_filters(p, look)) for p in photos]
+        sheet = np.concatenate([part for half in halves for part in (half, gap)][:-1], axis=1)
         Image.fromarray(sheet).save(
             folder / f"{name}.jpg", quality=80, optimize=True, progressive=True
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 from PIL import Image
 
 HERE = Path(__file__).parent
-SHOWN = ("background_blur", "hue", "split_tone", "denoise")
+SHOWN = ("background_blur", "saturation", "split_tone", "hue")
 WIDTH, HEIGHT, GAP = 560, 223, 8
 
 

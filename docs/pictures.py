@@ -1,6 +1,7 @@
 """The pictures of docs/kernels.md: each image kernel on a photo that suits it, before and after.
 
-Photos are those of scikit-image, cut to what shows the kernel; photos.py names their sources and licences.
+Photos are those of scikit-image and one of scikit-learn, cut to what shows the kernel; photos.py names
+their sources and licences, shown.py says which of them shows what.
 ``DALA_MODELS=~/models python docs/pictures.py --mask`` makes portrait_mask.png anew (the model ``selfie``).
 """
 
@@ -13,10 +14,12 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from shown import SHOWN
 from skimage import data
 
 from dala import compute, media
 from dala.language.registry import find_kernel
+from photos import load_photo
 
 HERE = Path(__file__).parent
 WIDTH, HEIGHT, GAP = 400, 320, 6  # of each half; between them
@@ -31,41 +34,11 @@ CUTS: dict[str, Box] = {  # what is shown of a photo, if not its middle
     "eyes": (60, 60, 210, 180),
     "against_the_sky": (200, 40, 420, 216),
     "rocket": (160, 60, 540, 364),
+    "tower": (50, 0, 583, 426),
 }
-OF = {"head": "astronaut", "face": "astronaut", "eyes": "chelsea", "against_the_sky": "camera"}
-
-# Which photo, and which values where the defaults would show little.
-SHOWN: dict[str, tuple[str, dict[str, object]]] = {
-    "beauty": ("face", {"strength": 1.0, "radius": 4}),
-    "blur": ("coffee", {"radius": 8}),
-    "brightness": ("rocket", {"value": 0.25}),
-    "contrast": ("camera", {"value": 0.3}),
-    "edge_detect": ("coins", {}),
-    "exposure": ("hubble_deep_field", {"stops": 1.6}),
-    "flip": ("rocket", {}),
-    "gamma": ("rocket", {"value": 2.2}),
-    "glow": ("against_the_sky", {"amount": 0.8, "radius": 20}),
-    "grain": ("chelsea", {"amount": 0.16, "size": 2.0}),
-    "grayscale": ("coffee", {}),
-    "hdr": ("rocket", {"exposure": 2.5}),
-    "hue": ("coffee", {"degrees": 130}),
-    "invert": ("hubble_deep_field", {}),
-    "median": ("coins", {"radius": 1}),
-    "pixelate": ("head", {"size": 14}),
-    "posterize": ("chelsea", {"levels": 4}),
-    "rotate": ("coffee", {"degrees": 15}),
-    "saturation": ("chelsea", {"value": 1.6}),
-    "sepia": ("camera", {"intensity": 0.9}),
-    "sharpen": ("eyes", {"amount": 0.3}),
-    "split_tone": ("camera", {"shadows": (-0.08, 0.03, 0.2), "highlights": (0.16, 0.05, -0.16)}),
-    "threshold": ("coins", {"value": 0.45}),
-    "tone": ("chelsea", {"contrast": 0.6}),
-    "vibrance": ("chelsea", {"value": 1.0}),
-    "vignette": ("coffee", {"intensity": 1.0}),
-    "warp_affine": ("brick", {"matrix": (0.9, 0.3, -20, -0.2, 0.9, 50)}),
-    "warp_perspective": ("brick", {"matrix": (1, 0.2, 0, 0.05, 1.1, 0, 0.0003, 0.0022, 1)}),
-    "white_balance": ("chelsea", {"temperature": 3800}),
-    "blend": ("astronaut", {"alpha": 1.0, "mode": "screen"}),
+OF = {  # parts of photos
+    "head": "astronaut", "face": "astronaut", "eyes": "chelsea", "against_the_sky": "camera",
+    "tower": "china",
 }  # fmt: skip
 
 
@@ -75,10 +48,13 @@ def make_pictures() -> None:
     for name in compute.kernels():
         if find_kernel(name).domain != "image":
             continue
-        before, after = SCENES.get(name, on_its_photo)(name)
-        sheet = Image.new("RGB", (2 * WIDTH + GAP, HEIGHT), "white")
-        sheet.paste(on_paper(before), (0, 0))
-        sheet.paste(on_paper(after), (WIDTH + GAP, 0))
+        if not find_kernel(name).inputs:  # there is nothing before
+            sheet = Image.fromarray(apply(name, shape=(HEIGHT, WIDTH, 4))).convert("RGB")
+        else:
+            before, after = SCENES.get(name, on_its_photo)(name)
+            sheet = Image.new("RGB", (2 * WIDTH + GAP, HEIGHT), "white")
+            sheet.paste(on_paper(before), (0, 0))
+            sheet.paste(on_paper(after), (WIDTH + GAP, 0))
         save(sheet, folder / f"{name}.jpg")
         print(name)
 
@@ -112,7 +88,7 @@ def photo(name: str) -> np.ndarray:
 
 def cut(name: str) -> Image.Image:
     """A part with the proportions of the page, in the photo's own pixels."""
-    pixels = Image.fromarray(getattr(data, OF.get(name, name))()).convert("RGBA")
+    pixels = Image.fromarray(load_photo(OF.get(name, name))).convert("RGBA")
     if name in CUTS:
         return pixels.crop(CUTS[name])
     wide = min(pixels.width, pixels.height * WIDTH // HEIGHT)
@@ -167,7 +143,7 @@ def noisy_eyes(name: str) -> Pair:
     noise = np.random.default_rng(0).normal(0, 22, (*source.shape[:2], 3))
     source[..., :3] = np.clip(source[..., :3] + noise, 0, 255)
     return enlarged(source), enlarged(
-        apply(name, source, shape=source.shape, strength=0.9, spacing=1)
+        apply(name, source, shape=source.shape, **SHOWN[name][1], spacing=1)
     )
 
 
@@ -192,8 +168,9 @@ def before_a_screen(name: str) -> Pair:
 
 def out_of_focus(name: str) -> Pair:
     source = photo("astronaut")
-    params = {"radius": 24} if name == "background_blur" else {}
-    return source, apply(name, source, portrait_mask(), shape=source.shape, **params)
+    return source, apply(
+        name, source, portrait_mask(), shape=source.shape, **SHOWN.get(name, ("", {}))[1]
+    )
 
 
 def before_the_sky(name: str) -> Pair:
@@ -247,14 +224,8 @@ def out_of_a_frame(name: str) -> Pair:
 
 def faded(name: str) -> Pair:
     """A photo that has lost much of its colour."""
-    source = media.saturation(photo("chelsea"), -0.4)
+    source = media.saturation(photo(SHOWN[name][0]), -0.5)
     return source, apply(name, source, shape=source.shape, **SHOWN[name][1])
-
-
-def from_nothing(name: str) -> Pair:
-    """There is no photo before."""
-    nothing = np.zeros((1, 1, 4), np.uint8)
-    return nothing, apply(name, shape=(HEIGHT, WIDTH, 4))
 
 
 SCENES: dict[str, Callable[[str], Pair]] = {
@@ -265,7 +236,6 @@ SCENES: dict[str, Callable[[str], Pair]] = {
     "crop": to_a_part, "resize": from_few_pixels, "lut": through_a_look,
     "rgba_to_yuv420p": into_a_frame, "rgba_to_nv12": into_a_frame,
     "yuv420p_to_rgba": out_of_a_frame, "nv12_to_rgba": out_of_a_frame,
-    "generate_gradient": from_nothing, "generate_noise": from_nothing, "test_pattern": from_nothing,
 }  # fmt: skip
 
 

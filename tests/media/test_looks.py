@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,18 @@ def test_a_shipped_look(name: str) -> None:
             assert after < before + 0.05
         greys = np.unique(media.grayscale(result)[..., 0]).size
         assert greys > 0.5 * np.unique(media.grayscale(photo)[..., 0]).size  # nothing posterised
+
+
+@functools.cache
+def looked_at(name: str) -> list[np.ndarray]:
+    return [media.apply_filters(photo, name).astype(int) for photo in PHOTOS]
+
+
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(looks.names(), 2)])
+def test_no_two_look_alike(one: str, other: str) -> None:
+    """On every photo, a portrait, a table and an animal, one sees which of two looks it was."""
+    for first, second in zip(looked_at(one), looked_at(other), strict=True):
+        assert np.abs(first - second).mean() > 6.0
 
 
 @pytest.mark.parametrize("name", looks.names())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -90,9 +91,11 @@ def _too_large(type_: ArrayType) -> OutOfMemoryError:
 @once
 def physical_memory() -> int:
     """Bytes of main memory; without a way to tell, no limit of ours."""
+    if sys.platform == "win32":
+        return 1 << 62
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
+    except (ValueError, OSError):
         return 1 << 62
 
 

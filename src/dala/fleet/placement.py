@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -128,8 +129,7 @@ def _free_of_machine(meminfo: Path) -> int | None:
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError, IndexError):
         pass
-    names = getattr(os, "sysconf_names", {})
-    if "SC_AVPHYS_PAGES" in names:
+    if sys.platform != "win32" and "SC_AVPHYS_PAGES" in os.sysconf_names:
         return int(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -90,7 +91,7 @@ def usual_scheduling() -> Iterator[None]:
     SVT-AV1 does so where it is run by root, as in most containers: every process and thread that its caller
     starts later would have it too, and whatever spins for a moment there would stop all others.
     """
-    if not hasattr(os, "sched_getscheduler"):  # only Linux tells
+    if sys.platform != "linux":  # only Linux tells
         yield
         return
     policy, param = os.sched_getscheduler(0), os.sched_getparam(0)

@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -285,11 +286,11 @@ def _is_count(value: object) -> bool:
 
 def lock_file(file: Any) -> None:
     """Hold a file for this process, until it closes it or ends; OSError where another one does."""
-    if os.name == "nt":
+    if sys.platform == "win32":
         import msvcrt
 
         file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         return
     import fcntl
 

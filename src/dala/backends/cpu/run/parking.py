@@ -167,8 +167,8 @@ def find_system(*, plainly: bool = False) -> System:
 
 
 def _windows() -> System:
-    kernel: Any = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]
-    synch: Any = ctypes.WinDLL("api-ms-win-core-synch-l1-2-0")  # type: ignore[attr-defined]
+    load: Any = ctypes.WinDLL  # type: ignore[attr-defined,unused-ignore]
+    kernel, synch = load("kernel32"), load("api-ms-win-core-synch-l1-2-0")
     frequency = ctypes.c_int64()
     kernel.QueryPerformanceFrequency(ctypes.byref(frequency))
     text = _WINDOWS_TEXT.format(
