@@ -5,6 +5,7 @@ pictures.py makes the pictures of it, build.py the page.
 
 from __future__ import annotations
 
+import json
 import textwrap
 
 # Which photo (or part of one, see pictures.py), and which values where the defaults would show little.
@@ -99,12 +100,16 @@ def call_of(name: str) -> str:
     """
     if name in CALLS:
         return CALLS[name]
-    values = [f"{key}={value!r}" for key, value in SHOWN.get(name, ("", {}))[1].items()]
+    values = [f"{key}={_written(value)}" for key, value in SHOWN.get(name, ("", {}))[1].items()]
     arguments = ", ".join(["photo", *([FURTHER[name]] if name in FURTHER else []), *values])
     line = f"media.{name}({arguments})"
     return (
         line if len(line) < 89 else f"media.{name}(\n    {arguments},\n)".replace("), ", "),\n    ")
     )
+
+
+def _written(value: object) -> str:
+    return json.dumps(value) if isinstance(value, str) else repr(value)  # words in double quotes
 
 
 def block(code: str) -> list[str]:
