@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,16 @@ def test_every_folder_of_tests_has_its_question() -> None:
     text = (TESTS / "README.md").read_text(encoding="utf-8")
     folders = {path.parent.relative_to(TESTS).parts[0] for path in TESTS.glob("*/**/*.py")}
     assert sorted(name for name in folders if f"`{name}`" not in text) == []
+
+
+def test_what_wgpu_keeps_private_is_used_in_one_file() -> None:
+    parts = re.compile(r"wgpu_native import|\._internal\b|\._poll_(?:wait|func)\b|_get_proxy_stack")
+    users = {
+        str(file.relative_to(SOURCE))
+        for file in (SOURCE / "dala").rglob("*.py")
+        if parts.search(file.read_text(encoding="utf-8"))
+    }
+    assert users == {"dala/backends/webgpu/wgpu_private.py"}
 
 
 def imports_of(module: str, file: Path, known: set[str]) -> set[str]:

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from net_cases import CASES, Case
 from onnx_files import Net, small_net
+from told_steps import steps_planned, steps_told
 
 import dala
 from dala import compute, ml
 from dala.backends.webgpu.device import WebGpuDevice
+from dala.backends.webgpu.execute import GpuExecutable
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.errors import DeviceError, DTypeError, ModelError, ParameterError, ShapeError
 from dala.ml.layers.lower import lower_model
@@ -179,6 +181,29 @@ def test_a_network_is_a_kernel_by_its_name(small: Network, device: str) -> None:
     wanted = np.exp(scores) / np.exp(scores).sum()
     assert np.allclose(out.read(), wanted, atol=1e-4)
     assert "small_net_of_tests" in pipeline.explain()
+
+
+def test_the_plan_lists_what_a_network_dispatches(
+    monkeypatch: pytest.MonkeyPatch, registry: None
+) -> None:
+    """Counted where a run binds its dispatches."""
+    runs: list[int] = []
+    bind = GpuExecutable._bind
+
+    def count(self: GpuExecutable, *arguments: Any) -> Any:
+        bound = bind(self, *arguments)
+        runs.append(len(bound))
+        return bound
+
+    monkeypatch.setattr(GpuExecutable, "_bind", count)
+    with open_network(small_net(), device="webgpu") as network, dala.use("webgpu"):
+        network.register("small_net_of_tests")
+        out = compute.buffer_zeros((1, 7))
+        pipeline = chain(compute.from_array(IMAGE[0]), out)
+        text, plan = pipeline.explain(), pipeline._prepared().executable.plan
+        pipeline.run()
+    assert runs == [steps_told(text)] == [steps_planned(plan)], text
+    assert steps_planned(plan) > len(plan.passes)
 
 
 @pytest.mark.usefixtures("registry")

@@ -51,10 +51,9 @@ def test_this_wgpu_allows_it(gpu: WebGpuDevice) -> None:
 def test_nobody_blocks_in_wgpu(gpu: WebGpuDevice) -> None:
     """A poll that blocks holds the lock that every submit needs. Software takes one at a time anyway."""
     calls: list[bool] = []
-    poller = SimpleNamespace(_poll_func=calls.append)
-    waiting._make_it_ask(poller)
+    ask = waiting._asking(calls.append)
     for block in (True, False, True):
-        poller._poll_func(block)
+        ask(block)
     assert calls == [False, False, False]
     waiter = waiting.AskingWaiter(gpu.gpu)
     lib = waiter._lib

@@ -24,7 +24,6 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import BUFFER_DTYPES, DType
 from dala.ir.graph import Program
 from dala.plan.capabilities import ANYTHING, Capabilities
-from dala.plan.explain import Launched
 from dala.plan.planner import Plan
 
 Array = npt.NDArray[Any]
@@ -49,9 +48,6 @@ class Executable(ABC):
     """A compiled plan."""
 
     plan: Plan
-    launched: Sequence[Launched] | None = (
-        None  # for each pass, where whole arrays take several dispatches
-    )
 
     def quick(self, slots: Sequence[bool], guard: Guard) -> Callable[..., bool] | None:
         """launch() as one function of the buffers (and scratch) by slot, and the numbers, for runs so short

@@ -2,111 +2,47 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 VIDEOS = "Of videos"
+option = partial(typer.Option, rich_help_panel=VIDEOS)
 
 Codec = Annotated[
     str | None,
-    typer.Option(
+    option(
         metavar="NAME",
-        rich_help_panel=VIDEOS,
         help="h264, hevc, vp9, av1, prores, ffv1, qtrle; by the ending if not given.",
     ),
 ]
 From = Annotated[
-    str | None,
-    typer.Option(
-        "--from",
-        metavar="TIME",
-        rich_help_panel=VIDEOS,
-        help="Begin there: 2.5 (seconds) or 1:02.5.",
-    ),
+    str | None, option("--from", metavar="TIME", help="Begin there: 2.5 (seconds) or 1:02.5.")
 ]
-To = Annotated[
-    str | None,
-    typer.Option(
-        "--to", metavar="TIME", rich_help_panel=VIDEOS, help="End there; exact, with sound."
-    ),
-]
+To = Annotated[str | None, option("--to", metavar="TIME", help="End there; exact, with sound.")]
 Fps = Annotated[
-    float | None,
-    typer.Option(
-        metavar="N",
-        rich_help_panel=VIDEOS,
-        help="Frames a second; of pictures, how fast they come.",
-    ),
+    float | None, option(metavar="N", help="Frames a second; of pictures, how fast they come.")
 ]
-Speed = Annotated[
-    float,
-    typer.Option(
-        metavar="N", rich_help_panel=VIDEOS, help="2 is twice as fast, 0.5 half; with sound."
-    ),
-]
+Speed = Annotated[float, option(metavar="N", help="2 is twice as fast, 0.5 half; with sound.")]
 Crf = Annotated[
-    float | None,
-    typer.Option(
-        min=0,
-        max=63,
-        metavar="N",
-        rich_help_panel=VIDEOS,
-        help="Quality: lower is better and larger.",
-    ),
+    float | None, option(min=0, max=63, metavar="N", help="Quality: lower is better and larger.")
 ]
 Preset = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=VIDEOS,
-        help="How long encoding may take: ultrafast … veryslow.",
-    ),
+    str | None, option(metavar="NAME", help="How long encoding may take: ultrafast … veryslow.")
 ]
 Bitrate = Annotated[
-    str | None,
-    typer.Option(
-        metavar="RATE", rich_help_panel=VIDEOS, help="Instead of --crf: 4M or 800k a second."
-    ),
+    str | None, option(metavar="RATE", help="Instead of --crf: 4M or 800k a second.")
 ]
 Sound = Annotated[
-    str,
-    typer.Option(
-        "--audio",
-        metavar="HOW",
-        rich_help_panel=VIDEOS,
-        help="copy, encode, none, or a FILE of sound.",
-    ),
+    str, option("--audio", metavar="HOW", help="copy, encode, none, or a FILE of sound.")
 ]
 PixelFormat = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=VIDEOS,
-        help="yuv420p, yuv420p10le, yuva420p …, as FFmpeg has them.",
-    ),
+    str | None, option(metavar="NAME", help="yuv420p, yuv420p10le, yuva420p …, as FFmpeg has them.")
 ]
-Gif = Annotated[
-    bool,
-    typer.Option(
-        "--gif", rich_help_panel=VIDEOS, help="A small GIF: at most 480 wide, 15 frames a second."
-    ),
-]
-Conceal = Annotated[
-    bool,
-    typer.Option(
-        "--conceal", rich_help_panel=VIDEOS, help="Of damaged ones: go on with what is left."
-    ),
-]
-Tonemap = Annotated[
-    bool,
-    typer.Option("--tonemap", rich_help_panel=VIDEOS, help="Make SDR of HDR (PQ, HLG)."),
-]
+Gif = Annotated[bool, option("--gif", help="A small GIF: at most 480 wide, 15 frames a second.")]
+Conceal = Annotated[bool, option("--conceal", help="Of damaged ones: go on with what is left.")]
+Tonemap = Annotated[bool, option("--tonemap", help="Make SDR of HDR (PQ, HLG).")]
 Strict = Annotated[
-    bool,
-    typer.Option(
-        "--strict",
-        rich_help_panel=VIDEOS,
-        help="What the output cannot hold is an error, not a line.",
-    ),
+    bool, option("--strict", help="What the output cannot hold is an error, not a line.")
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -102,3 +102,29 @@ class Handle(Generic[Result_co]):
     @abstractmethod
     def _result(self) -> Result_co:
         """What there is when all went well."""
+
+
+class ResultHandle(Handle[Result_co]):
+    """Of a command that makes something: done with it, and what it left in a list is the result."""
+
+    def __init__(self, command: Handle[None], results: Sequence[Result_co]) -> None:
+        self._command, self._results = command, results
+
+    @property
+    def done(self) -> bool:
+        """Whether the result is there, or it has failed."""
+        return self._command.done
+
+    @property
+    def error(self) -> BaseException | None:
+        """What went wrong, if it has failed."""
+        return self._command.error
+
+    def _wait_until_done(self, timeout: float | None) -> bool:
+        return self._command._wait_until_done(timeout)
+
+    def _when_done(self, callback: Callable[[], None]) -> None:
+        self._command._when_done(callback)
+
+    def _result(self) -> Result_co:
+        return self._results[0]

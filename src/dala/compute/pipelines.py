@@ -136,8 +136,7 @@ class Pipeline(Closing):
     def explain(self) -> str:
         """The plan in words: passes, what was inlined, and the reason for every cut."""
         self._require_alive()
-        executable = self._prepared().executable
-        return explain_plan(executable.plan, self.engine.device.name, executable.launched)
+        return explain_plan(self._prepared().executable.plan, self.engine.device.name)
 
     def _repr_svg_(self) -> str | None:
         """What a notebook shows: the plan as a drawing; nothing of a closed one, or an empty one."""

@@ -47,7 +47,7 @@ class OwnBody(ABC):
         writes: Sequence[Any],
         new_temp: Callable[..., Any],
     ) -> list[Any]:
-        """As steps of a device that has its own."""
+        """As what a device of its own kind dispatches, in order."""
 
     @abstractmethod
     def explain(self, device: str) -> str:

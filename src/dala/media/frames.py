@@ -29,7 +29,7 @@ from dala.closing import Closing
 from dala.compute.buffers import Buffer
 from dala.compute.commands import Command, command_on_demand, submit_command
 from dala.compute.engine import Stream
-from dala.compute.handle import Handle
+from dala.compute.handle import ResultHandle
 from dala.errors import DeviceError, ParameterError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.media.chain import Chain, Filters
@@ -52,7 +52,7 @@ Array = npt.NDArray[Any]
 KEPT_PROGRAMS = 32  # chains of different structure
 
 
-class Frame(Handle[Image]):
+class Frame(ResultHandle[Image]):
     """A frame under way: wait for its result, which has the form of what was submitted, or await it.
 
     >>> import numpy as np
@@ -66,27 +66,7 @@ class Frame(Handle[Image]):
     _title = "the frame"
 
     def __init__(self, command: Command, result: list[Image]) -> None:
-        self._command = command
-        self._results = result
-
-    @property
-    def done(self) -> bool:
-        """Whether the result is there, or the frame has failed."""
-        return self._command.done
-
-    @property
-    def error(self) -> BaseException | None:
-        """What went wrong, if the frame has failed."""
-        return self._command.error
-
-    def _wait_until_done(self, timeout: float | None) -> bool:
-        return self._command._wait_until_done(timeout)
-
-    def _when_done(self, callback: Callable[[], None]) -> None:
-        self._command._when_done(callback)
-
-    def _result(self) -> Image:
-        return self._results[0]
+        super().__init__(command, result)
 
 
 class FramePipeline(Closing):

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.closing import Closing
-from dala.compute.commands import Command, submit_command
-from dala.compute.handle import Handle
+from dala.compute.commands import submit_command
+from dala.compute.handle import ResultHandle
 from dala.errors import ArgumentError, ModelError, ShapeError, UnsupportedError
 from dala.ml.catalogue import ModelInfo, model_info
 from dala.ml.images import take_image
@@ -145,7 +145,7 @@ class Model(Closing):
         return fitting
 
 
-class Prediction(Handle[Answer], Generic[Answer]):
+class Prediction(ResultHandle[Answer], Generic[Answer]):
     """A prediction under way: wait for its result, or await it.
 
     >>> from dala import ml
@@ -156,35 +156,17 @@ class Prediction(Handle[Answer], Generic[Answer]):
     _title = "the prediction"
 
     def __init__(self, work: Callable[[], Answer]) -> None:
-        self._results: list[Answer] = []
-        self._command: Command = submit_command(
+        results: list[Answer] = []
+        command = submit_command(
             "predict",
-            lambda: self._results.append(work()),
+            lambda: results.append(work()),
             (),
             reads=(),
             writes=(),
             stream=None,
             inline=False,
         )
-
-    @property
-    def done(self) -> bool:
-        """Whether the result is there, or it has failed."""
-        return self._command.done
-
-    @property
-    def error(self) -> BaseException | None:
-        """What went wrong, if it has failed."""
-        return self._command.error
-
-    def _wait_until_done(self, timeout: float | None) -> bool:
-        return self._command._wait_until_done(timeout)
-
-    def _when_done(self, callback: Callable[[], None]) -> None:
-        self._command._when_done(callback)
-
-    def _result(self) -> Answer:
-        return self._results[0]
+        super().__init__(command, results)
 
 
 def load_model(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from dala.plan.fuse import FusedPass
+from dala.ir.arrays import ArrayType
+from dala.plan.fuse import FusedPass, Location
+from dala.plan.whole import Launch, WholePass
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,12 @@ class Capabilities:
     def has_room_for(self, work: FusedPass) -> bool:
         """Whether what the bodies of a pass buffer for each other has room."""
         return True
+
+    def launches(
+        self, work: WholePass, new_temp: Callable[[ArrayType], Location]
+    ) -> tuple[Launch, ...] | None:
+        """What the device runs for a pass over whole arrays; None: the pass as it stands."""
+        return None
 
 
 ANYTHING = Capabilities()

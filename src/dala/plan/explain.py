@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from dala.ir.arrays import ArrayType
 from dala.ir.graph import accesses
@@ -13,18 +12,8 @@ from dala.plan.planner import Plan
 from dala.plan.whole import WholePass
 
 
-class Launched(NamedTuple):
-    """How a GPU runs a pass: whole arrays may take several dispatches, through arrays of their own."""
-
-    dispatches: int
-    temporaries: tuple[ArrayType, ...]
-
-
-def explain_plan(plan: Plan, device: str, launched: Sequence[Launched] | None = None) -> str:
-    """What runs, in which order, and why it was not fused further.
-
-    ``launched`` has an entry for each pass where the device does not run whole arrays as they stand.
-    """
+def explain_plan(plan: Plan, device: str) -> str:
+    """What runs, in which order, and why it was not fused further."""
     lines = [explain_head(plan, device)]
     number = part = 0
     for index, work in enumerate(plan.passes):
@@ -35,8 +24,7 @@ def explain_plan(plan: Plan, device: str, launched: Sequence[Launched] | None = 
         if isinstance(work, FusedPass):
             what, *details = _explain_fused(plan, index, work)
         else:
-            how = None if launched is None else launched[index]
-            what, *details = _explain_whole(work, how, device)
+            what, *details = _explain_whole(work, device)
         lines += [f"{title}: {what}", *details]
     if plan.temps:
         lines.append(f"  through {_explain_temporaries(plan.temps)}")
@@ -75,27 +63,22 @@ def _explain_fused(plan: Plan, index: int, work: FusedPass) -> list[str]:
     return lines
 
 
-def _explain_launched(how: Launched) -> list[str]:
-    dispatches = _count(how.dispatches, "dispatch", "dispatches")
-    through = f" through {_explain_temporaries(how.temporaries)}" if how.temporaries else ""
-    return [f"    runs as {dispatches}{through}"]
-
-
 def _explain_temporaries(arrays: Sequence[ArrayType]) -> str:
     size = sum(t.nbytes for t in arrays) / 2**20
     return f"{_count(len(arrays), 'temporary array', 'temporary arrays')} ({size:.1f} MiB in all)"
 
 
-def _explain_whole(work: WholePass, how: Launched | None, device: str) -> list[str]:
+def _explain_whole(work: WholePass, device: str) -> list[str]:
     source = " and ".join("×".join(map(str, a.type.shape)) for a in work.reads)
-    if isinstance(work.work, OwnCall):
-        lines = work.work.body.explain(device).splitlines()
-        return [
-            f"{work.labels[0]} of {source}",
-            *(f"    {line}" for line in lines),
-        ]
-    line = f"{work.labels[0]} of {source}, whole"
-    return [line] if how is None or how.dispatches == 1 else [line, *_explain_launched(how)]
+    launches, steps = work.launches, []
+    if launches is not None and len(launches) != 1:
+        steps = [f"    runs as {_count(len(launches), 'step', 'steps')}"]
+    if isinstance(work.work, OwnCall):  # which tells of its layers
+        own = work.work.body.explain(device).splitlines()
+        return [f"{work.labels[0]} of {source}", *(f"    {line}" for line in own), *steps]
+    if launches and steps:
+        steps[0] += f": {', '.join(launch.label for launch in launches)}"
+    return [f"{work.labels[0]} of {source}, whole", *steps]
 
 
 def _count(number: int, one: str, many: str) -> str:

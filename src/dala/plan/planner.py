@@ -1,12 +1,12 @@
 """The planner: one ordered list from calls to a Plan.
 
-lower_calls → group_steps → fuse_group → cut_to_fit (per group) → share_temporaries → Plan
+lower_calls → group_steps → fuse_group → cut_to_fit (per group) → share_temporaries → launches → Plan
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dala.ir.arrays import ArrayType
 from dala.ir.library import LibraryCall
@@ -99,10 +99,35 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot], can: Capabilities =
             )
     if len(temps) > 1:
         passes, temps = share_temporaries(passes, temps)
+    passes = _with_launches(passes, temps, can)
     dropped = tuple(reversed(lowered.dropped))
     return Plan(
         tuple(passes), tuple(temps), tuple(reasons), dropped, len(calls), can, frozenset(continued)
     )
+
+
+def plan_whole(work: WholePass, can: Capabilities) -> Plan:
+    """The plan for one pass over whole arrays that no pipeline asked for."""
+    temps: list[ArrayType] = []
+    passes = _with_launches([work], temps, can)
+    return Plan(tuple(passes), tuple(temps), ("",), (), 1, can)
+
+
+def _with_launches(
+    passes: Sequence[FusedPass | WholePass], temps: list[ArrayType], can: Capabilities
+) -> list[FusedPass | WholePass]:
+    """The passes with what the device runs for whole arrays; its temporaries are added to the others."""
+
+    def new_temp(type_: ArrayType) -> Location:
+        temps.append(type_)
+        return Location("temp", len(temps) - 1)
+
+    return [
+        replace(work, launches=can.launches(work, new_temp))
+        if isinstance(work, WholePass)
+        else work
+        for work in passes
+    ]
 
 
 def _home(value: Value) -> int:

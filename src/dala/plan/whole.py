@@ -10,6 +10,14 @@ from dala.plan.steps import Copy
 
 
 @dataclass(frozen=True, slots=True)
+class Launch:
+    """A dispatch or a copy of a pass over whole arrays: what it is for, and what the device made of it."""
+
+    label: str
+    code: object
+
+
+@dataclass(frozen=True, slots=True)
 class WholePass:
     """A library op or a copy: arrays in, one array out, nothing to fuse."""
 
@@ -17,3 +25,4 @@ class WholePass:
     labels: tuple[str, ...]
     reads: tuple[PassArray, ...]
     writes: tuple[PassArray, ...]
+    launches: tuple[Launch, ...] | None = None  # on a device that does not run it as it stands

@@ -6,7 +6,7 @@ or ends in the middle of a pixel of chroma, all of it is one pass over RGBA (``c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from dala.backends.host import HostDevice
 from dala.compute.engine import Engine
 from dala.compute.pipelines import Pipeline
 from dala.video.canvas import Box, Canvas, scaled
-from dala.video.device import Format, FramePass, Given, PassInput, PassThrough, Tensor
+from dala.video.device import Format, FrameByFrame, FramePass, Given, PassInput, PassThrough, Tensor
 from dala.video.pictures import planes_of
 
 Job = TypeVar("Job")
@@ -39,7 +39,7 @@ def parts_of(canvas: Canvas, sources: Sequence[Format]) -> list[Box]:
     return [box.holding(source.width, source.height) for box, source in pairs]
 
 
-class Collage:
+class Collage(FrameByFrame):
     """Frames of several inputs in parts of one picture; see ``FramePass``."""
 
     def __init__(
@@ -68,18 +68,6 @@ class Collage:
             f"into {b.width} × {b.height} at ({b.left}, {b.top}): {one.explain()}"
             for b, one in pairs
         )
-
-    def run(
-        self,
-        jobs: Iterable[Job],
-        pictures_of: Callable[[Job], Sequence[PassInput]],
-        time_of: Callable[[Job], float] = lambda job: 0.0,
-        first: int = 0,
-    ) -> Iterator[tuple[Job, Array | None]]:
-        """As FramePass does."""
-        for job in jobs:
-            pictures = pictures_of(job)
-            yield job, self._frame_of(pictures) if pictures else None
 
     def _frame_of(self, pictures: Sequence[PassInput]) -> Array:
         frame = self._whole.take()

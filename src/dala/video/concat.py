@@ -28,7 +28,7 @@ from dala.video.joined import JoinedSound
 from dala.video.keeping import losses
 from dala.video.pictures import Decoded
 from dala.video.places import Spec, place_of
-from dala.video.production import Report
+from dala.video.production import Report, report_of
 from dala.video.progress import OnProgress, Watch
 from dala.video.retime import TICKS
 from dala.video.sound import Audio
@@ -172,18 +172,7 @@ def _produce(
         watch()
     finally:
         encoder.discard()
-    return Report(
-        frames=encoder.frames,
-        size=encoder.size,
-        duration=encoder.end,
-        seconds=watch.elapsed,
-        fps=encoder.frames / watch.elapsed,
-        device=passes.engine.device.name,
-        plan=passes.explain(),
-        dropped=tuple(dropped),
-        notes=tuple(notes),
-        damaged=sum(i.source.damaged for i in inputs),
-    )
+    return report_of(passes, encoder, watch, inputs, (dropped, notes))
 
 
 def _lost(inputs: Sequence[Input], settings: Settings) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import weakref
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -299,7 +300,27 @@ def _fetched(job: Job, content: Callable[[], Array] | None) -> tuple[Job, Array 
     return job, None if content is None else content()
 
 
-class PassThrough:
+class FrameByFrame(ABC):
+    """A pass that makes each frame when it is asked for."""
+
+    @abstractmethod
+    def _frame_of(self, pictures: Sequence[PassInput]) -> Array:
+        """The frame of at least one picture."""
+
+    def run(
+        self,
+        jobs: Iterable[Job],
+        pictures_of: Callable[[Job], Sequence[PassInput]],
+        time_of: Callable[[Job], float] = lambda job: 0.0,
+        first: int = 0,
+    ) -> Iterator[tuple[Job, Array | None]]:
+        """As FramePass does."""
+        for job in jobs:
+            pictures = pictures_of(job)
+            yield job, self._frame_of(pictures) if pictures else None
+
+
+class PassThrough(FrameByFrame):
     """Nothing is done to the frames: they stay as they are, to the byte."""
 
     def __init__(self, engine: Engine, target: Format) -> None:
@@ -314,24 +335,11 @@ class PassThrough:
         """The plan in words."""
         return "no stages: frames go to the encoder as they are"
 
-    def run(
-        self,
-        jobs: Iterable[Job],
-        pictures_of: Callable[[Job], Sequence[PassInput]],
-        time_of: Callable[[Job], float] = lambda job: 0.0,
-        first: int = 0,
-    ) -> Iterator[tuple[Job, Array | None]]:
-        """As FramePass does."""
-        for job in jobs:
-            yield job, self._copy_of(pictures_of(job))
-
     def take(self) -> Array:
         """An array for a frame."""
         return self._pool.take()[1]
 
-    def _copy_of(self, pictures: Sequence[PassInput]) -> Array | None:
-        if not pictures:
-            return None
+    def _frame_of(self, pictures: Sequence[PassInput]) -> Array:
         frame = self.take()
         pictures[0].fill(frame)
         return frame

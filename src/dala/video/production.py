@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy.typing as npt
 
+from dala.compute.engine import Engine
 from dala.media.losses import report_losses
 from dala.video.collage import Collage
 from dala.video.device import FramePass, PassInput, PassThrough
@@ -21,6 +22,16 @@ from dala.video.progress import OnProgress, Watch
 from dala.video.sound import Companion, SoundFile, bring_along, other_sound
 
 Array = npt.NDArray[Any]
+ZERO = Fraction(0)
+
+
+class _Passes(Protocol):
+    """Whatever made the frames."""
+
+    engine: Engine
+
+    def explain(self) -> str:
+        """The plan in words."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,30 @@ class Report:
     dropped: tuple[str, ...]  # streams that could not come along
     notes: tuple[str, ...]  # what else the output could not hold, a few words each
     damaged: int  # errors of the decoder that were concealed
+
+
+def report_of(
+    passes: _Passes,
+    encoder: Encoder,
+    watch: Watch,
+    inputs: Sequence[Input],
+    losses: tuple[Sequence[str], Sequence[str]],
+    begin: Fraction = ZERO,
+) -> Report:
+    """Of a finished file whose times start at ``begin``. Losses: streams that were dropped, and notes."""
+    dropped, notes = losses
+    return Report(
+        frames=encoder.frames,
+        size=encoder.size,
+        duration=encoder.end - begin,
+        seconds=watch.elapsed,
+        fps=encoder.frames / watch.elapsed,
+        device=passes.engine.device.name,
+        plan=passes.explain(),
+        dropped=tuple(dropped),
+        notes=tuple(notes),
+        damaged=sum(i.source.damaged for i in inputs),
+    )
 
 
 class Moment(NamedTuple):
@@ -113,18 +148,8 @@ def produce_file(
         watch()
     finally:
         encoder.discard()
-    return Report(
-        frames=encoder.frames,
-        size=encoder.size,
-        duration=encoder.end - (lead.begin if lead.keeps_times else 0),
-        seconds=watch.elapsed,
-        fps=encoder.frames / watch.elapsed,
-        device=frames.engine.device.name,
-        plan=frames.explain(),
-        dropped=tuple(dropped),
-        notes=tuple(notes),
-        damaged=sum(i.source.damaged for i in inputs),
-    )
+    begin = lead.begin if lead.keeps_times else ZERO
+    return report_of(frames, encoder, watch, inputs, (dropped, notes), begin)
 
 
 def _chapters(chapters: list[dict[str, Any]], voice: Input) -> list[dict[str, Any]]:

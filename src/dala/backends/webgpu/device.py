@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -12,22 +11,18 @@ import numpy.typing as npt
 from dala.backends.base import Storage
 from dala.backends.webgpu.execute import CopyPass, Dispatch, GpuExecutable, Step
 from dala.backends.webgpu.faults import mapped
-from dala.backends.webgpu.library import emit_library
 from dala.backends.webgpu.memory import GpuArray
 from dala.backends.webgpu.opened import OpenGpu
 from dala.backends.webgpu.prepare import prepare_program
-from dala.backends.webgpu.shader import emit_pass
+from dala.backends.webgpu.shader import Shader, emit_pass
 from dala.backends.webgpu.spelling import NEEDS
-from dala.backends.webgpu.tiles import TileMemory
+from dala.backends.webgpu.whole import GpuCapabilities
 from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType
 from dala.ir.graph import Program, walk
-from dala.ir.library import OwnCall
-from dala.plan.explain import Launched
-from dala.plan.fuse import FusedPass, Location, PassArray
+from dala.plan.fuse import FusedPass
 from dala.plan.planner import Plan
-from dala.plan.steps import Copy
 from dala.plan.whole import WholePass
 
 Array = npt.NDArray[Any]
@@ -64,55 +59,33 @@ class WebGpuDevice(OpenGpu):
         return prepare_program(program, inputs, output, half=self.tuning.half)
 
     @property
-    def capabilities(self) -> TileMemory:
+    def capabilities(self) -> GpuCapabilities:
         most_arrays = self.limits["max-storage-buffers-per-shader-stage"] // 2  # two forms of each
         most_bytes = self.limits["max-compute-workgroup-storage-size"]
-        return TileMemory(
-            tiled=True, most_arrays=most_arrays, tuning=self.tuning, most_bytes=most_bytes
+        return GpuCapabilities(
+            tiled=True,
+            most_arrays=most_arrays,
+            tuning=self.tuning,
+            most_bytes=most_bytes,
+            device=self,
         )
 
     def compile(self, plan: Plan) -> GpuExecutable:
         self.check_process()
         with mapped("compiling", device=self):
-            return self._compile(plan)
+            steps = [step for work in plan.passes for step in self._steps(work)]
+            return GpuExecutable(self, plan, steps)
 
-    def _compile(self, plan: Plan) -> GpuExecutable:
-        temps = list(plan.temps)
-
-        def new_temp(type_: ArrayType) -> Location:
-            temps.append(type_)
-            return Location("temp", len(temps) - 1)
-
-        steps: list[Step] = []
-        launched: list[Launched] = []
-        memory = self.capabilities
-        for work in plan.passes:
-            steps_before, temps_before = len(steps), len(temps)
-            if isinstance(work, FusedPass):
-                steps.append(Dispatch(self, emit_pass(work, memory.tuning, memory.most_bytes)))
-            elif isinstance(work.work, Copy):
-                source, target = work.reads[0], work.writes[0]
-                if source.location != target.location:
-                    size = -(-target.type.nbytes // 4) * 4
-                    steps.append(CopyPass(source.location, target.location, size))
-            else:
-                steps += self._library(work, new_temp)
-            launched.append(Launched(len(steps) - steps_before, tuple(temps[temps_before:])))
-        return GpuExecutable(self, plan, steps, temps, launched)
-
-    def _library(self, work: WholePass, new_temp: Callable[[ArrayType], Location]) -> list[Step]:
-        """A library op; one that overwrites its input goes through a temporary."""
-        if isinstance(work.work, OwnCall):
-            reads, writes = ([a.location for a in arrays] for arrays in (work.reads, work.writes))
-            if not set(reads) & set(writes):
-                return cast("list[Step]", work.work.body.emit(self, reads, writes, new_temp))
-        target = work.writes[0]
-        if all(r.location != target.location for r in work.reads):
-            return [Dispatch(self, s) for s in emit_library(work, new_temp)]
-        between = PassArray(new_temp(target.type), target.type)
-        apart = replace(work, writes=(between,))
-        copy = CopyPass(between.location, target.location, -(-target.type.nbytes // 4) * 4)
-        return [*self._library(apart, new_temp), copy]
+    def _steps(self, work: FusedPass | WholePass) -> Iterator[Step]:
+        """A pass as the plan has it."""
+        if isinstance(work, FusedPass):
+            can = self.capabilities
+            yield Dispatch(self, emit_pass(work, can.tuning, can.most_bytes))
+            return
+        assert work.launches is not None, "planned for this device"
+        for launch in work.launches:
+            code = launch.code
+            yield code if isinstance(code, CopyPass) else Dispatch(self, cast("Shader", code))
 
     # -- memory --------------------------------------------------------------------------------
 

@@ -24,8 +24,6 @@ from dala.backends.webgpu.opened import OpenGpu
 from dala.backends.webgpu.record import BoundDispatch, PublicRecorder, Recorder
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
-from dala.ir.arrays import ArrayType
-from dala.plan.explain import Launched
 from dala.plan.fuse import Location
 from dala.plan.planner import Plan
 
@@ -104,21 +102,12 @@ Step = Dispatch | CopyPass
 class GpuExecutable(QueuedExecutable):
     """The steps of a plan."""
 
-    def __init__(
-        self,
-        device: OpenGpu,
-        plan: Plan,
-        steps: Sequence[Step],
-        temps: Sequence[ArrayType],
-        launched: Sequence[Launched],
-    ) -> None:
+    def __init__(self, device: OpenGpu, plan: Plan, steps: Sequence[Step]) -> None:
         self.device = device
         self.plan = plan
         self.steps = list(steps)
         self.groups = _groups(steps)
         self.passes = sum(isinstance(g, list) for g in self.groups)  # compute passes
-        self.temps = list(temps)
-        self.launched = list(launched)
         self._bound: dict[tuple[int, ...], dict[Dispatch, BoundDispatch]] = {}
         self._bound_params: Params | None = None  # those of all of them
         self.label = " → ".join(plan.labels)
@@ -185,7 +174,7 @@ class GpuExecutable(QueuedExecutable):
             return array.memory
 
         try:
-            for type_ in self.temps:
+            for type_ in self.plan.temps:
                 temps.append(pool.take(type_)[0])
             used = [s.memory for s in slots if isinstance(s, GpuArray)]
             yield find, tuple([m.serial for m in (*temps, *used)])

@@ -20,6 +20,8 @@ from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple
 
+from dala.backends.webgpu.wgpu_private import ErrorSlots, handle_of, load_library
+
 Groups = tuple[int, int, int]
 
 
@@ -126,13 +128,10 @@ class NativeRecorder(Recorder):
     """On wgpu-native itself. Without timestamps: a timed run goes the public way."""
 
     def __init__(self, gpu: Any) -> None:
-        from wgpu.backends.wgpu_native import _api, _helpers
-
-        self._lib, self._ffi = _api.lib, _api.ffi
-        self._errors, self._kinds = _api.error_handler, _helpers.ERROR_TYPES
-        self._errors._get_proxy_stack()  # it is there, or the public way serves
+        self._lib, self._ffi = load_library()
+        self._errors = ErrorSlots()
         self._gpu = gpu
-        self._device, self._queue = gpu._internal, gpu.queue._internal
+        self._device, self._queue = handle_of(gpu), handle_of(gpu.queue)
         new = self._ffi.new
         self._encoder_options = new("WGPUCommandEncoderDescriptor *")
         self._pass_options = new("WGPUComputePassDescriptor *")
@@ -158,8 +157,8 @@ class NativeRecorder(Recorder):
 
     def dispatch(self, pipeline: Any, bind_group: Any, groups: Groups) -> None:
         lib, here = self._lib, self._pass
-        lib.wgpuComputePassEncoderSetPipeline(here, pipeline._internal)
-        lib.wgpuComputePassEncoderSetBindGroup(here, 0, bind_group._internal, 0, self._ffi.NULL)
+        lib.wgpuComputePassEncoderSetPipeline(here, handle_of(pipeline))
+        lib.wgpuComputePassEncoderSetBindGroup(here, 0, handle_of(bind_group), 0, self._ffi.NULL)
         lib.wgpuComputePassEncoderDispatchWorkgroups(here, *groups)
 
     def end_pass(self) -> None:
@@ -169,7 +168,7 @@ class NativeRecorder(Recorder):
 
     def copy(self, source: Any, target: Any, size: int) -> None:
         self._lib.wgpuCommandEncoderCopyBufferToBuffer(
-            self._encoder, source._internal, 0, target._internal, 0, size
+            self._encoder, handle_of(source), 0, handle_of(target), 0, size
         )
 
     def submit(self) -> None:
@@ -197,8 +196,8 @@ class NativeRecorder(Recorder):
             self._begin_shared()
         lib, dispatches = self._lib, list(run)
         here, zero, null = repeat(self._open[1]), repeat(0), repeat(self._ffi.NULL)
-        pipelines = [d.pipeline._internal for d in dispatches]
-        bind_groups = [d.bind_group._internal for d in dispatches]
+        pipelines = [handle_of(d.pipeline) for d in dispatches]
+        bind_groups = [handle_of(d.bind_group) for d in dispatches]
         sizes = zip(*[d.groups for d in dispatches], strict=True)
         # one call of each for every dispatch; made of objects for each call, this took three times as long
         calls = zip(
@@ -244,8 +243,7 @@ class NativeRecorder(Recorder):
 
     def _raise(self, found: tuple[str, str] | None) -> None:
         if found is not None:
-            kind, message = found
-            raise self._kinds.get(kind, self._kinds[""])(message)
+            raise self._errors.error(*found)
 
     def abandon(self) -> None:
         self._finish()
@@ -269,9 +267,9 @@ class NativeRecorder(Recorder):
 
     def _capture(self) -> None:
         """Let errors be collected until ``_finish``, rather than logged."""
-        slots = self._errors._get_proxy_stack()
+        slots = self._errors.of_this_thread()
         self._slots, self._depth = slots, len(slots)
-        self._errors.capture("dala")
+        self._errors.open()
 
 
 def _uninterrupted(calls: Sequence[partial[Any]]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.queue import Queue
 from dala.backends.webgpu.staging import StagingRing
+from dala.backends.webgpu.wgpu_private import nanoseconds_of_tick
 
 RUNS = 1024  # remembered; older ones are overwritten
 SPACING = 256  # bytes between two results: where the GPU may put them
@@ -63,9 +64,7 @@ def make_timers(gpu: Any, queue: Queue, staging: StagingRing) -> TimerRing | Non
     if "timestamp-query" not in gpu.features:
         return None
     try:
-        from wgpu.backends.wgpu_native import lib
-
-        tick_ns = float(lib.wgpuQueueGetTimestampPeriod(gpu.queue._internal))
+        tick_ns = nanoseconds_of_tick(gpu)
     except (ImportError, AttributeError):
         return None
     return TimerRing(gpu, queue, staging, tick_ns) if tick_ns > 0 else None

@@ -23,6 +23,13 @@ from threading import get_ident
 from typing import Any
 
 from dala import leaving
+from dala.backends.webgpu.wgpu_private import (
+    handle_of,
+    is_pending,
+    load_library,
+    replace_poll,
+    wait_inside,
+)
 from dala.leaving import native
 from dala.once import once
 
@@ -72,7 +79,7 @@ class Waiter:
 
     def _wait(self, _what: str) -> None:
         with native:
-            self._gpu._poll_wait()
+            wait_inside(self._gpu)
 
 
 class AskingWaiter(Waiter):
@@ -80,18 +87,16 @@ class AskingWaiter(Waiter):
 
     def __init__(self, gpu: Any) -> None:
         super().__init__(gpu)
-        from wgpu.backends.wgpu_native import _api
-
-        self._lib, self._ffi = _api.lib, _api.ffi
+        self._lib, self._ffi = load_library()
         self._success = self._lib.WGPUQueueWorkDoneStatus_Success
-        self._device, self._queue = gpu._internal, gpu.queue._internal
+        self._device, self._queue = handle_of(gpu), handle_of(gpu.queue)
         self._callback = _work_done()
-        _make_it_ask(gpu._poller)
+        replace_poll(gpu, _asking)
         self.until_done("a new device")  # it works, or an AttributeError says which part is missing
 
     def until_kept(self, promise: Any, what: str) -> None:
         with native:
-            self._ask_while(lambda: promise._state == "pending", what)
+            self._ask_while(lambda: is_pending(promise), what)
         promise.sync_wait()
 
     def submitted(self) -> Submitted:
@@ -189,7 +194,7 @@ _waits: dict[
 def _work_done() -> Any:
     """What wgpu calls when work is done: one for all, and for good, as nobody can say when the last call
     comes."""
-    from wgpu.backends.wgpu_native import ffi
+    _, ffi = load_library()
 
     def note(status: int, message: Any, number: Any) -> None:
         wait = _waits.get(int(ffi.cast("intptr_t", number)))
@@ -218,9 +223,8 @@ def _work_done() -> Any:
     return ffi.callback(kind, called, onerror=interrupted)
 
 
-def _make_it_ask(poller: Any) -> None:
-    """Let wgpu-py's thread ask as well. It must not hold a reference to the device."""
-    poll: Callable[[bool], None] = poller._poll_func
+def _asking(poll: Callable[[bool], None]) -> Callable[[bool], None]:
+    """What lets wgpu-py's thread ask as well. It must not hold a reference to the device."""
 
     def ask(block: bool) -> None:
         with native:
@@ -228,7 +232,7 @@ def _make_it_ask(poller: Any) -> None:
         if block:
             time.sleep(IDLE_PAUSE_S)
 
-    poller._poll_func = ask
+    return ask
 
 
 def make_waiter(gpu: Any) -> Waiter:

@@ -15,7 +15,7 @@ from dala import forking
 from dala.backends.base import Storage
 from dala.backends.cpu.run.cores import machine_threads
 from dala.backends.webgpu.device import WebGpuDevice
-from dala.backends.webgpu.execute import Dispatch, GpuExecutable, OwnedLocation, Step
+from dala.backends.webgpu.execute import GpuExecutable, OwnedLocation
 from dala.backends.webgpu.shader import Shader
 from dala.errors import ModelError
 from dala.ir.arrays import ArrayType
@@ -32,7 +32,7 @@ from dala.ml.run.webgpu.compile import Compiler
 from dala.ml.run.webgpu.placing import Placing, place_values
 from dala.once import OnceByKey, once_per_process
 from dala.plan.fuse import Location, PassArray
-from dala.plan.planner import Plan
+from dala.plan.planner import plan_whole
 from dala.plan.whole import WholePass
 from dala.threads import Runners
 
@@ -116,7 +116,7 @@ class GpuRunner(Runner):
         work = WholePass(
             OwnCall("network", self.name, (), body), (self.name,), tuple(reads), tuple(writes)
         )
-        return self.device.compile(Plan((work,), (), ("",), (), 1))
+        return self.device.compile(plan_whole(work, self.device.capabilities))
 
     def hold(self, array: Array, half: bool) -> Stored:
         """An array that stays on the GPU: once, however many layers and programs use it."""
@@ -167,12 +167,12 @@ class GpuBody(OwnBody):
         reads: Sequence[Location],
         writes: Sequence[Location],
         new_temp: NewTemp,
-    ) -> list[Step]:
+    ) -> list[Shader]:
         if device is not self.runner.device:
             raise other_device(self.runner.name, self.runner.device.name)
         registers = [new_temp(ArrayType((-(-size // 4),), U32)) for size in self.placing.sizes]
         compiler = Compiler(self.program, self.placing, reads, writes, registers, self.runner.hold)
-        return [Dispatch(self.runner.device, s) for s in compiler.shaders()]
+        return compiler.shaders()
 
     def compute(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         raise other_device(self.runner.name, self.runner.device.name)

@@ -1,0 +1,69 @@
+"""What dala uses of wgpu-py that is not public: all of it is here.
+
+wgpu-py wraps wgpu-native, a library in C. Calls on the library itself are cheaper (record.py), and it can
+be asked what wgpu-py only waits for (waiting.py, timers.py). A version of wgpu-py that lacks a part of this
+raises ImportError or AttributeError, and whoever asked goes the public way.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+handle_of = operator.attrgetter("_internal")  # an object of wgpu-py, as the library knows it
+
+
+def load_library() -> tuple[Any, Any]:
+    """The library's functions, and what makes arguments for them."""
+    from wgpu.backends.wgpu_native import _api
+
+    return _api.lib, _api.ffi
+
+
+class ErrorSlots:
+    """Where wgpu-py collects a thread's errors."""
+
+    def __init__(self) -> None:
+        from wgpu.backends.wgpu_native import _api, _helpers
+
+        self._handler, self._kinds = _api.error_handler, _helpers.ERROR_TYPES
+        self.of_this_thread()  # it is there, or the public way serves
+
+    def of_this_thread(self) -> list[Any]:
+        """The open slots; the last one gets the next error."""
+        slots: list[Any] = self._handler._get_proxy_stack()
+        return slots
+
+    def open(self) -> None:
+        """Let errors be collected, rather than logged."""
+        self._handler.capture("dala")
+
+    def error(self, kind: str, message: str) -> Exception:
+        """An error as wgpu-py raises it."""
+        made: Exception = self._kinds.get(kind, self._kinds[""])(message)
+        return made
+
+
+def is_pending(promise: Any) -> bool:
+    """Whether a promise of wgpu-py is neither kept nor broken."""
+    return bool(promise._state == "pending")
+
+
+def wait_inside(gpu: Any) -> None:
+    """Let wgpu wait for all that was submitted; no other thread can submit meanwhile."""
+    gpu._poll_wait()
+
+
+def replace_poll(
+    gpu: Any, instead: Callable[[Callable[[bool], None]], Callable[[bool], None]]
+) -> None:
+    """Have wgpu-py's own thread call what is made of the function that it calls now."""
+    poller = gpu._poller
+    poller._poll_func = instead(poller._poll_func)
+
+
+def nanoseconds_of_tick(gpu: Any) -> float:
+    """How long a tick of the GPU's clock is."""
+    lib, _ = load_library()
+    return float(lib.wgpuQueueGetTimestampPeriod(handle_of(gpu.queue)))
