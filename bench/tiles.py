@@ -24,13 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from dala.backends.webgpu.by_hand import compile_shader, send_words
+from dala.backends.webgpu.by_hand import compile_shader
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.compute.default import device as find_device
 from dala.gpu import Recorder
 from dala.gpu.canvas import Canvas, Outcome
 from dala.gpu.shaders import ShaderSet
-from dala.gpu.tiles import painter as sending
 from dala.gpu.tiles.canvas import TileCanvas
 from dala.gpu.tiles.painter import TilePainter
 from dala.gpu.tiles.shader import BINDINGS, WRITTEN, pipeline, shader_text
@@ -94,9 +93,8 @@ class Watch:
         painter.timed = painter.device.timers is not None and not host
         self._paint = painter._dispatch
         painter._dispatch = self._skip if host else self._dispatch  # type: ignore[method-assign]
-        for name in ("gather", "_bins"):
+        for name in ("gather", "_bins", "_send"):
             setattr(painter, name, self._timed(name, getattr(painter, name)))
-        sending.send_words = self._timed("_send", send_words)  # type: ignore[attr-defined]
 
     def begin(self) -> None:
         self.steps, self.runs = dict.fromkeys(("gather", "_bins", "_send"), 0.0), []
