@@ -158,9 +158,7 @@ class TileInk(Ink):
         self._set(layout.DRAW_INK, code.address("gather_ink"))
         self._set(layout.PAINT_INK, 1)  # a shader's part: there is nothing to wait for
         self._set(layout.UNCOUNTED, 1)
-        edges = int(self._edges.ctypes.data) + NOTES
-        self._set(layout.EDGES, edges)
-        self._set(layout.EMIT_LIMIT, edges + EDGES_BYTES - 64)
+        self._set(layout.EDGES, int(self._edges.ctypes.data) + NOTES)
         self._set(layout.LAYER_ROOM, layout.MAX_LAYERS)
 
     def _add_layer(self, width: int, height: int) -> None:

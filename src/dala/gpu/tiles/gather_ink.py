@@ -42,6 +42,7 @@ from dala.gpu.raster.ink.paths import (
     place_fill,
 )
 from dala.gpu.raster.ink.pictures import ink_picture, picture_edges
+from dala.gpu.raster.ink.scratch import EDGES_BYTES
 from dala.gpu.raster.ink.shades import COLOR_AT, PICTURE
 from dala.gpu.raster.ink.simple import FINEST, TURN, add_ellipse, corners, line_edges
 from dala.gpu.raster.ink.walk import (
@@ -57,6 +58,7 @@ from dala.gpu.raster.layout import (
     BOTTOM,
     CIRCLE,
     EDGES,
+    EMIT_LIMIT,
     LAYER_ROOM,
     LAYERS,
     LEFT,
@@ -131,6 +133,7 @@ def gather_ink(g: int, s: int, command: int) -> int:
     """What becomes of one command (layout.py)."""
     op, p = load8(command), command + 1
     store64(s + ARENA_AT, 0)
+    store64(s + EMIT_LIMIT, load64(s + EDGES) + EDGES_BYTES - 64)  # paths have another one
     if op == Op.FILL_ELLIPSE:
         return add_filled_ellipse(g, s, p)
     if op == Op.STROKE_CIRCLE:

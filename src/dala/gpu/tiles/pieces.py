@@ -13,7 +13,6 @@ from dala.gpu.raster.layout import (
     ARENA_BYTES,
     COPIED,
     EDGES,
-    EMIT_LIMIT,
     STATE_BYTES,
 )
 from dala.gpu.raster.protocol import behind
@@ -73,7 +72,6 @@ def gather_pieces(block: int, room: int) -> None:
 def use_room(s: int, room: int) -> None:
     """A state's scratch memory is the thread's own."""
     store64(s + EDGES, room + EDGES_AT)
-    store64(s + EMIT_LIMIT, room + EDGES_AT + EDGES_BYTES - 64)
     store64(s + ARENA, room + ARENA_BEGIN)
     store64(s + ARENA_BYTES, ROOM_ARENA)
     store64(s + ARENA_AT, 0)
