@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from searching import examples
+from several_threads import use_threads
 from streams import (
     DRAWN,
     INKS,
@@ -26,7 +27,7 @@ from dala.errors import DeviceLostError, PictureNotFoundError
 from dala.gpu import Surface, command
 from dala.gpu.canvas import Canvas, Outcome
 from dala.gpu.shaders import ShaderSet
-from dala.gpu.tiles import layout, painter
+from dala.gpu.tiles import gathered, layout
 from dala.gpu.tiles.canvas import TileCanvas
 
 pytestmark = pytest.mark.webgpu
@@ -90,14 +91,15 @@ def test_numbers_at_the_ends_of_the_wire() -> None:
     assert apply_to(tiles, data) == apply_to(cpu, data)
 
 
-def test_more_than_is_gathered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(painter, "PRIMITIVES", 16)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_more_than_is_gathered_at_once(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_threads(monkeypatch, threads)
+    monkeypatch.setattr(gathered, "PRIM_BLOCKS", 0)  # as few as there may be
     cpu, tiles = canvases(130, 40)
-    data = Writer(3).stream(200)
-    assert apply_to(tiles, data) == apply_to(cpu, data)
-    rects = np.tile((0, 0, 130, 40), (300, 1))
-    recorder = gpu.Recorder()
-    recorder.fill_rects(rects, (3, 200, 90, 40))
+    rng, recorder = np.random.default_rng(1), gpu.Recorder()
+    corners = rng.integers(0, 40, (20_000, 2))
+    recorder.fill_rects(np.concatenate([corners, corners // 3], 1), (3, 200, 90, 40))
+    recorder.draw_triangles(rng.integers(-9, 60, (9_000, 6)), (90, 200, 90, 40))
     assert apply_to(tiles, bytes(recorder)) == apply_to(cpu, bytes(recorder))
 
 

@@ -2,7 +2,7 @@
 
 HandShader   the pipeline, and the layout of what is bound to it
 BindGroups   groups of memories that were bound lately
-send_words   numbers for a shader, in memory of the pool
+room_for_words, send_words   numbers for a shader, in memory of the pool
 """
 
 from __future__ import annotations
@@ -108,10 +108,14 @@ class BindGroups:
         self._groups.clear()
 
 
+def room_for_words(device: WebGpuDevice, count: int) -> GpuArray:
+    """Memory for so many numbers of 32 bits."""
+    room = 1 << (max(count, LEAST_WORDS) - 1).bit_length()
+    return device.allocate(ArrayType((room,), U32))
+
+
 def send_words(device: WebGpuDevice, words: npt.NDArray[Any]) -> GpuArray:
     """Numbers of 32 bits on their way to the GPU, in an array with room for them."""
-    count = words.nbytes // 4
-    room = 1 << (max(count, LEAST_WORDS) - 1).bit_length()
-    array = device.allocate(ArrayType((room,), U32))
+    array = room_for_words(device, words.nbytes // 4)
     device.staging.upload(array.memory, words)
     return array

@@ -1,7 +1,7 @@
 """The way in and out: mapped buffers, made when needed and used again.
 
 upload     host → staging buffer → array
-fill       whatever writes the content → staging buffer → array
+fill       whatever writes the content → staging buffer → array, or several arrays
 download   array → staging buffer → host
 view       array → staging buffer, which is handed out as an array
 """
@@ -60,7 +60,7 @@ class StagingRing:
             piece = source[start : start + MOST]
             staging = self._mapped_for_writing(piece.nbytes)
             copy_bytes(self._bytes_in(staging, piece.nbytes), piece)
-            self._send(staging, memory, at + start, piece.nbytes)
+            self._send(staging, [(memory, at + start, piece.nbytes)])
 
     def fill(
         self, memory: Memory, type_: ArrayType, write: Callable[[Array], None], at: int = 0
@@ -73,7 +73,25 @@ class StagingRing:
             return
         staging = self._mapped_for_writing(type_.nbytes)
         write(self._bytes_in(staging, type_.nbytes).view(type_.dtype.numpy).reshape(type_.shape))
-        self._send(staging, memory, at, type_.nbytes)
+        self._send(staging, [(memory, at, type_.nbytes)])
+
+    def fill_parts(
+        self, parts: Sequence[tuple[Memory, int]], write: Callable[[list[Array]], None]
+    ) -> None:
+        """The same for the first bytes of several arrays, whole words, which are written at once."""
+        sizes = [size for _, size in parts]
+        total = sum(sizes)
+        staged = SMALL < total <= MOST
+        staging = self._mapped_for_writing(total) if staged else None
+        content = np.empty(total, np.uint8) if staging is None else self._bytes_in(staging, total)
+        pieces = np.split(content, np.cumsum(sizes)[:-1])
+        write(pieces)
+        if staging is not None:
+            self._send(staging, [(memory, 0, size) for memory, size in parts])
+            return
+        for (memory, _), piece in zip(parts, pieces, strict=True):
+            if piece.size:
+                self.upload(memory, piece)
 
     def _mapped_for_writing(self, size: int) -> Any:
         room = max(LEAST, 1 << (size - 1).bit_length())
@@ -87,11 +105,17 @@ class StagingRing:
         self._waiter.until_kept(promise, f"an upload of {size} bytes")
         return staging
 
-    def _send(self, staging: Any, memory: Memory, start: int, size: int) -> None:
+    def _send(self, staging: Any, parts: Sequence[tuple[Memory, int, int]]) -> None:
+        """Copy what lies in a staging buffer, one part behind the other, to bytes of arrays."""
         with self.queue.lock:
             staging.unmap()
             encoder = self.device.create_command_encoder()
-            encoder.copy_buffer_to_buffer(staging, 0, memory.buffer, start, -(-size // 4) * 4)
+            at = 0
+            for memory, start, size in parts:
+                if size:
+                    whole = -(-size // 4) * 4
+                    encoder.copy_buffer_to_buffer(staging, at, memory.buffer, start, whole)
+                at += size
             self.queue.submit(encoder)
             used = self._uploads[staging.size]
             if len(used) < IN_FLIGHT:  # more of them were made while many threads were at it

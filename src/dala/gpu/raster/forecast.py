@@ -89,7 +89,7 @@ def survey(s: int, data: int, at: int) -> int:
     """Where a batch ends, if all of it can be done without Python; otherwise −1."""
     left = load_u32(data + at + 1)
     at += 5
-    inked = load64(s + FORESEE_INK)
+    inked = load64(s + SURVEY_INK)
     if inked:
         store64(s + SEEN_LAYERS, load64(s + LAYERS))
         store64(s + SEEN_TRANSFORMS, load64(s + TRANSFORMS))
@@ -99,7 +99,7 @@ def survey(s: int, data: int, at: int) -> int:
         if op >= INK:
             if inked == 0:
                 return -1
-            if call_at(load64(s + SURVEY_INK), s, op, data + at + 1) == 0:
+            if call_at(inked, s, op, data + at + 1) == 0:
                 return -1
         elif op == Op.BATCH:
             left += load_u32(data + at + 1)

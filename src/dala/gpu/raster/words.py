@@ -65,19 +65,26 @@ below = Word(  # a < b for unsigned numbers
     lambda: _BINARY.format(name="below", line="%c = icmp ult i64 %a, %b\n  %r = zext i1 %c to i64"),
     lambda a, b: int(a % _WRAP < b % _WRAP),
 )
-take_next = (
-    Word(  # the number at an address, which is one more for whoever comes next, of all threads
-        "take_next",
+take_some = (
+    Word(  # the number at an address, which is larger for whoever comes next, of all threads
+        "take_some",
         lambda: (
-            """define internal i64 @take_next(i64 %address) {
+            """define internal i64 @take_some(i64 %address, i64 %many) {
   %p = inttoptr i64 %address to ptr
-  %r = atomicrmw add ptr %p, i64 1 monotonic
+  %r = atomicrmw add ptr %p, i64 %many monotonic
   ret i64 %r
 }"""
         ),
-        lambda address: (number := load64(address), store64(address, number + 1))[0],
+        lambda address, many: (number := load64(address), store64(address, number + many))[0],
     )
 )
+
+
+def take_next(address: int) -> int:
+    """The same for one: numbers one after the other."""
+    return take_some(address, 1)
+
+
 copy_bytes = Word(  # bytes from one place to another that does not overlap
     "copy_bytes",
     lambda: (

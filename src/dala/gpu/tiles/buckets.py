@@ -8,8 +8,8 @@ from __future__ import annotations
 from dala.gpu.raster.ink.edges import EDGE_BYTES
 from dala.gpu.raster.ink.paths import HEAD_BYTES, REC_BOTTOM, REC_TOP
 from dala.gpu.raster.words import copy_bytes, load64, load_s32, load_u32, store32, udiv
-from dala.gpu.tiles.gather import data_at, take_words
-from dala.gpu.tiles.layout import BUCKETS, DATA_AT, TILE
+from dala.gpu.tiles.layout import BUCKETS, DATA_AT, REFERS, TILE
+from dala.gpu.tiles.primitives import data_at, take_words
 
 FEW = 64  # edges that every tile looks at; more are sorted by rows of tiles
 
@@ -50,7 +50,7 @@ def add_buckets(g: int, prim: int, record: int, count: int) -> None:
     rows = udiv(load64(record + REC_BOTTOM) - 1, TILE) - first + 1
     table, edges = data_at(g), record + HEAD_BYTES
     end = edges + count * EDGE_BYTES
-    for row in range(rows + 1):
+    for row in range(table_words(rows)):
         store32(table + row * 4, 0)
     at = edges
     while at < end:
@@ -78,5 +78,5 @@ def add_buckets(g: int, prim: int, record: int, count: int) -> None:
     store32(prim, load64(g + DATA_AT))
     store32(prim + 4, rows)
     store32(prim + 8, first)
-    store32(prim - 16, load_u32(prim - 16) | BUCKETS)
+    store32(prim - 16, load_u32(prim - 16) | BUCKETS | REFERS)
     take_words(g, begin)

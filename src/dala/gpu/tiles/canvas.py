@@ -37,6 +37,7 @@ class TileCanvas(Canvas):
 
     def __init__(self, width: int, height: int, *, replace: bool, shaders: ShaderSet) -> None:
         self.tiles = TilePainter(shaders.device, self.flush)
+        self._gathering: bytes | None = None  # commands: held, so that no others are taken for them
         super().__init__(width, height, replace=replace, shaders=shaders)
 
     @property
@@ -67,6 +68,9 @@ class TileCanvas(Canvas):
         if not PAINTS >> op & 1 and (ink is None or op < INK):
             return at
         self._set_tables()
+        if data is not self._gathering:
+            self.tiles.begin()
+            self._gathering = data
         full = True
         while full:
             fresh = self.tiles.is_empty
@@ -92,6 +96,7 @@ class TileCanvas(Canvas):
 
     def _swap(self) -> None:
         self.flush()
+        self._gathering = None
         super()._swap()
 
     def _refresh(self) -> None:
@@ -149,14 +154,11 @@ class TileInk(Ink):
     def _load_shapes(self) -> None:
         code = ink_code()
         self._code.append(code)
-        self._set(layout.FORESEE_INK, code.address("foresee_ink"))
         self._set(layout.SURVEY_INK, code.address("survey_ink"))
         self._set(layout.DRAW_INK, code.address("gather_ink"))
         self._set(layout.PAINT_INK, 1)  # a shader's part: there is nothing to wait for
         self._set(layout.UNCOUNTED, 1)
-        edges = int(self._edges.ctypes.data) + NOTES
-        self._set(layout.EDGES, edges)
-        self._set(layout.EMIT_LIMIT, edges + EDGES_BYTES - 64)
+        self._set(layout.EDGES, int(self._edges.ctypes.data) + NOTES)
         self._set(layout.LAYER_ROOM, layout.MAX_LAYERS)
 
     def _add_layer(self, width: int, height: int) -> None:

@@ -10,7 +10,7 @@ from typing import cast
 from dala.backends.cpu.llvm.jit import Module
 from dala.gpu.raster.ink import walk
 from dala.gpu.raster.language import compile_functions
-from dala.gpu.tiles import bins, gather, gather_ink
+from dala.gpu.tiles import bins, gather, gather_ink, pieces, primitives
 from dala.once import once
 
 
@@ -19,21 +19,29 @@ def _compile(*functions: Callable[..., object]) -> Module:
 
 
 class Code:
-    """What Python calls, on addresses and numbers; the GIL is released."""
+    """What Python calls, on addresses and numbers; the GIL is released. And the addresses of what threads
+    call."""
 
     def __init__(self) -> None:
-        self._module = _compile(gather.gather, bins.sort_bins)
-        self.gather = self._module.function("gather", *[ctypes.c_int64] * 7)
-        self.sort_bins = self._module.function("sort_bins", *[ctypes.c_int64] * 6)
+        self._module = _compile(
+            gather.gather, primitives.forget, pieces.gather_pieces, pieces.join_pieces,
+            bins.order_stretches, bins.place_stretches,
+        )  # fmt: skip
+        self.gather = self._module.function("gather", *[ctypes.c_int64] * 6)
+        self.forget = self._module.function("forget", *[ctypes.c_int64] * 2)
+        self.join_pieces = self._module.function("join_pieces", *[ctypes.c_int64] * 2)
+        self.order_stretches = self._module.function("order_stretches", *[ctypes.c_int64] * 4)
+        self.gather_pieces = self._module.address("gather_pieces")
+        self.place_stretches = self._module.address("place_stretches")
 
 
 @once
 def code() -> Code:
-    """Plain commands, and bins."""
+    """Plain commands, pieces, and bins."""
     return Code()
 
 
 @once
 def ink_code() -> Module:
     """Commands of ink."""
-    return _compile(walk.foresee_ink, walk.survey_ink, gather_ink.gather_ink)
+    return _compile(walk.survey_ink, gather_ink.gather_ink)

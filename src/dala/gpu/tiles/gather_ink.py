@@ -23,37 +23,49 @@ from dala.gpu.raster.ink.edges import (
 )
 from dala.gpu.raster.ink.layers import (
     LAYER_CLIP,
+    LAYER_PATH,
     LAYER_RULE,
     close_layer,
     open_entry,
     open_layer,
-    push_transform,
 )
 from dala.gpu.raster.ink.paths import (
     COUNT,
     HEAD_BYTES,
+    NEED_LAYER,
+    NEED_PICTURE,
     REC_BOTTOM,
     REC_LEFT,
     REC_RIGHT,
     REC_SHADES,
     REC_TOP,
-    SIZE,
+    place_fill,
 )
 from dala.gpu.raster.ink.pictures import ink_picture, picture_edges
+from dala.gpu.raster.ink.scratch import EDGES_BYTES
 from dala.gpu.raster.ink.shades import COLOR_AT, PICTURE
 from dala.gpu.raster.ink.simple import FINEST, TURN, add_ellipse, corners, line_edges
-from dala.gpu.raster.ink.walk import leave_transform, paint_of_stroke
+from dala.gpu.raster.ink.walk import (
+    foresee_path,
+    foresee_stack,
+    paint_of_stroke,
+    path_of,
+    place_polygon,
+)
 from dala.gpu.raster.layout import (
     ARENA,
     ARENA_AT,
     BOTTOM,
     CIRCLE,
     EDGES,
+    EMIT_LIMIT,
+    LAYER_ROOM,
     LAYERS,
     LEFT,
     LOST_LAYERS,
     MATRIX,
     MODE,
+    NEED,
     OPACITY,
     REPLACE,
     RIGHT,
@@ -76,24 +88,26 @@ from dala.gpu.raster.words import (
 )
 from dala.gpu.tiles import layout
 from dala.gpu.tiles.buckets import add_buckets, bucket_words
-from dala.gpu.tiles.gather import data_at, find_within, put_clipped, put_primitive, take_words
+from dala.gpu.tiles.gather import find_within
 from dala.gpu.tiles.layout import (
     DATA_AT,
-    DATA_END,
+    DONE,
     ELLIPSE,
     EVENODD,
     INKED,
     LAYERED,
     LOOP,
     MASKED,
-    OWN_RECORD,
+    NO_ROOM,
+    OWN_LAST,
     PAINT_SHIFT,
     POP,
     PRIM_OWN,
-    PRIMS_AT,
     PUSH,
+    PYTHON,
+    REFERS,
+    REFERS_LAST,
     REPLACES,
-    WANTED,
     WITHIN_BOTTOM,
     WITHIN_LEFT,
     WITHIN_RIGHT,
@@ -101,6 +115,7 @@ from dala.gpu.tiles.layout import (
 )
 from dala.gpu.tiles.loops import (
     LOOP_BYTES,
+    fill_corners,
     least,
     most,
     place_line,
@@ -108,14 +123,17 @@ from dala.gpu.tiles.loops import (
     put_loop,
 )
 from dala.gpu.tiles.paints import PAINT_WORDS, SHADES_WORDS, place_paint
+from dala.gpu.tiles.primitives import data_at, has_words, put_clipped, put_primitive, take_words
 
 EDGE_LISTS = layout.EDGES
 NEAR = 500_000.0  # pixels: what lies within is counted in 32 bits, in 1/512 pixel
 
 
 def gather_ink(g: int, s: int, command: int) -> int:
-    """One command; 0 if there is no room for its data."""
+    """What becomes of one command (layout.py)."""
     op, p = load8(command), command + 1
+    store64(s + ARENA_AT, 0)
+    store64(s + EMIT_LIMIT, load64(s + EDGES) + EDGES_BYTES - 64)  # paths have another one
     if op == Op.FILL_ELLIPSE:
         return add_filled_ellipse(g, s, p)
     if op == Op.STROKE_CIRCLE:
@@ -125,14 +143,23 @@ def gather_ink(g: int, s: int, command: int) -> int:
             return add_loop(g, s, COLOR, 0, 0, load_u32(p + 21))
         return add_own(g, s, line_edges(s, p), COLOR, 0, 0, load_u32(p + 21))
     if op == Op.FILL_POLYGON:
+        if not place_polygon(s, p + 4, load_u32(p)):
+            return PYTHON
         return add_record(g, s, load8(p + 4), COLOR, 0, load_u32(p + 5))
     if op == Op.FILL_PATH:
+        if not foresee_path(s, p + 5, path_of(p + 5), 0, 0):
+            return PYTHON
         return add_record(g, s, load8(p + 4), load8(p + 5), p + 5, load_u32(p + 5 + COLOR_AT))
     if op == Op.STROKE_PATH:
         paint = paint_of_stroke(p + 4)
+        if not foresee_path(s, paint, path_of(paint), p + 4, 1):
+            return PYTHON
         return add_record(g, s, 0, load8(paint), paint, load_u32(paint + COLOR_AT))
     if op == Op.DRAW_SPRITE or op == Op.DRAW_PICTURE:
         picture = ink_picture(s, op, p)
+        if picture == 0:
+            store64(s + NEED, NEED_PICTURE)
+            return PYTHON
         if place_picture_corners(s, picture, p, load64(s + EDGES)):
             return add_loop(g, s, PICTURE, p, picture, load_u32(p + 40))
         return add_own(g, s, picture_edges(s, picture, p), PICTURE, p, picture, load_u32(p + 40))
@@ -148,13 +175,6 @@ def ink_kind(s: int, shape: int, paint: int, rule: int) -> int:
     return kind
 
 
-def has_words(g: int, words: int) -> int:
-    if load64(g + DATA_AT) + words + 8 <= load64(g + DATA_END):  # two lists, each in whole vectors
-        return 1
-    store64(g + WANTED, words + 8)
-    return 0
-
-
 # -- edges -------------------------------------------------------------------------------------------
 
 
@@ -162,7 +182,7 @@ def add_loop(g: int, s: int, kind: int, paint: int, picture: int, pixel: int) ->
     """A shape of four corners, which were placed just now."""
     loop = load64(s + EDGES)
     if not has_words(g, PAINT_WORDS):
-        return 0
+        return NO_ROOM
     at = put_clipped(
         g, s, ink_kind(s, LOOP, kind, 0), least(loop) >> 9, least(loop + 4) >> 9,
         (most(loop) + 511) >> 9, (most(loop + 4) + 511) >> 9, pixel,
@@ -170,7 +190,7 @@ def add_loop(g: int, s: int, kind: int, paint: int, picture: int, pixel: int) ->
     if at:
         copy_bytes(at, loop, LOOP_BYTES)
         finish(g, s, at, 0, 0, kind, paint, picture, 0)
-    return 1
+    return DONE
 
 
 def add_own(g: int, s: int, end: int, kind: int, paint: int, picture: int, pixel: int) -> int:
@@ -178,7 +198,7 @@ def add_own(g: int, s: int, end: int, kind: int, paint: int, picture: int, pixel
     edges = load64(s + EDGES)
     count = udiv(end - edges, EDGE_BYTES)
     if not has_words(g, count * 4 + PAINT_WORDS):
-        return 0
+        return NO_ROOM
     if count > 0:
         area = load64(s + EDGES) - 64
         measure(edges, end, area)
@@ -188,17 +208,16 @@ def add_own(g: int, s: int, end: int, kind: int, paint: int, picture: int, pixel
         )  # fmt: skip
         if at:
             finish(g, s, at, edges, count, kind, paint, picture, 0)
-    return 1
+    return DONE
 
 
 def add_record(g: int, s: int, rule: int, kind: int, paint: int, pixel: int) -> int:
     """A shape whose edges lie in the arena."""
-    record = load64(s + ARENA) + load64(s + ARENA_AT)
+    record = load64(s + ARENA)
     count = load64(record + COUNT)
     sorted_words = bucket_words(record, count)
     if not has_words(g, max(count * 4, sorted_words) + PAINT_WORDS + SHADES_WORDS):
-        return 0
-    store64(s + ARENA_AT, load64(s + ARENA_AT) + load64(record + SIZE))
+        return NO_ROOM
     if count > 0:
         at = put_clipped(
             g, s, ink_kind(s, EDGE_LISTS, kind, rule), load64(record + REC_LEFT),
@@ -210,7 +229,7 @@ def add_record(g: int, s: int, rule: int, kind: int, paint: int, pixel: int) -> 
                 add_buckets(g, at, record, count)
                 count = 0
             finish(g, s, at, record + HEAD_BYTES, count, kind, paint, 0, shades)
-    return 1
+    return DONE
 
 
 def finish(
@@ -234,16 +253,20 @@ def finish(
     if kind != COLOR:
         corner = load_u32(at - 12)
         record = place_paint(
-            s, kind, paint, picture, shades, corner & 0xFFFF, corner >> 16, data_at(g), load64(g + DATA_AT)
+            s, kind, paint, picture, shades, corner & 0xFFFF, corner >> 16, data_at(g)
         )  # fmt: skip
-        if record == 0:  # a matrix that cannot be inverted: nothing is painted
-            store64(g + PRIMS_AT, at - PRIM_OWN)
-        store32(at + OWN_RECORD, load64(g + DATA_AT))
+        if record == 0:  # a matrix that cannot be inverted: a shape without area
+            store32(at - PRIM_OWN, LOOP)
+            fill_corners(at)
+            return
+        store32(at - PRIM_OWN, load_u32(at - PRIM_OWN) | REFERS_LAST)
+        store32(at + OWN_LAST, load64(g + DATA_AT))
         take_words(g, record)
 
 
 def copy_edges(g: int, at: int, edges: int, count: int) -> None:
     copy_bytes(data_at(g), edges, count * EDGE_BYTES)
+    store32(at - PRIM_OWN, load_u32(at - PRIM_OWN) | REFERS)
     store32(at, load64(g + DATA_AT))
     store32(at + 4, count)
     take_words(g, count * 4)
@@ -256,7 +279,7 @@ def add_filled_ellipse(g: int, s: int, p: int) -> int:
     ax, ay, bx, by = load_f32(p + 8), load_f32(p + 12), load_f32(p + 16), load_f32(p + 20)
     x, y, pixel = load_f32(p), load_f32(p + 4), load_u32(p + 24)
     if put_ellipse(g, s, x, y, ax, ay, bx, by, 0.0, pixel):
-        return 1
+        return DONE
     return add_own(
         g, s, add_ellipse(s, load64(s + EDGES), x, y, ax, ay, bx, by, 0), COLOR, 0, 0, pixel
     )
@@ -266,7 +289,7 @@ def add_ring(g: int, s: int, p: int) -> int:
     x, y, r, half = load_f32(p), load_f32(p + 4), load_f32(p + 8), load_f32(p + 12) * 0.5
     outer, inner, pixel = magnitude(r) + half, magnitude(r) - half, load_u32(p + 16)
     if put_ellipse(g, s, x, y, outer, 0.0, 0.0, outer, inner, pixel):
-        return 1
+        return DONE
     edges = load64(s + EDGES)
     end = add_ellipse(s, edges, x, y, outer, 0.0, 0.0, outer, 0)
     if inner > 0.0 and end > edges:
@@ -333,30 +356,27 @@ def narrowest(ux: float, uy: float, vx: float, vy: float) -> float:
 
 
 def change_stack(g: int, s: int, op: int, p: int) -> int:
-    if op == Op.PUSH_TRANSFORM:
-        push_transform(s, p)
-    elif op == Op.POP_TRANSFORM:
-        leave_transform(s)
-    elif op == Op.PUSH_LAYER:
+    if op == Op.PUSH_LAYER:
         return push_layer(g, s, p + 4)
-    elif op == Op.POP_LAYER:
-        if load64(s + LOST_LAYERS) > 0:
-            store64(s + LOST_LAYERS, load64(s + LOST_LAYERS) - 1)
-        else:
-            pop_layer(g, s)
-    return 1
+    if op == Op.POP_LAYER and load64(s + LAYERS) > 0 and load64(s + LOST_LAYERS) == 0:
+        pop_layer(g, s)
+        return DONE
+    return DONE if foresee_stack(s, op, p) else PYTHON
 
 
 def push_layer(g: int, s: int, p: int) -> int:
-    masked, record, count, sorted_words = load8(p + LAYER_CLIP), 0, 0, 0
+    masked, record, count, sorted_words = load8(p + LAYER_CLIP), load64(s + ARENA), 0, 0
+    if load64(s + LAYERS) == load64(s + LAYER_ROOM):
+        store64(s + NEED, NEED_LAYER)
+        return PYTHON
     if masked:
-        record = load64(s + ARENA) + load64(s + ARENA_AT)
+        if not place_fill(s, p + LAYER_PATH):
+            return PYTHON
         count = load64(record + COUNT)
         if count > 0:
             sorted_words = bucket_words(record, count)
         if not has_words(g, max(count * 4, sorted_words)):
-            return 0
-        store64(s + ARENA_AT, load64(s + ARENA_AT) + load64(record + SIZE))
+            return NO_ROOM
     kind = ink_kind(s, PUSH, 0, load8(p + LAYER_RULE))
     if masked:
         kind = kind | MASKED
@@ -376,7 +396,7 @@ def push_layer(g: int, s: int, p: int) -> int:
             copy_edges(g, at, record + HEAD_BYTES, count)
     open_layer(s, p)
     find_within(g, s)
-    return 1
+    return DONE
 
 
 def pop_layer(g: int, s: int) -> None:

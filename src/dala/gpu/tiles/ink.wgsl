@@ -7,7 +7,7 @@ fn share(a: u32, b: u32) -> u32 { return ((a * b + 128u) * 257u) >> 16u; }
 
 fn number_at(place: u32) -> f32 { return bitcast<f32>(word(place)); }
 
-// A record of a gradient: kind and flags, an address, where its numbers hold; then the way to the user's
+// A record of a gradient: kind and flags, how far behind its colours are, where its numbers hold; then the way to the user's
 // coordinates: at that pixel, per column, per row.
 fn placed(record: u32, at: vec2u) -> vec2f {
     let origin = vec2u(word(record + 2u) & 0xffffu, word(record + 2u) >> 16u);
@@ -46,7 +46,7 @@ fn gradient(kind: u32, record: u32, at: vec2u) -> u32 {
     } else if (spread == 2u) {
         t = abs(t - 2.0 * floor(t * 0.5 + 0.5));
     }
-    return word(word(record + 1u) + u32(clamp(t, 0.0, 1.0) * 1023.0 + 0.5));
+    return word(record + word(record + 1u) + u32(clamp(t, 0.0, 1.0) * 1023.0 + 0.5));
 }
 
 // Where a pixel lies in a picture: 32 bits before the point, 32 behind. A surface has at most 2¹⁵ pixels each way,

@@ -65,6 +65,13 @@ def put_corner(own: int, corners: int, at: int) -> int:
     return corners + 1
 
 
+def fill_corners(own: int) -> None:
+    """All of them in one place: no area."""
+    for i in range(CORNERS):
+        store32(own + i * 8, 0)
+        store32(own + i * 8 + 4, 0)
+
+
 def copy_corner(to: int, at: int) -> None:
     store32(to, load_u32(at))
     store32(to + 4, load_u32(at + 4))

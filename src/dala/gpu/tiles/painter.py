@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dala.backends.webgpu.by_hand import BindGroups, send_words
+from dala.backends.webgpu.by_hand import BindGroups, room_for_words, send_words
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.gpu.raster.ink.code import circle_table
 from dala.gpu.raster.ink.simple import TURN
-from dala.gpu.raster.layout import STATE_BYTES
 from dala.gpu.tiles import layout
-from dala.gpu.tiles.code import code
+from dala.gpu.tiles.gathered import Counts, Gathered, Words
 from dala.gpu.tiles.pictures import PictureMemory
 from dala.gpu.tiles.shader import INK, LAYERS, PLAIN, pipeline
 from dala.ir.arrays import ArrayType
@@ -24,9 +23,6 @@ from dala.ir.dtypes import U32
 if TYPE_CHECKING:
     from dala.backends.webgpu.device import WebGpuDevice
     from dala.gpu.frame import Frame
-
-PRIMITIVES = 1 << 17  # that are gathered before they are painted
-WORDS = 1 << 21  # of data
 
 
 class TilePainter:
@@ -38,67 +34,40 @@ class TilePainter:
         self.pictures = PictureMemory(device, flush)
         self.timed = False  # whether the next dispatch is timed (bench/tiles.py)
         self.run = 0  # which of the device's timers the last one has
-        self._after = np.zeros(STATE_BYTES // 8, np.int64)
-        self._block = np.zeros(layout.BLOCK_BYTES // 8, np.int64)
-        self._prims = np.empty(0, np.uint32)
-        self._data = np.empty(0, np.uint32)
+        self._gathered = Gathered()
         self._layers: GpuArray | None = None  # what layers hold that are open between dispatches
         self._depth = 0
         self._circle: GpuArray | None = None
         self._groups = BindGroups(device)
 
-    def _get(self, word: int) -> int:
-        return int(self._block[word // 8])
-
-    def _set(self, word: int, value: int) -> None:
-        self._block[word // 8] = value
-
     # -- gathering -----------------------------------------------------------------------------------
 
     def make_room(self, width: int, height: int) -> None:
-        """Memory for primitives on a surface of that size: one command may be a primitive for each row."""
-        size = (PRIMITIVES + 2 * height) * layout.PRIM_BYTES // 4
-        if self._prims.size < size:
-            self._prims = np.empty(size, np.uint32)
-        if self._data.size < WORDS + width + height:
-            self._data = np.empty(WORDS + width + height, np.uint32)
-        self.forget()
+        """Memory for primitives on a surface of that size."""
+        self._gathered.make_room(width, height)
 
     def forget(self) -> None:
         """Nothing is gathered."""
-        prims = int(self._prims.ctypes.data)
-        self._set(layout.PRIMS, prims)
-        self._set(layout.PRIMS_AT, prims)
-        self._set(layout.PRIMS_END, prims + self._prims.nbytes)
-        self._set(layout.DATA, int(self._data.ctypes.data))
-        self._set(layout.DATA_AT, 0)
-        self._set(layout.DATA_END, self._data.size)
-        for word in (layout.BINNED, layout.START, layout.INKED, layout.LAYERED):
-            self._set(word, 0)
+        self._gathered.forget()
+
+    def begin(self) -> None:
+        """Gather other commands than before."""
+        self._gathered.begin()
 
     def gather(
         self, state: npt.NDArray[np.int64], data: int, at: int, end: int
     ) -> tuple[int, bool]:
         """Checked commands as primitives: the offset where that stopped, and whether for want of room."""
-        block, after = int(self._block.ctypes.data), int(self._after.ctypes.data)
-        at = code().gather(block, int(state.ctypes.data), data, at, end, after)
-        return at, self._get(layout.FULL) != 0
+        return self._gathered.gather(state, data, at, end)
 
     def enlarge(self) -> None:
         """Have room for the data of a command that did not fit, though nothing else was there."""
-        wanted = self._get(layout.WANTED)
-        if wanted > self._data.size:
-            self._data = np.empty(1 << (wanted - 1).bit_length(), np.uint32)
-            self.forget()
+        self._gathered.enlarge()
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to paint."""
-        return self._count == 0 and self._get(layout.START) == layout.KEEP
-
-    @property
-    def _count(self) -> int:
-        return (self._get(layout.PRIMS_AT) - self._get(layout.PRIMS)) // layout.PRIM_BYTES
+        return self._gathered.is_empty
 
     # -- painting ------------------------------------------------------------------------------------
 
@@ -106,15 +75,12 @@ class TilePainter:
         """Hand over what was gathered; ``depth`` layers are open behind it."""
         form = self._form(depth)
         shader = pipeline(self.device, form)
-        start, size = self._get(layout.START), back.size
+        start, size = self._gathered[layout.START], back.size
         source = front.gpu() if start == layout.COPY else None
         target = back.gpu() if start == layout.KEEP else back.gpu_to_write()
         assert isinstance(target, GpuArray)
         with mapped("drawing", device=self.device), self.device.queue.lock:
-            sent = [
-                send_words(self.device, a)
-                for a in (self._own(), self._bins(size, depth), self._words())
-            ]
+            sent = self._send(*self._bins(size, depth))
             assert source is None or isinstance(source, GpuArray)
             memories = [target.memory, (source or sent[2]).memory, *[a.memory for a in sent]]
             memories.append(self.pictures.memory)
@@ -129,28 +95,30 @@ class TilePainter:
         self.pictures.settle()
 
     def _form(self, depth: int) -> int:
-        if self._get(layout.LAYERED) or depth or self._depth:
+        if self._gathered[layout.LAYERED] or depth or self._depth:
             return LAYERS
-        return INK if self._get(layout.INKED) else PLAIN
+        return INK if self._gathered[layout.INKED] else PLAIN
 
-    def _own(self) -> npt.NDArray[np.uint32]:
-        return self._prims[: max(self._count * layout.PRIM_BYTES // 4, 16)]
-
-    def _words(self) -> npt.NDArray[np.uint32]:
-        return self._data[: max(self._get(layout.DATA_AT), 16)]
-
-    def _bins(self, size: tuple[int, int], depth: int) -> npt.NDArray[np.uint32]:
-        """Head, table and lists."""
+    def _bins(self, size: tuple[int, int], depth: int) -> tuple[Words, Words, Counts]:
+        """Head, table and lists, which are not written yet; those alone; how much there is of what."""
         across, down = (-(-side // layout.BIN) for side in size)
-        words = layout.HEAD_WORDS + across * down + 1 + self._get(layout.BINNED)
-        bins = np.empty(words, np.uint32)
-        start, color = self._get(layout.START), self._get(layout.START_COLOR)
+        lists = layout.HEAD_WORDS + across * down + 1
+        bins = np.empty(lists + self._gathered[layout.BINNED], np.uint32)
+        start, color = self._gathered[layout.START], self._gathered[layout.START_COLOR]
         head = [*size, start, color if start == layout.FILL else 0, self._depth, depth, 0, 0]
         bins[: layout.HEAD_WORDS] = head
-        table = int(bins.ctypes.data) + layout.HEAD_WORDS * 4
-        prims, end = self._get(layout.PRIMS), self._get(layout.PRIMS_AT)
-        code().sort_bins(prims, end, table, across, down)
-        return bins
+        return bins, bins[lists:], self._gathered.order(bins[layout.HEAD_WORDS :])
+
+    def _send(self, bins: Words, lists: Words, counts: Counts) -> list[GpuArray]:
+        """Primitives, bins and data, on their way to the GPU."""
+        _, prims, words = counts
+        own = room_for_words(self.device, prims * layout.PRIM_BYTES // 4)
+        data = room_for_words(self.device, words)
+        parts = [(own.memory, prims * layout.PRIM_BYTES), (data.memory, words * 4)]
+        if prims:
+            place = self._gathered.place
+            self.device.staging.fill_parts(parts, lambda to: place(counts, [*to, lists]))
+        return [own, send_words(self.device, bins), data]
 
     def _dispatch(self, made: Any, group: Any, size: tuple[int, int]) -> None:
         timers = self.device.timers if self.timed else None

@@ -44,6 +44,7 @@ from dala.gpu.raster.words import (
     load_f64,
     magnitude,
     store32,
+    store64,
     store_f32,
 )
 
@@ -56,10 +57,10 @@ SHADES_WORDS = SHADES_BYTES // 4
 
 
 def place_paint(
-    s: int, kind: int, paint: int, picture: int, shades: int, x: int, y: int, to: int, word: int
+    s: int, kind: int, paint: int, picture: int, shades: int, x: int, y: int, to: int
 ) -> int:
-    """A record at ``to``, which is that word of the data; how many words it takes, or 0 if it paints
-    nothing. A gradient's colours follow it."""
+    """A record at ``to``; how many words it takes, or 0 if it paints nothing. A gradient's colours follow
+    it."""
     place = load64(s + EDGES) - 64 - SAMPLE_BYTES
     store32(to + 8, x | y << 16)
     if kind == PATTERN:
@@ -76,7 +77,8 @@ def place_paint(
     if not invert(s, place):
         return 0
     store32(to, kind | load8(paint + SPREAD_AT) << 8)
-    store32(to + 4, word + RECORD_WORDS)
+    store32(to + 4, RECORD_WORDS)
+    store64(to + 36, 0)
     place_gradient(kind, paint, place, x, y, to)
     copy_bytes(to + RECORD_WORDS * 4, shades, SHADES_BYTES)
     return RECORD_WORDS + SHADES_WORDS

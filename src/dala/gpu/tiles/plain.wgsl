@@ -217,7 +217,7 @@ fn paint_plain(head: vec4u, at_prim: u32, at: vec2u, pixel: u32) -> u32 {
         } else {
             let low = vec2u(head.y & 0xffffu, head.y >> 16u);
             let to = vec2u(head.z & 0xffffu, head.z >> 16u);
-            color = image_pixel(kind, low, own, prims[at_prim + 2u], prims[at_prim + 3u].x, to, at);
+            color = image_pixel(kind, low, own, prims[at_prim + 2u], prims[at_prim + 3u].w, to, at);
         }
     }
     if ((kind & SOLID) != 0u) { return color; }

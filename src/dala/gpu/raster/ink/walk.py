@@ -182,6 +182,8 @@ def foresee_path(s: int, paint: int, path: int, style: int, stroked: int) -> int
 
 
 def count_record(s: int, record: int, kind: int) -> None:
+    if load64(s + UNCOUNTED):
+        return
     left, top = load64(record + REC_LEFT), load64(record + REC_TOP)
     w, h = load64(record + REC_RIGHT) - left, load64(record + REC_BOTTOM) - top
     count(s, left, top, w, h, EDGE_ROW, 0, COVERED if kind == COLOR else SAMPLED)

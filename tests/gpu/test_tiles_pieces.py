@@ -1,0 +1,151 @@
+"""Commands that several threads gather for a GPU: what is sent is the same, and so is what fails."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from several_threads import use_threads
+from streams import InkWriter, Writer, apply_to, load_pictures, new_canvas
+
+from dala.compute.default import device
+from dala.gpu import Recorder, command
+from dala.gpu.canvas import Outcome
+from dala.gpu.shaders import ShaderSet
+from dala.gpu.tiles import gathered
+from dala.gpu.tiles.canvas import TileCanvas
+
+pytestmark = pytest.mark.webgpu
+WIDTH, HEIGHT = 700, 300
+MANY = 6_000
+Sent = list[bytes]
+Make = Callable[[Recorder], None]
+
+
+def gather(data: bytes, patch: pytest.MonkeyPatch, threads: int) -> tuple[Sent, list[str], int]:
+    """What would be painted: bins, primitives and data of each dispatch; errors; how many pieces."""
+    sent: Sent = []
+    with patch.context() as inner:
+        use_threads(inner, threads)
+        canvas = TileCanvas(WIDTH, HEIGHT, replace=False, shaders=ShaderSet(device("webgpu")))  # type: ignore[arg-type]
+        load_pictures(canvas)
+        painter, memory = canvas.tiles, canvas.tiles._gathered
+        place, send, gather_pieces = memory.place, painter._send, memory._gather_pieces
+        pieces = 0
+
+        def note(counts: Any, targets: Any) -> None:
+            place(counts, targets)
+            sent.extend(bytes(target) for target in targets[:2])
+
+        def note_bins(bins: Any, *rest: Any) -> Any:
+            arrays = send(bins, *rest)
+            sent.append(bytes(bins))
+            return arrays
+
+        def count(state: int, data: int, found: int) -> None:
+            nonlocal pieces
+            pieces += found
+            gather_pieces(state, data, found)
+
+        inner.setattr(memory, "place", note)
+        inner.setattr(painter, "_send", note_bins)
+        inner.setattr(memory, "_gather_pieces", count)
+        inner.setattr(painter, "_dispatch", lambda *_: None)
+        outcome = Outcome()
+        canvas.apply(data, outcome)
+        canvas.flush()
+        return sent, [str(error) for error in outcome.errors], pieces
+
+
+def draw_plain(to: Recorder) -> None:
+    writer = Writer(4)
+    for name in ("fill_rect", "draw_triangle", "blit", "draw_image", "draw_line", "fill_circle"):
+        data = b"".join(writer.draw(name) for _ in range(MANY // 6))
+        to.commands.append(data)
+
+
+def places(rng: np.random.Generator, many: int = MANY) -> np.ndarray:
+    return rng.uniform((-30, -30), (WIDTH + 30, HEIGHT + 30), (many, 2))
+
+
+def draw_turned(to: Recorder) -> None:
+    rng = np.random.default_rng(2)
+    to.draw_sprites(rng.integers(1, 4, MANY), places(rng), rotation=rng.uniform(0, 6, MANY))
+
+
+def draw_edges(to: Recorder) -> None:
+    rng = np.random.default_rng(3)
+    at = places(rng, MANY // 2)
+    to.fill_polygons(at[:, None] + rng.uniform(-40, 40, (MANY // 2, 9, 2)), (200, 90, 30, 100))
+    to.stroke_lines(np.concatenate([at, at[::-1]], 1), (0, 90, 255, 80), 3, "round")
+
+
+def draw_everything(to: Recorder) -> None:
+    """Random commands, with whatever needs Python between them."""
+    rng = random.Random(8)
+    draw_turned(to)
+    to.commands.append(Writer(1).stream(300))
+    to.push_transform(scale=1.5, rotate=0.2)
+    draw_edges(to)
+    to.push_layer(0.5, "screen", "M5 5 L500 8 L300 238 Z")
+    draw_plain(to)
+    to.pop_layer()
+    to.pop_transform()
+    for seed in range(6):
+        to.commands.append(InkWriter(seed).stream(20))
+        to.fill_circles([(rng.randrange(700), 9, 30)] * 4_000, "gold")
+
+
+JOBS: tuple[Make, ...] = (draw_plain, draw_turned, draw_edges, draw_everything)
+
+
+@pytest.mark.parametrize("draw", JOBS)
+def test_as_many_threads_as_one_likes_send_the_same(
+    draw: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = Recorder()
+    recorder.clear("navy")
+    draw(recorder)
+    data = bytes(recorder)
+    alone, failed, pieces = gather(data, monkeypatch, 1)
+    assert pieces == 0
+    for threads in (2, 5):
+        sent, told, pieces = gather(data, monkeypatch, threads)
+        assert pieces > 1
+        assert sent == alone
+        assert told == failed
+
+
+def test_what_needs_python_in_a_piece_is_told_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures that are unknown, in many pieces: those behind are gathered again."""
+    rects = [command.encode_fill_rect(i % 600, i % 200, 9, 9, (9, 9, 9, 99)) for i in range(20_000)]
+    for number, at in enumerate((5_000, 11_000, 11_001, 19_999)):
+        rects[at] = command.encode_blit(77 + number, 5, 5)
+    alone, failed, _ = gather(b"".join(rects), monkeypatch, 1)
+    sent, told, pieces = gather(b"".join(rects), monkeypatch, 4)
+    assert pieces > 1
+    assert told == failed
+    assert len(told) == 4
+    assert sent == alone
+
+
+def test_a_command_that_finds_no_room_is_gathered_by_one_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Triangles of a rectangle for each row; large geometry; more data than there are blocks for."""
+    monkeypatch.setattr(gathered, "WORD_BLOCKS", 4)
+    rng, recorder = np.random.default_rng(5), Recorder()
+    circles = np.concatenate([places(rng), np.full((MANY, 1), 5)], 1).astype(int)
+    recorder.fill_circles(circles, "gold")
+    recorder.fill_triangle(-(2**31), 5, 2**31 - 1, 9, 50, 2**31 - 1, "red")
+    recorder.fill_polygon(places(rng, 9_000), "teal")
+    recorder.fill_circles(circles[::-1], "gold")
+    corners = places(rng)[:, None] + rng.uniform(-9, 9, (MANY, 24, 2))
+    recorder.fill_polygons(corners, (5, 5, 90, 50))
+    use_threads(monkeypatch, 4)
+    tiles = TileCanvas(WIDTH, HEIGHT, replace=False, shaders=ShaderSet(device("webgpu")))  # type: ignore[arg-type]
+    data = bytes(recorder)
+    assert apply_to(load_pictures(tiles), data) == apply_to(new_canvas(WIDTH, HEIGHT), data)
