@@ -4,7 +4,7 @@
 and for what a library calls back, that is fatal: somebody may already be running in a copy that is freed.
 
 No loop is written inside of ``with lock``, here and elsewhere: it stands in a function that is called
-there. CPython 3.12 and 3.13 leave the jump back to a loop's head out of the ``with`` around it, so a signal
+there. CPython 3.12 to 3.14 leave jumps back to a loop's head out of the ``with`` around it, so a signal
 handler's exception (Ctrl-C) that comes there leaves the lock locked for good. A test looks for such loops.
 """
 

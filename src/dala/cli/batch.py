@@ -19,6 +19,7 @@ from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from dala.backends.host import SparePool, physical_memory
+from dala.threads import Condition
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -43,7 +44,7 @@ class Room:
         self._most = self._free = pixels
         self.alone = threading.Lock()  # for what uses all cores by itself
         self.spare = SparePool(pixels * RGBA)  # memory of results: that of one serves the next
-        self._changed = threading.Condition()
+        self._changed = Condition()
 
     @contextlib.contextmanager
     def taking(self, pixels: int) -> Iterator[None]:

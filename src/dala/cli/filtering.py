@@ -72,10 +72,7 @@ def filter_files(inputs: Sequence[str], output: str, chain: Chain, settings: Set
     with Bars(len(jobs), shown=shown) as bars:
         for outcome in _outcomes(jobs, chain, settings, bars):
             outcomes.append(outcome)
-            if outcome.error is not None:
-                bars.finish(None, complaint("dala filter", outcome.error))
-            else:
-                _finish(bars, outcome, shown=shown)
+            _show_end(bars, outcome, shown=shown)
     failed = [o for o in outcomes if o.error is not None]
     if settings.as_json:
         say_json(
@@ -128,8 +125,11 @@ def _is_quick(job: Job) -> bool:
     return ends == ("picture", "picture") and not job.film
 
 
-def _finish(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
-    """The lines that remain of a file: what it became, and what of it was lost."""
+def _show_end(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
+    """The lines that remain of a file: what it became, and what of it was lost; or why it did not."""
+    if outcome.error is not None:
+        bars.finish(None, complaint("dala filter", outcome.error))
+        return
     said = outcome.notes[:1]
     if outcome.kind == "video":  # of a picture it is a whole sentence already
         said = []
@@ -251,10 +251,11 @@ def count_pixels(source: Path) -> int:
     from dala.media.files.formats import READ, pillow
 
     image = pillow("filter")
+    formats = [f for f in READ if f in image.OPEN]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", image.DecompressionBombWarning)
-            with image.open(source, formats=[f for f in READ if f in image.OPEN]) as opened:
+            with image.open(source, formats=formats) as opened:
                 return int(opened.width * opened.height)
     except (OSError, ValueError, SyntaxError, image.DecompressionBombError):
         return 0

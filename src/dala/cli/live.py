@@ -28,7 +28,7 @@ from dala.cli.screen import say
 from dala.cli.sources import Array, Pictures, open_source
 from dala.errors import UnsupportedError
 from dala.gpu.picture_file import save_picture
-from dala.media import Chain, Step, start_pipeline
+from dala.media import Chain, FramePipeline, Step, start_pipeline
 from dala.media.timed import chain_at
 
 OVERLAY = 1  # the surface's number for the picture of the help
@@ -266,23 +266,34 @@ class Unseen(LiveWindow):
 
 
 def _play(stage: LiveWindow, pictures: Pictures, frames: int | None, recorder: Recorder) -> None:
-    desk, picture = stage.desk, next(pictures, None)
+    picture = next(pictures, None)
     if picture is None:
         return
-    began = time.perf_counter()
     with start_pipeline(picture.shape[1], picture.shape[0], background=True) as pipeline:
-        while picture is not None and not desk.quitting:
-            chain = chain_at(desk.chain, stage.pace.frames, time.perf_counter() - began)
-            result: Array = pipeline.process(picture, chain)
-            recorder.write(result)
-            if desk.saving:
-                say(f"saved {desk.save_still(result)}")
-            if not stage.show(result) or (frames is not None and stage.pace.frames >= frames):
-                return
-            if desk.paused:
-                time.sleep(PAUSED_S)
-            else:
-                picture = next(pictures, None)
+        _play_through(pipeline, picture, stage, pictures, frames, recorder)
+
+
+def _play_through(
+    pipeline: FramePipeline,
+    picture: Array | None,
+    stage: LiveWindow,
+    pictures: Pictures,
+    frames: int | None,
+    recorder: Recorder,
+) -> None:
+    desk, began = stage.desk, time.perf_counter()
+    while picture is not None and not desk.quitting:
+        chain = chain_at(desk.chain, stage.pace.frames, time.perf_counter() - began)
+        result: Array = pipeline.process(picture, chain)
+        recorder.write(result)
+        if desk.saving:
+            say(f"saved {desk.save_still(result)}")
+        if not stage.show(result) or (frames is not None and stage.pace.frames >= frames):
+            return
+        if desk.paused:
+            time.sleep(PAUSED_S)
+        else:
+            picture = next(pictures, None)
 
 
 def _require_screen() -> None:

@@ -37,23 +37,26 @@ class RayCluster:
         """What happens to the tasks; closing it cancels what is under way."""
         joined = self._join()
         under_way: dict[Any, Task] = {}
-        waiting = deque(tasks)
         try:
-            submit = self._remote()
-            room = self._room(len(tasks))
-            while waiting or under_way:
-                while waiting and len(under_way) < room:
-                    task = waiting.popleft()
-                    named = submit.options(name=f"dala {task.key}")
-                    under_way[named.remote(task.action, task.facts)] = task
-                ready, _ = self._ray.wait(list(under_way), num_returns=1)
-                for reference in ready:
-                    yield self._event(under_way.pop(reference), reference)
+            yield from self._events(tasks, under_way)
         finally:
             for reference in under_way:
                 self._ray.cancel(reference, force=True)
             if joined:
                 self._ray.shutdown()
+
+    def _events(self, tasks: Sequence[Task], under_way: dict[Any, Task]) -> Iterator[Event]:
+        submit = self._remote()
+        room = self._room(len(tasks))
+        waiting = deque(tasks)
+        while waiting or under_way:
+            while waiting and len(under_way) < room:
+                task = waiting.popleft()
+                named = submit.options(name=f"dala {task.key}")
+                under_way[named.remote(task.action, task.facts)] = task
+            ready, _ = self._ray.wait(list(under_way), num_returns=1)
+            for reference in ready:
+                yield self._event(under_way.pop(reference), reference)
 
     def _join(self) -> bool:
         """Whether this call has joined the cluster, and so has to leave it."""

@@ -47,18 +47,24 @@ class Scan:
 def scan(path: str | os.PathLike[str]) -> Scan:
     """Read all packets of the video, undecoded."""
     source = Source(place_of(path), timeout=10)
-    times: list[int | None] = []
-    keys: list[bool] = []
     try:
-        with ffmpeg_errors(source.place.name, "reading"):
-            for packet in source.container.demux(source.stream):
-                if packet.size:
-                    times.append(packet.pts)
-                    keys.append(bool(packet.is_keyframe))
+        times, keys = _read_packets(source)
         size = source.context.width * source.context.height
         return Scan(as_fraction(source.stream.time_base), times, keys, size)
     finally:
         source.close()
+
+
+def _read_packets(source: Source) -> tuple[list[int | None], list[bool]]:
+    """When each is shown, and whether it is a key frame."""
+    times: list[int | None] = []
+    keys: list[bool] = []
+    with ffmpeg_errors(source.place.name, "reading"):
+        for packet in source.container.demux(source.stream):
+            if packet.size:
+                times.append(packet.pts)
+                keys.append(bool(packet.is_keyframe))
+    return times, keys
 
 
 def cut(scanned: Scan, seconds: float) -> list[Segment]:

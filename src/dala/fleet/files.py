@@ -84,7 +84,7 @@ def map(  # the API's own name
     with Journal(folder, asked, len(targets), given) as journal:
         look = looks.save(journal.folder / LOOK, chain.at(1.0))
         tasks = [_task(s, t, look, chain, asked) for s, t in targets.items()]
-        journal.forget([t.key for t in tasks if not _is_done(t, journal.finished.get(t.key))])
+        journal.forget(_undone(tasks, journal))
         report = run_tasks(
             find_engine(engine, placement, address, device, workers),
             tasks, journal, progress=progress, stop_at_failure=False,
@@ -130,6 +130,10 @@ def _task(source: str, target: str, look: Path, chain: Chain, asked: Record) -> 
         "strength": chain.strength,
     }
     return Task(source, "filter_file", facts)
+
+
+def _undone(tasks: Sequence[Task], journal: Journal) -> list[str]:
+    return [t.key for t in tasks if not _is_done(t, journal.finished.get(t.key))]
 
 
 def _is_done(task: Task, record: Record | None) -> bool:

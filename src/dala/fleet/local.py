@@ -21,6 +21,7 @@ from typing import Any
 
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
+from dala.threads import Condition
 from dala.video.parts.journal import Record
 
 PATIENCE_S = 5.0  # for a worker that was told to end, before it is killed
@@ -50,13 +51,7 @@ class LocalPool:
         try:
             for thread in threads:
                 thread.start()
-            left = len(tasks)
-            while left:
-                event = desk.events.get()
-                if isinstance(event, BaseException):
-                    raise event
-                left -= event.kind in ("finished", "failed")
-                yield event
+            yield from desk.events_of(len(tasks))
         finally:
             desk.close()
             for thread in threads:
@@ -72,8 +67,17 @@ class _Desk:
         self._waiting = deque((task, 1) for task in tasks)
         self._unsettled = len(tasks)
         self._closed = False
-        self._changed = threading.Condition()
+        self._changed = Condition()
         self._workers: set[subprocess.Popen[str]] = set()
+
+    def events_of(self, tasks: int) -> Iterator[Event]:
+        """What happens, until so many have ended."""
+        while tasks:
+            event = self.events.get()
+            if isinstance(event, BaseException):
+                raise event
+            tasks -= event.kind in ("finished", "failed")
+            yield event
 
     def take(self) -> tuple[Task, int] | None:
         """The next task and which attempt it is; None when there will be none."""

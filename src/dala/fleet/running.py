@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
@@ -131,12 +131,7 @@ def run_tasks(
     state = _State(tasks, journal)
     events: Any = engine.run([t for t in tasks if t.key not in journal.finished])
     try:
-        for event in events:
-            state.take(event)
-            if progress is not None:
-                progress(state.progress())
-            if stop_at_failure and state.failures:
-                break
+        state.follow(events, progress, stop_at_failure)
     finally:
         events.close()
     return Report(
@@ -166,6 +161,16 @@ class _State:
         self._begun_with = sum(task.frames for task in tasks if task.key in journal.finished)
         self._done = self._begun_with
         self._under_way: dict[str, int] = {}  # frames so far
+
+    def follow(
+        self, events: Iterable[Event], progress: OnProgress | None, stop_at_failure: bool
+    ) -> None:
+        for event in events:
+            self.take(event)
+            if progress is not None:
+                progress(self.progress())
+            if stop_at_failure and self.failures:
+                return
 
     def take(self, event: Event) -> None:
         weight = self.tasks[event.key].frames

@@ -45,8 +45,9 @@ def _of_picture(path: str) -> Pixels:
     from dala.media.files.formats import READ, pillow
 
     image = pillow("open")
+    formats = [f for f in READ if f in image.OPEN]
     try:
-        with image.open(path, formats=[f for f in READ if f in image.OPEN]) as opened:
+        with image.open(path, formats=formats) as opened:
             return int(opened.width * opened.height)
     except (OSError, ValueError, SyntaxError, image.DecompressionBombError):  # said by the task
         return 0

@@ -64,13 +64,16 @@ class Undisturbed(threading.local):
             self._depth -= 1
             return
         try:
-            while self._closings:
-                self._closings.pop(0)()
+            self._close_all()
         finally:
             behind, self._behind = self._behind, []
             noted, self._noted = self._noted, {}
             self._depth = 0
             self._leave(behind, noted)
+
+    def _close_all(self) -> None:
+        while self._closings:
+            self._closings.pop(0)()
 
     def _leave(self, behind: list[Callable[[], object]], noted: dict[int, None]) -> None:
         try:

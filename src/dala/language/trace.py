@@ -53,15 +53,15 @@ def trace_kernel(
     """The optimised program of ``function``; the last sources are its array parameters, in order."""
     given = [p for p in params if not p.static and values[p.name] is not None]
     arrays = [p.name for p in given if p.type == "array"]
+    numbers = [p for p in given if p.type != "array"]
     slots: list[RuntimeParam] = []
     parts = _parts(sources)
     with Trace(parts, domain) as trace:
         read = [_input_symbol(domain, k, p, sources[p.array]) for k, p in enumerate(parts)]
         inputs, tables = read[: len(read) - len(arrays)], read[len(read) - len(arrays) :]
         symbols: dict[str, object] = dict(zip(arrays, tables, strict=True))
-        for p in given:
-            if p.type != "array":
-                symbols[p.name] = _param_symbol(p, slots, domain, output.dtype)
+        for p in numbers:
+            symbols[p.name] = _param_symbol(p, slots, domain, output.dtype)
         arguments = {p.name: symbols.get(p.name, values[p.name]) for p in params}
         result = call_traced(name, function, inputs, arguments)
         try:

@@ -185,23 +185,35 @@ def _keep(
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / f".{weights.file}.{secrets.token_hex(4)}.part"
-    digest, written = hashlib.sha256(), 0
     try:
         with unfinished.open("wb") as file:
-            while piece := source.read(min(PIECE, weights.bytes + 1 - written)):
-                written += len(piece)
-                if written > weights.bytes:
-                    raise ModelError(f"{where}: larger than the {weights.bytes} bytes it must have")
-                digest.update(piece)
-                file.write(piece)
-                if progress is not None:
-                    progress(written, weights.bytes)
-        if digest.hexdigest() != weights.sha256:
+            written, digest = _copy(source, file, weights, where, progress)
+        if digest != weights.sha256:
             raise ModelError(
-                f"{where}: {written} bytes of sha256 {digest.hexdigest()[:16]}…, expected "
+                f"{where}: {written} bytes of sha256 {digest[:16]}…, expected "
                 f"{weights.bytes} of {weights.sha256[:16]}…; it was not kept"
             )
         os.replace(unfinished, folder / weights.file)
     finally:
         unfinished.unlink(missing_ok=True)
     return folder / weights.file
+
+
+def _copy(
+    source: BinaryIO | _Response,
+    file: BinaryIO,
+    weights: Weights,
+    where: str,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[int, str]:
+    """How many bytes there were, and their sha256."""
+    digest, written = hashlib.sha256(), 0
+    while piece := source.read(min(PIECE, weights.bytes + 1 - written)):
+        written += len(piece)
+        if written > weights.bytes:
+            raise ModelError(f"{where}: larger than the {weights.bytes} bytes it must have")
+        digest.update(piece)
+        file.write(piece)
+        if progress is not None:
+            progress(written, weights.bytes)
+    return written, digest.hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from types import TracebackType
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from dala.closing import Closing
 from dala.errors import ArgumentError, ParameterError, PoolExhaustedError, SceneError
+from dala.threads import Condition
 
 LARGEST = 1 << 15
 MOST_BYTES = 4 << 30
@@ -87,7 +87,7 @@ class TexturePool(Closing):
         self._count = count
         self._free: list[npt.NDArray[np.uint8]] = []
         self._used: set[Texture] = set()
-        self._changed = threading.Condition()
+        self._changed = Condition()
         self._closed = False
 
     @property

@@ -159,8 +159,7 @@ def _produce(
         dropped = [d for i in inputs for d in i.left_out]
         if strict:
             report_losses(encoder.sink.name, [*notes, *dropped], strict=True)
-        voices = any(i.voices for i in inputs) and encoder.settings.target.holds_sound
-        sound = JoinedSound(encoder, inputs) if voices else None
+        sound = JoinedSound(encoder, inputs) if _has_sound(inputs, encoder) else None
         encoder.describe(inputs[0].source.container.metadata, [])
         watch = Watch(progress, encoder, [i.source for i in inputs])
         run_flow(
@@ -196,6 +195,10 @@ def _moments(inputs: Sequence[Input], time_base: Fraction) -> Iterator[_Moment]:
         offset = end
 
 
+def _has_sound(inputs: Sequence[Input], encoder: Encoder) -> bool:
+    return encoder.settings.target.holds_sound and any(i.voices for i in inputs)
+
+
 def _encode(
     made: Iterable[tuple[_Moment, Array | None]],
     encoder: Encoder,
@@ -204,18 +207,24 @@ def _encode(
 ) -> None:
     with encoder.sink.writing:
         try:
-            for part, moments in itertools.groupby(made, key=lambda pair: pair[0].part):
-                if sound is not None:
-                    sound.begin(part)
-                for moment, frame in moments:
-                    if frame is not None:
-                        encoder.encode(frame, moment.pts, moment.duration)
-                    if sound is not None:
-                        sound.take(moment.packets, encoder.end)
-                if sound is not None:
-                    sound.end(encoder.end)
-            if sound is not None:
-                sound.finish()
+            _encode_parts(made, encoder, sound)
             encoder.finish(checkpoint)
         finally:
             encoder.discard()
+
+
+def _encode_parts(
+    made: Iterable[tuple[_Moment, Array | None]], encoder: Encoder, sound: JoinedSound | None
+) -> None:
+    for part, moments in itertools.groupby(made, key=lambda pair: pair[0].part):
+        if sound is not None:
+            sound.begin(part)
+        for moment, frame in moments:
+            if frame is not None:
+                encoder.encode(frame, moment.pts, moment.duration)
+            if sound is not None:
+                sound.take(moment.packets, encoder.end)
+        if sound is not None:
+            sound.end(encoder.end)
+    if sound is not None:
+        sound.finish()

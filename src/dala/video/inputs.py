@@ -120,11 +120,14 @@ class Input:
     def items(self) -> Iterator[Item]:
         """Everything from the first frame on; at its end the source is closed."""
         try:
-            while self._early:
-                yield self._early.pop(0)
+            yield from self._seen_early()
             yield from self._items
         finally:
             self.close()
+
+    def _seen_early(self) -> Iterator[Item]:
+        while self._early:
+            yield self._early.pop(0)
 
     def decoded(self, picture: Any) -> Decoded:
         """A picture that has this input's format, with what else is to be known of it."""

@@ -188,16 +188,26 @@ def _encode(
     with encoder.sink.writing:
         try:
             for moment, frame in made:
-                for packet in moment.packets:
-                    if packet.stream_index in ways:
-                        ways[packet.stream_index].take(packet)
-                if other is not None:
-                    for packet in moment.sound:
-                        other.take(packet)
-                if frame is not None:
-                    encoder.encode(frame, moment.pts, moment.duration)
+                _encode_moment(moment, frame, encoder, ways, other)
             for way in every:
                 way.finish()
             encoder.finish(checkpoint)
         finally:
             encoder.discard()
+
+
+def _encode_moment(
+    moment: Moment,
+    frame: Array | None,
+    encoder: Encoder,
+    ways: Mapping[int, Companion],
+    other: Companion | None,
+) -> None:
+    for packet in moment.packets:
+        if packet.stream_index in ways:
+            ways[packet.stream_index].take(packet)
+    if other is not None:
+        for packet in moment.sound:
+            other.take(packet)
+    if frame is not None:
+        encoder.encode(frame, moment.pts, moment.duration)

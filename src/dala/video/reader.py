@@ -154,13 +154,16 @@ class Reader(Closing):
         if self._latest is not None or self.place.where in ("camera", "screen", "pattern", "stdin"):
             raise VideoError(f"{self.place.name}: a live source cannot be rewound")
         self._require_open()
-        wanted, back = Fraction(seconds), Fraction(0)
         self._source.seeking = True
         try:
-            while not self._go_to(wanted, wanted - back) and wanted - back > self._source.begin:
-                back = 2 * back or Fraction(1, 2)  # what leads to that frame begins earlier
+            self._go_back_for(Fraction(seconds))
         finally:
             self._source.seeking = False
+
+    def _go_back_for(self, wanted: Fraction) -> None:
+        back = Fraction(0)
+        while not self._go_to(wanted, wanted - back) and wanted - back > self._source.begin:
+            back = 2 * back or Fraction(1, 2)  # what leads to that frame begins earlier
 
     def _go_to(self, wanted: Fraction, start: Fraction) -> bool:
         """From the key frame before ``start`` on to the wanted one; whether that was not missed."""

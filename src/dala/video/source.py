@@ -247,6 +247,14 @@ def _flags(stream: Any) -> str:
     return str(getattr(stream.disposition, "name", "") or "")
 
 
+def first_picture(source: Source) -> Any:
+    """Whatever comes with it is dropped."""
+    for item in source.items():
+        if item.picture is not None:
+            return item.picture
+    raise VideoError(f"{source.place.name}: not a single frame could be decoded")
+
+
 class PictureList(Source):
     """Pictures, each in a file of its own, one after the other at a steady rate."""
 
@@ -271,12 +279,9 @@ class PictureList(Source):
         place = Place("file", path, f"file:{path}")
         one = Source(place, on_damage=self.on_damage, timeout=1)
         try:
-            for item in one.items():
-                if item.picture is not None:
-                    return item.picture
+            return first_picture(one)
         finally:
             one.close()
-        raise VideoError(f"{path}: not a single frame could be decoded")
 
     def seek(self, seconds: Fraction) -> None:
         """Pictures are read from the first one on."""

@@ -173,10 +173,10 @@ class GpuExecutable(QueuedExecutable):
             assert isinstance(array, GpuArray)
             return array.memory
 
+        used = [s.memory for s in slots if isinstance(s, GpuArray)]
         try:
             for type_ in self.plan.temps:
                 temps.append(pool.take(type_)[0])
-            used = [s.memory for s in slots if isinstance(s, GpuArray)]
             yield find, tuple([m.serial for m in (*temps, *used)])
         finally:
             for memory in temps:

@@ -46,11 +46,7 @@ def masks(
     found = _read_masks(masks)
     with drawing_on(image, width, height, channels, "masks") as canvas:
         for key, mask in found:
-            cover = _scaled(mask, canvas.width, canvas.height)
-            shade = chosen(color, key)
-            _lay(canvas, _tinted(cover * opacity, shade))
-            if outline:
-                _lay(canvas, _tinted(_border(cover, round(max(1.0, canvas.line))), shade))
+            _lay_mask(canvas, mask, chosen(color, key), opacity, outline)
     return canvas.result
 
 
@@ -109,6 +105,13 @@ def _tinted(alpha: Array, color: RGB) -> Array:
     layer[..., :3] = color
     layer[..., 3] = np.rint(alpha * 255)
     return layer
+
+
+def _lay_mask(canvas: Canvas, mask: Array, shade: RGB, opacity: float, outline: bool) -> None:
+    cover = _scaled(mask, canvas.width, canvas.height)
+    _lay(canvas, _tinted(cover * opacity, shade))
+    if outline:
+        _lay(canvas, _tinted(_border(cover, round(max(1.0, canvas.line))), shade))
 
 
 def _lay(canvas: Canvas, layer: Array) -> None:

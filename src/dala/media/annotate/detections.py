@@ -10,8 +10,8 @@ from dala.colors import Color
 from dala.errors import ShapeError
 from dala.gpu import Path
 from dala.media.annotate.canvas import Canvas, drawing_on
-from dala.media.annotate.palette import RIM, chosen
-from dala.media.annotate.reading import as_list, check_numbers, read_boxes, score_of
+from dala.media.annotate.palette import RGB, RIM, chosen
+from dala.media.annotate.reading import Box, as_list, check_numbers, read_boxes, score_of
 from dala.media.pictures import Channels
 
 
@@ -41,16 +41,19 @@ def boxes(
     with drawing_on(image, width, height, channels, "boxes") as canvas:
         thick = canvas.line * 1.5 if line is None else line
         for box in found:
-            x0, y0, x1, y1 = box.corners
-            shade = chosen(color, box.key)
-            path = Path().rect(x0, y0, x1 - x0, y1 - y0)
-            canvas.surface.stroke_path(path, RIM, thick + max(1.0, thick / 2))
-            canvas.surface.stroke_path(path, shade, thick)
-            if labels and box.label:
-                above = y0 - canvas.text_size * 1.45 - thick / 2
-                inside = y0 + thick / 2
-                canvas.write(box.label, x0 - thick / 2, above if above >= 0 else inside, shade)
+            _draw_box(canvas, box, chosen(color, box.key), thick, labels)
     return canvas.result
+
+
+def _draw_box(canvas: Canvas, box: Box, shade: RGB, thick: float, labels: bool) -> None:
+    x0, y0, x1, y1 = box.corners
+    path = Path().rect(x0, y0, x1 - x0, y1 - y0)
+    canvas.surface.stroke_path(path, RIM, thick + max(1.0, thick / 2))
+    canvas.surface.stroke_path(path, shade, thick)
+    if labels and box.label:
+        above = y0 - canvas.text_size * 1.45 - thick / 2
+        inside = y0 + thick / 2
+        canvas.write(box.label, x0 - thick / 2, above if above >= 0 else inside, shade)
 
 
 def labels(

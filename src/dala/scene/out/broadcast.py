@@ -30,6 +30,7 @@ from dala.scene.sound.broadcast import BroadcastSound
 from dala.scene.sound.live import LiveSoundStats
 from dala.scene.sound.sounds import Waves, silence
 from dala.scene.sources.source import Report, Supply
+from dala.threads import Event
 from dala.video.codecs import Settings
 from dala.video.color import usual_color
 from dala.video.encoder import Encoder, target_format
@@ -89,7 +90,7 @@ class Broadcast(Closing):
     ) -> None:
         self._scene, self._fps, self._start = scene, fps, start
         self._count = None if end is None else count_of(start, end, fps)
-        self._stop = threading.Event()
+        self._stop = Event()
         self._supply = Supply(on_report=on_report)
         self._sound = BroadcastSound(scene, self.report) if sound else None
         self._late = self._left_out = self._frames = 0

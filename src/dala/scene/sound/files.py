@@ -93,7 +93,8 @@ class SoundFile:
 def has_sound(path: str | os.PathLike[str]) -> bool:
     """Whether a file has a track of sound that can be decoded."""
     with open_container(place_of(Path(path)), TIMEOUT_S) as container:
-        return any(stream.codec_context is not None for stream in container.streams.audio)
+        decoders = [stream.codec_context for stream in container.streams.audio]
+    return any(decoder is not None for decoder in decoders)
 
 
 class _Pieces:

@@ -17,6 +17,7 @@ from dala.errors import VideoError
 from dala.scene.sources.contents import bytes_of
 from dala.scene.sources.decoding import Decoding, Shown
 from dala.scene.sources.source import Content, Supply
+from dala.threads import Condition
 
 AHEAD = 8  # frames that are decoded before they are asked for, if there is memory
 LEAST = (
@@ -34,7 +35,7 @@ class Ahead:
     def __init__(self, open_: Callable[[], Decoding], supply: Supply) -> None:
         self._open = open_
         self._supply = supply
-        self._changed = threading.Condition()
+        self._changed = Condition()
         self._run: deque[Shown] = deque()
         self._wanted = Fraction(0)
         self._start = Fraction(0)  # where the run was begun

@@ -19,6 +19,7 @@ from dala.video.pictures import turn_of
 from dala.video.places import Place
 from dala.video.rgba import as_rgba
 from dala.video.source import Source as Container
+from dala.video.source import first_picture
 
 KEPT = 8  # pictures of a sequence
 
@@ -156,11 +157,8 @@ class PicturesSource:
         path = self._place.files[number]
         one = Container(Place("file", path, f"file:{path}"), timeout=1)
         try:
-            for item in one.items():
-                if item.picture is not None:
-                    picture = item.picture
-                    version = (self._key, number)
-                    return content_of(picture, color_of(picture), turn_of(picture), version)
+            picture = first_picture(one)
+            version = (self._key, number)
+            return content_of(picture, color_of(picture), turn_of(picture), version)
         finally:
             one.close()
-        raise VideoError(f"{path}: not a single frame could be decoded")
