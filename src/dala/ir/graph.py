@@ -171,7 +171,7 @@ class Program:
         return len(self.stages) - max(1, len(self.planes))
 
     def source_part(self, source: int) -> Part:
-        """What a source in memory is."""
+        """What a source in memory is: an input, or a plane of it."""
         return self.parts[source] if self.parts else Part(source)
 
     def mip_of(self, source: int) -> int:

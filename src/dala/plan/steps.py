@@ -189,8 +189,8 @@ def _drop_dead(steps: list[Step], values: list[Value]) -> Lowered:
 
 
 def makers_of(number: int, made: Container[int], values: Sequence[Value]) -> set[int]:
-    """The values that must be computed before a value can be read: itself, or what it is a plane of and
-    the planes of that."""
+    """The values that must be computed before a value can be read: itself, or the whole that it is a plane
+    of, and the other planes of that."""
     if number in made:
         return {number}
     whole = values[number].whole

@@ -115,7 +115,7 @@ class CpuArithmetic(Arithmetic):
         return body
 
     def form(self, body: Body, bytes_wanted: bool) -> Form:
-        """What buffered rows are made of; somebody may want bytes."""
+        """What buffered rows are made of. ``bytes_wanted``: some reader computes on bytes."""
         if self.own_body:
             return "u8"
         return "u8" if body.levels and bytes_wanted else "f32"
@@ -174,7 +174,7 @@ def store_pixels(body: BodyContext, pixels: str, pixel_bytes: int) -> None:
 
 
 def written_down(body: BodyContext) -> Values:
-    """What was found of each channel of the one result that a body has, under its level."""
+    """What was found of each channel of the body's one result: the nodes under its levels."""
     row = body.body
     values = row.buffered if row.ring is not None else row.stores[0].values
     assert all(root.op == "level" for root in values), "a u8 image stores levels"

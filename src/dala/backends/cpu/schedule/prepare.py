@@ -74,8 +74,8 @@ def _rewrite(body: tuple[Node, ...], fma: bool) -> tuple[Node, ...]:
 def _choose(
     program: Program, inputs: Sequence[ArrayType], least_table: float
 ) -> tuple[Program, Chosen, Counted]:
-    """The program, or the same for images of any size where only that needs no f32 in the end; with
-    the arithmetics of its stages, and its sources that may be counted in levels."""
+    """The program that is compiled: this one, or the one for images of any size where only that needs no
+    f32 in the end. With the arithmetics of its stages, and the sources that may be counted in levels."""
     subject = Subject(drop_halves(program), inputs, least_table)
     chosen = choose_before_fusion(subject)
     if program.general is not None and len(program.stages) - 1 not in chosen:
