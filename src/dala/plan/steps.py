@@ -108,9 +108,9 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
         return whole.planes[plane]
 
     def source_value(program: Program, call: Call, source: int) -> int:
-        part = program.source_part(source)
-        whole = current[call.inputs[part.array]]
-        return whole if part.plane is None else plane_of(values[whole], part.plane)
+        view = program.view_of(source)
+        whole = current[call.inputs[view.array]]
+        return whole if view.plane is None else plane_of(values[whole], view.plane)
 
     for number, call in enumerate(calls):
         if isinstance(call.work, Program):

@@ -49,14 +49,14 @@ class Subject:
         sources = {a.source for a in accesses(values)}
         if any(s >= self.program.inputs for s in sources):
             return False
-        return all(self.inputs[self.program.source_part(s).array].dtype == U8 for s in sources)
+        return all(self.inputs[self.program.view_of(s).array].dtype == U8 for s in sources)
 
     def is_picture(self, source: int, channels: int = PIXEL) -> bool:
         """Whether a source is an image of bytes in memory, RGBA or of another number of channels."""
         program = self.program
-        if source >= program.inputs or program.source_part(source).plane is not None:
+        if source >= program.inputs or program.view_of(source).plane is not None:
             return False
-        array = self.inputs[program.source_part(source).array]
+        array = self.inputs[program.view_of(source).array]
         return array.dtype == U8 and array.channels == channels
 
     @cached_property

@@ -89,7 +89,7 @@ def _choose(
 def _count_deep(program: Program, inputs: Sequence[ArrayType]) -> Counted:
     """The u16 images, and what lies between the stages, if nothing in the program forbids to count them."""
     nothing = Counted(U16, ())
-    sources = [inputs[program.source_part(k).array] for k in range(program.inputs)]
+    sources = [inputs[program.view_of(k).array] for k in range(program.inputs)]
     if any(gathered_sources(s.body) or _is_wide(program, s) for s in program.stages):
         return nothing
     if not all(can_count(expand_averages(s.body)) for s in program.stages):
