@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
         ("tests/compute/test_commands.py", "(threads or await or several) and not webgpu"),
         ("tests/compute/test_on_demand.py", "on_demand"),
         ("tests/compute/test_quick.py", "waits or thread"),
-        ("tests/gpu/test_surface.py", "thread and not main_thread and not ctrl_c"),
+        ("tests/gpu/test_surface_ends.py", "thread and not main_thread and not ctrl_c"),
     ],
 )
 def test_threads_of_a_large_machine(file: str, chosen: str) -> None:

@@ -5,39 +5,23 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from processes import environment
 from screen import virtual_screen
+from site_generators import generators
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-GENERATE = DOCS / "generate"
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.py"))
 SOLUTIONS = sorted((DOCS / "tutorials" / "solutions").glob("*.py"))
 NEEDS_WEIGHTS = ("model",)
 PATIENCE_S = 300
 
 screen = pytest.fixture(virtual_screen)
-
-
-@pytest.fixture
-def generate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Imports a generator by its name; afterwards none of them is left among the modules."""
-    monkeypatch.syspath_prepend(str(GENERATE))
-    before = set(sys.modules)
-
-    def load(name: str) -> ModuleType:
-        return __import__(name)
-
-    yield load
-    for name in set(sys.modules) - before:
-        if (GENERATE / f"{name}.py").exists():
-            del sys.modules[name]
+generate = pytest.fixture(generators)
 
 
 def run(path: Path, folder: Path, *arguments: str, **env: str) -> str:

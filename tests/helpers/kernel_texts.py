@@ -9,7 +9,7 @@ import pytest
 from effort import effort
 
 from dala.errors import KernelSyntaxError
-from dala.ir.graph import Part
+from dala.ir.graph import ArrayView
 from dala.ir.printer import print_body
 from dala.language.budget import Trace
 from dala.language.text import parse_kernel
@@ -27,7 +27,7 @@ def bounded() -> Iterator[None]:
 
 def call(source: str, *args: object, **kwargs: object) -> object:
     function = parse_kernel(source)
-    with Trace([Part(0)]):
+    with Trace([ArrayView(0)]):
         return function(*(args or (Image(0, 4),)), **kwargs)
 
 
@@ -40,7 +40,7 @@ def printed(value: object) -> list[str]:
 
 
 def same(source: str, expected: Callable[[Image], object], **params: object) -> None:
-    with Trace([Part(0)]):
+    with Trace([ArrayView(0)]):
         wanted = printed(expected(Image(0, 4)))
     assert printed(call(source, Image(0, 4), **params)) == wanted
 

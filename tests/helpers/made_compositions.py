@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from hypothesis import strategies as st
 
-from dala.scene.layers import BLENDS, Composition, Layer, Planes, Rgba, Solid
+from dala.scene.layers import BLENDS, Composition, Group, Layer, Planes, Rgba, Solid
 
 near = st.floats(-40, 120, allow_nan=False, width=32)
 scales = st.one_of(st.sampled_from([1.0, 0.5, 2.0, 0.25, -1.0]), st.floats(0.03125, 3, width=32))
@@ -76,3 +77,25 @@ compositions = st.builds(
     background=st.sampled_from([(0, 0, 0, 255), (0, 0, 0, 0), (200, 10, 90, 77)]),
     layers=st.lists(layers, max_size=4).map(tuple),
 )
+
+
+def pairs_of_levels(blend: str) -> Iterator[Composition]:
+    """Two pictures with every pair of levels, one onto the other."""
+    below, above = np.mgrid[:256, :256].astype(np.uint8)
+    for alpha in (255, 100):
+        pictures = [np.repeat(levels[..., None], 4, axis=2) for levels in (below, above)]
+        pictures[0][..., 3], pictures[1][..., 3] = alpha, 255 - below
+        first, second = (
+            Layer(Rgba(p), blend=b) for p, b in zip(pictures, ("over", blend), strict=True)
+        )
+        yield Composition(256, 256, layers=(first, second))
+
+
+def much_smaller(scale: float, turn: float) -> Iterator[Composition]:
+    """A video, a picture and a group, each scaled and turned."""
+    c, s = math.cos(turn) * scale, math.sin(turn) * scale
+    video = Planes(noise(1, 701, 1003), noise(2, 351, 502), noise(3, 351, 502))
+    group = Group((Layer(Rgba(noise(5, 701, 1003, 4))),), 1003, 701)
+    for content in (video, Rgba(noise(4, 701, 1003, 4)), group):
+        layer = Layer(content, (c, s, -s, c, 33.3, 21.7))
+        yield Composition(160, 120, (9, 9, 9, 255), (layer,))

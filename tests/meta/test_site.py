@@ -4,36 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from site_generators import GENERATE, generators
 
 from dala.language.interpret import EXPRESSIONS, OPERATORS, SIGNS, STATEMENTS
 from dala.language.vocabulary import VOCABULARY
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-GENERATE = DOCS / "generate"
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.py"))
-
-
-@pytest.fixture
-def generate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Imports a generator by its name; afterwards none of them is left among the modules."""
-    monkeypatch.syspath_prepend(str(GENERATE))
-    before = set(sys.modules)
-
-    def load(name: str) -> ModuleType:
-        return __import__(name)
-
-    yield load
-    for name in set(sys.modules) - before:
-        if (GENERATE / f"{name}.py").exists():
-            del sys.modules[name]
+generate = pytest.fixture(generators)
 
 
 # -- the kernel language -----------------------------------------------------------------------

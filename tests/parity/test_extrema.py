@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 import pytest
+from llvm_kernels import STEPS
 from machines import machine_with
 from several_threads import use_threads
 
@@ -49,11 +50,6 @@ def erode(src):
         p = min(p, column)
     return p
 """,
-    "dilate in two steps": """
-def two_steps(src):
-    down = intermediate(max(max(src[0, -1], src[0, 1]), src[0, 0]))
-    return max(max(down[-3, 0], down[2, 0]), down[0, 0])
-""",
     "each channel its own": """
 def own(src):
     p, q, r = src[-1, 0], src[0, 1], src[2, -1]
@@ -68,31 +64,11 @@ def crossed(src):
     p, q = src[-1, 0], src[1, 0]
     return rgba(max(p.r, q.g), max(p.g, q.b), max(p.b, q.r), p.a)
 """,
-    "gradient": """
-def gradient(src):
-    high = intermediate(max(max(src[-1, 0], src[1, 0]), src[0, 0]))
-    low = intermediate(min(min(src[-1, 0], src[1, 0]), src[0, 0]))
-    return (high[0, 0] - low[0, 0]).with_alpha(1.0)
-""",
-    "columns with conditions": """
-def conditions(src):
-    p, rises = 0.0, src[0, 0].a > 0.1
-    for dx in range(-2, 3):
-        up, down = src[dx, -1] + src[dx, -2] * 0.5, src[dx, 1] + src[dx, 2] * 0.5
-        rises = rises & (up.g > down.g - down.r)
-        p = max(p, abs(up - down) * 0.5 + up * 0.25 + down * 0.125)
-    return where(rises, src[0, 0], p)
-""",
-    "average after": """
-def average_after(src):
-    high = intermediate(max(src[-1, 0], src[1, 0]))
-    return average((high[-1, 0], high[1, 0]), (1.0, 1.0))
-""",
-    "average before": """
-def average_before(src):
-    mean = intermediate(average((src[-1, 0], src[1, 0]), (1.0, 1.0)))
-    return max(mean[-1, 0], mean[1, 0])
-""",
+    "dilate in two steps": STEPS["dilated in two steps"],
+    **{
+        name: STEPS[name]
+        for name in ("gradient", "columns with conditions", "average after", "average before")
+    },
 }
 KERNELS: dict[str, Kernel] = {name: make_kernel(text) for name, text in TEXTS.items()}
 INEXACT = {"average after", "average before"}  # averages are within one level

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_compositions import compositions, layers, noise
+from made_compositions import compositions, layers, much_smaller, noise, pairs_of_levels
 
 from dala.errors import ArgumentError, ShapeError
 from dala.scene.layers import BLENDS, Adjustment, Composition, Group, Layer, Planes, Rgba, Solid
@@ -34,24 +32,15 @@ def test_the_compiled_painter_is_the_reference(composition: Composition) -> None
 
 @pytest.mark.parametrize("blend", BLENDS)
 def test_every_blend_mode_of_every_pair_of_levels(blend: str) -> None:
-    below, above = np.mgrid[:256, :256].astype(np.uint8)
-    pictures = [np.repeat(levels[..., None], 4, axis=2) for levels in (below, above)]
-    for alpha in (255, 100):
-        pictures[0][..., 3], pictures[1][..., 3] = alpha, 255 - below
-        first, second = (
-            Layer(Rgba(p), blend=b) for p, b in zip(pictures, ("over", blend), strict=True)
-        )
-        agree(Composition(256, 256, layers=(first, second)))
+    for composition in pairs_of_levels(blend):
+        agree(composition)
 
 
 @pytest.mark.parametrize("scale", [0.9, 0.6, 0.25, 0.11, 0.02, 0.006, 3.7])
 @pytest.mark.parametrize("turn", [0.0, 0.3])
 def test_large_pictures_become_small(scale: float, turn: float) -> None:
-    c, s = math.cos(turn) * scale, math.sin(turn) * scale
-    video = Planes(noise(1, 701, 1003), noise(2, 351, 502), noise(3, 351, 502))
-    picture = Rgba(noise(4, 701, 1003, 4))
-    for content in (video, picture):
-        agree(Composition(160, 120, (9, 9, 9, 255), (Layer(content, (c, s, -s, c, 33.3, 21.7)),)))
+    for composition in much_smaller(scale, turn):
+        agree(composition)
 
 
 def test_many_rows_on_many_threads() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_compositions import compositions, layers, noise
+from made_compositions import compositions, layers, much_smaller, noise, pairs_of_levels
 from random_scenes import random_scene
 
 import dala
@@ -67,24 +66,15 @@ def test_random_compositions(composition: Composition) -> None:
 
 @pytest.mark.parametrize("blend", BLENDS)
 def test_every_blend_mode_of_every_pair_of_levels(blend: str) -> None:
-    below, above = np.mgrid[:256, :256].astype(np.uint8)
-    for alpha in (255, 100):
-        pictures = [np.repeat(levels[..., None], 4, axis=2) for levels in (below, above)]
-        pictures[0][..., 3], pictures[1][..., 3] = alpha, 255 - below
-        first, second = (
-            Layer(Rgba(p), blend=b) for p, b in zip(pictures, ("over", blend), strict=True)
-        )
-        agree(Composition(256, 256, layers=(first, second)))
+    for composition in pairs_of_levels(blend):
+        agree(composition)
 
 
 @pytest.mark.parametrize("scale", [0.9, 0.6, 0.25, 0.11, 0.02, 0.006, 3.7])
 @pytest.mark.parametrize("turn", [0.0, 0.3])
 def test_large_pictures_become_small(scale: float, turn: float) -> None:
-    c, s = math.cos(turn) * scale, math.sin(turn) * scale
-    video = Planes(noise(1, 701, 1003), noise(2, 351, 502), noise(3, 351, 502))
-    group = Group((Layer(Rgba(noise(5, 701, 1003, 4))),), 1003, 701)
-    for content in (video, Rgba(noise(4, 701, 1003, 4)), group):
-        agree(Composition(160, 120, (9, 9, 9, 255), (Layer(content, (c, s, -s, c, 33.3, 21.7)),)))
+    for composition in much_smaller(scale, turn):
+        agree(composition)
 
 
 def test_groups_effects_and_adjustments() -> None:

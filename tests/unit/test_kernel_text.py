@@ -10,7 +10,7 @@ from kernel_texts import body, call, refusal, same
 
 from dala.errors import KernelError, KernelSyntaxError
 from dala.ir.dtypes import F32
-from dala.ir.graph import Node, Part
+from dala.ir.graph import ArrayView, Node
 from dala.ir.printer import print_body
 from dala.language.budget import Trace
 from dala.language.interpret import Argument
@@ -174,7 +174,7 @@ def test_arguments_and_locals_may_shadow_positions() -> None:
 
 
 def test_tensors() -> None:
-    with Trace([Part(0), Part(1)]):
+    with Trace([ArrayView(0), ArrayView(1)]):
         a, b = Tensor(0, F32, 2), Tensor(1, F32, 2)
         source = "def f(a: Tensor, b: Tensor): return a * b.at(index(0), index(1)) + a.size(0)"
         result = parse_kernel(source)(a, b)
@@ -307,7 +307,7 @@ def test_domain_mismatch_keeps_its_class() -> None:
         with pytest.raises(DomainMismatch, match="kernel 'f', line 2: an image"):
             call(body(expression))
     for expression in ["src[0, 0]", "src.width", "src.sample(0, 0)"]:
-        with Trace([Part(0)]), pytest.raises(DomainMismatch, match="kernel 'f', line 2: "):
+        with Trace([ArrayView(0)]), pytest.raises(DomainMismatch, match="kernel 'f', line 2: "):
             parse_kernel(body(expression))(Tensor(0, F32, 2))
 
 

@@ -13,7 +13,7 @@ from searching import examples
 
 from dala.errors import KernelError
 from dala.ir.dtypes import S32
-from dala.ir.graph import Part
+from dala.ir.graph import ArrayView
 from dala.language.budget import Trace
 from dala.language.interpret import MAX_STEPS
 from dala.language.text import parse_kernel
@@ -136,7 +136,7 @@ def test_a_deep_caller_gets_a_kernel_error() -> None:
         except RecursionError:
             return function(1)
 
-    with Trace([Part(0)]), pytest.raises(KernelError, match="nested too deeply"):
+    with Trace([ArrayView(0)]), pytest.raises(KernelError, match="nested too deeply"):
         dig()
 
 
@@ -178,7 +178,7 @@ def survives(source: str) -> None:
     with contextlib.suppress(KernelError):
         function = parse_kernel(source)
         for symbol in (Image(0, 4), Tensor(0, S32, 2), 3, 2.5, None):
-            with Trace([Part(0)]), contextlib.suppress(KernelError):
+            with Trace([ArrayView(0)]), contextlib.suppress(KernelError):
                 function(symbol)
 
 

@@ -8,7 +8,7 @@ from dala.ir.graph import Access, Node, accesses, walk
 
 
 def reads_own_channels(values: Sequence[Node], channels: Sequence[int] = ()) -> bool:
-    """Whether each value reads one channel alone: that of its position, or the one that is named."""
+    """Whether value k reads nothing but channel k; or all of them nothing but the channel that is named."""
     named = channels or range(len(values))
     return all(a.channel == c for c, v in zip(named, values, strict=True) for a in accesses([v]))
 

@@ -144,7 +144,7 @@ class RuntimeParam:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ArrayView:
     """What a program reads or writes of an array: all of it, or one plane of a frame."""
 
     array: int  # number of the input; 0 for the output
@@ -161,7 +161,7 @@ class Program:
     inputs: int  # sources in memory
     params: tuple[RuntimeParam, ...]
     stages: tuple[Stage, ...]
-    parts: tuple[Part, ...] = ()  # what the sources in memory are, unless source k is input k
+    views: tuple[ArrayView, ...] = ()  # what the sources in memory are, unless source k is input k
     planes: tuple[Plane, ...] = ()  # what the last stages write, unless it is the whole output
     general: Program | None = None  # the same for images of any size, should a device prefer it
 
@@ -170,20 +170,20 @@ class Program:
         """The number of the first stage that is written to memory."""
         return len(self.stages) - max(1, len(self.planes))
 
-    def source_part(self, source: int) -> Part:
-        """What a source in memory is."""
-        return self.parts[source] if self.parts else Part(source)
+    def view_of(self, source: int) -> ArrayView:
+        """What a source in memory is: an input, or a plane of it."""
+        return self.views[source] if self.views else ArrayView(source)
 
     def mip_of(self, source: int) -> int:
         """The mip level of any source: an input or a stage."""
         if source < self.inputs:
-            return self.source_part(source).mip
+            return self.view_of(source).mip
         return self.stages[source - self.inputs].mip
 
     @property
     def has_one_size(self) -> bool:
         """Whether all images, read and written, have one size and are whole."""
-        return not self.parts and not any(s.mip or s.margin for s in self.stages)
+        return not self.views and not any(s.mip or s.margin for s in self.stages)
 
     def map_bodies(self, change: Callable[[tuple[Node, ...]], tuple[Node, ...]]) -> Program:
         """The program with every stage's body rewritten by ``change``."""

@@ -9,10 +9,10 @@ def print_program(program: Program) -> str:
     """A program as text, the same on every machine; golden tests compare it."""
     params = ", ".join(f"{p.name}: {p.dtype}" for p in program.params)
     lines = [f"{program.domain} {program.kernel}(inputs={program.inputs}; {params})"]
-    for source, part in enumerate(program.parts):
-        size = f" at 1/{1 << part.mip}" if part.mip else ""
-        plane = f", plane {part.plane.name}" if part.plane else ""
-        lines.append(f"source {source}: input {part.array}{plane}{size}")
+    for source, view in enumerate(program.views):
+        size = f" at 1/{1 << view.mip}" if view.mip else ""
+        plane = f", plane {view.plane.name}" if view.plane else ""
+        lines.append(f"source {source}: input {view.array}{plane}{size}")
     for number, stage in enumerate(program.stages):
         size = f" at 1/{1 << stage.mip}" if stage.mip else ""
         margin = ", with a margin" if stage.margin else ""

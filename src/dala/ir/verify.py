@@ -15,8 +15,8 @@ def verify(program: Program) -> None:
         sources = program.inputs + number
         verify_body(stage.body, sources, len(program.params), f"{program.kernel}[{number}]")
         if program.domain == "image":
-            held = number < program.first_result and stage.margin in (0, 1)
-            _require(held or not stage.margin, program.kernel, "a result has no margin")
+            allowed = number < program.first_result and stage.margin in (0, 1)
+            _require(allowed or not stage.margin, program.kernel, "a result has no margin")
             _require(
                 len(stage.body) in counts, program.kernel, "an image stage has 1 or 4 channels"
             )

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from dala.errors import KernelError
-from dala.ir.graph import Domain, Node, Part, Stage, accesses, code_length, walk
+from dala.ir.graph import ArrayView, Domain, Node, Stage, accesses, code_length, walk
 
 MAX_NODES = 30_000  # a kernel that unrolls past this is refused; blur at radius 100 needs 5,000
 MAX_LENGTH = 60_000  # instructions of one kernel: so many take a CPU 15 s to compile
@@ -16,8 +16,8 @@ MAX_STAGES = 64  # intermediate images in one kernel
 class Trace:
     """What one run of a kernel function collects: intermediate stages and a count of nodes."""
 
-    def __init__(self, parts: Sequence[Part], domain: Domain = "image") -> None:
-        self.parts = parts  # what the sources in memory are
+    def __init__(self, views: Sequence[ArrayView], domain: Domain = "image") -> None:
+        self.views = views  # what the sources in memory are
         self.domain = domain
         self.stages: list[Stage] = []
         self.nodes = 0  # made while tracing
@@ -42,11 +42,11 @@ class Trace:
                     "intermediate image of a size between them"
                 )
         self.stages.append(Stage(body, mip=mip, margin=margin))
-        return len(self.parts) + len(self.stages) - 1
+        return len(self.views) + len(self.stages) - 1
 
     def _mip_of(self, source: int) -> int:
-        inside = source - len(self.parts)
-        return self.parts[source].mip if inside < 0 else self.stages[inside].mip
+        inside = source - len(self.views)
+        return self.views[source].mip if inside < 0 else self.stages[inside].mip
 
     def __enter__(self) -> Trace:
         self._outer = getattr(_state, "trace", None)

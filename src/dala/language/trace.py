@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from dala.errors import DalaError, KernelError
 from dala.ir.dtypes import F32, S32, DType
-from dala.ir.graph import Domain, Node, Part, Program, RuntimeParam, gathered_sources
+from dala.ir.graph import ArrayView, Domain, Node, Program, RuntimeParam, gathered_sources
 from dala.ir.planes import Plane
 from dala.ir.rewrite import fold_constants, optimize, share_common
 from dala.language.budget import Trace
@@ -55,9 +55,9 @@ def trace_kernel(
     arrays = [p.name for p in given if p.type == "array"]
     numbers = [p for p in given if p.type != "array"]
     slots: list[RuntimeParam] = []
-    parts = _parts(sources)
-    with Trace(parts, domain) as trace:
-        read = [_input_symbol(domain, k, p, sources[p.array]) for k, p in enumerate(parts)]
+    views = _views(sources)
+    with Trace(views, domain) as trace:
+        read = [_input_symbol(domain, k, p, sources[p.array]) for k, p in enumerate(views)]
         inputs, tables = read[: len(read) - len(arrays)], read[len(read) - len(arrays) :]
         symbols: dict[str, object] = dict(zip(arrays, tables, strict=True))
         for p in numbers:
@@ -71,15 +71,15 @@ def trace_kernel(
             raise DomainMismatch(_at_return(name, function, error)) from error
         except DalaError as error:
             raise KernelError(_at_return(name, function, error)) from error
-    plain = all(part == Part(k) for k, part in enumerate(parts))
+    plain = all(view == ArrayView(k) for k, view in enumerate(views))
     program = optimize(
         Program(
             name,
             domain,
-            len(parts),
+            len(views),
             tuple(slots),
             tuple(trace.stages),
-            () if plain else tuple(parts),
+            () if plain else tuple(views),
             output.planes,
         )
     )
@@ -100,15 +100,15 @@ def _check_margins(program: Program) -> None:
             )
 
 
-def _parts(sources: Sequence[SourceType]) -> list[Part]:
+def _views(sources: Sequence[SourceType]) -> list[ArrayView]:
     """What each image that the function gets is: an input, or a plane of one."""
-    parts: list[Part] = []
+    views: list[ArrayView] = []
     for number, source in enumerate(sources):
         if source.planes:
-            parts += [Part(number, plane, plane.mip) for plane in source.planes]
+            views += [ArrayView(number, plane, plane.mip) for plane in source.planes]
         else:
-            parts.append(Part(number, None, source.mip))
-    return parts
+            views.append(ArrayView(number, None, source.mip))
+    return views
 
 
 def _results(
@@ -193,9 +193,11 @@ def _at_return(name: str, function: Callable[..., object], error: Exception) -> 
     return quote_line(name, line, linecache.getline(code.co_filename, line), None, str(error))
 
 
-def _input_symbol(domain: Domain, number: int, part: Part, source: SourceType) -> Image | Tensor:
-    if part.plane is not None:
-        return Image(number, part.plane.channels)
+def _input_symbol(
+    domain: Domain, number: int, view: ArrayView, source: SourceType
+) -> Image | Tensor:
+    if view.plane is not None:
+        return Image(number, view.plane.channels)
     if domain == "image":
         return Image(number, source.channels, source.kind)
     return Tensor(number, source.dtype, source.rank, any_rank=source.any_rank)

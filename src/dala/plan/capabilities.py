@@ -12,7 +12,7 @@ from dala.plan.whole import Launch, WholePass
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What one pass may be. As it is, anything: rows are ring-buffered."""
+    """What one pass may be. As it stands, anything: bodies buffer rows in rings."""
 
     tiled: bool = (
         False  # what bodies buffer for each other are tiles of memory: of one size, and few

@@ -131,8 +131,8 @@ def drop_unread(bodies: Sequence[Body], first: int) -> tuple[Body, ...]:
     """The bodies that somebody needs, without the channels that nobody does; ``first`` is the source
     number of the first body.
 
-    What a step reads is known before it is fused. Then a mask may turn out to be the same everywhere, and
-    what it would have let through is read by nobody. Only here is that seen, and the devices rely on it.
+    Fusion simplifies: a mask may turn out to be the same everywhere, and then nobody reads what it hides.
+    Devices rely on it that every body and channel they are given is read.
     """
     needed: set[tuple[int, int]] = set()
     kept: dict[int, Body] = {}
@@ -150,7 +150,8 @@ def drop_unread(bodies: Sequence[Body], first: int) -> tuple[Body, ...]:
 
 
 def _without_unread(body: Body, read: Sequence[bool]) -> Body:
-    """Channels that nobody reads are black; other arithmetics than the plain one want whole pixels."""
+    """Channels that nobody reads are black. Only f32 may have such pixels; other arithmetics want whole
+    ones."""
     if all(read) or (any(read) and body.arithmetic != PLAIN):
         return body
     if not any(read):

@@ -108,17 +108,17 @@ def _why_not_in_place(group: Group, unit: Sequence[Step], values: list[Value]) -
 
 
 def _runs_in_order(steps: Sequence[Step]) -> bool:
-    """Whether what is computed first is surely written first: all in one body, or stages with bodies of
-    their own that each read the one before. Others are gathered into bodies that come last, whatever their
-    order was.
-    """
+    """Whether results are computed in the order of the steps: if all are in one body, or all have bodies of
+    their own and each reads the one before. Else those that share a body come last, whatever their order
+    was."""
     own = [s.arithmetic.own_body for s in steps]
     chained = all(a.output in b.inputs for a, b in itertools.pairwise(steps))
     return not any(own) or (all(own) and chained)
 
 
 def _shift(group: Group, step: Step) -> int | None:
-    """What to add to the step's own mip levels to have the group's, if their images fit together."""
+    """What to add to the mip levels of a step to make them those of the group; None if their images do not
+    fit."""
     if step.domain == "tensor":
         return 0 if step.picture == group.sizes[0] else None
     inside = {group.mips[v] - step.mips[v] for v in step.inputs if v in group.makes}

@@ -108,9 +108,9 @@ def lower_calls(calls: Sequence[Call], slots: Sequence[Slot]) -> Lowered:
         return whole.planes[plane]
 
     def source_value(program: Program, call: Call, source: int) -> int:
-        part = program.source_part(source)
-        whole = current[call.inputs[part.array]]
-        return whole if part.plane is None else plane_of(values[whole], part.plane)
+        view = program.view_of(source)
+        whole = current[call.inputs[view.array]]
+        return whole if view.plane is None else plane_of(values[whole], view.plane)
 
     for number, call in enumerate(calls):
         if isinstance(call.work, Program):
@@ -189,8 +189,8 @@ def _drop_dead(steps: list[Step], values: list[Value]) -> Lowered:
 
 
 def makers_of(number: int, made: Container[int], values: Sequence[Value]) -> set[int]:
-    """The values that must be computed before a value can be read: itself, or what it is a plane of and
-    the planes of that."""
+    """The values that must be computed before a value can be read: itself, or the whole that it is a plane
+    of, and the other planes of that."""
     if number in made:
         return {number}
     whole = values[number].whole

@@ -145,8 +145,8 @@ def _is_clamped(node: Node) -> bool:
 
 
 def ends_with(condition: Node | None, position: Node) -> bool:
-    """Whether a condition does not hold where a position is not finite: if it asks for a product of shares
-    above 0, one of which is that of the position, min(position + a, b - position)."""
+    """Whether a condition is false wherever a position is not finite: if it asks for a product of clamped
+    factors above 0, and one of the factors is min(position + a, b - position), clamped."""
     if condition is None or condition.op != "gt" or condition.args[1].attr != 0.0:
         return False
     factors = _factors(condition.args[0])

@@ -174,7 +174,7 @@ def _axis(base: Node | None, weights: dict[int, Node]) -> Axis | None:
 
 
 def _moves_along(taps: Axis, axis: int) -> bool:
-    """Whether all about some taps changes along one axis at most."""
+    """Whether the base and the weights of some taps change along one axis at most."""
     nodes = walk([*taps.weights, *([taps.base] if taps.base else [])])
     return all(
         n.op not in ("load", "gather") and (n.op != "coord" or n.attr == axis) for n in nodes

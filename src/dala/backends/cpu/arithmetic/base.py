@@ -49,14 +49,14 @@ class Subject:
         sources = {a.source for a in accesses(values)}
         if any(s >= self.program.inputs for s in sources):
             return False
-        return all(self.inputs[self.program.source_part(s).array].dtype == U8 for s in sources)
+        return all(self.inputs[self.program.view_of(s).array].dtype == U8 for s in sources)
 
     def is_picture(self, source: int, channels: int = PIXEL) -> bool:
         """Whether a source is an image of bytes in memory, RGBA or of another number of channels."""
         program = self.program
-        if source >= program.inputs or program.source_part(source).plane is not None:
+        if source >= program.inputs or program.view_of(source).plane is not None:
             return False
-        array = self.inputs[program.source_part(source).array]
+        array = self.inputs[program.view_of(source).array]
         return array.dtype == U8 and array.channels == channels
 
     @cached_property
@@ -115,7 +115,7 @@ class CpuArithmetic(Arithmetic):
         return body
 
     def form(self, body: Body, bytes_wanted: bool) -> Form:
-        """What buffered rows are made of; somebody may want bytes."""
+        """What buffered rows are made of. ``bytes_wanted``: some reader computes on bytes."""
         if self.own_body:
             return "u8"
         return "u8" if body.levels and bytes_wanted else "f32"
@@ -174,7 +174,7 @@ def store_pixels(body: BodyContext, pixels: str, pixel_bytes: int) -> None:
 
 
 def written_down(body: BodyContext) -> Values:
-    """What was found of each channel of the one result that a body has, under its level."""
+    """What was found of each channel of the body's one result: the nodes under its levels."""
     row = body.body
     values = row.buffered if row.ring is not None else row.stores[0].values
     assert all(root.op == "level" for root in values), "a u8 image stores levels"

@@ -151,7 +151,7 @@ def _as_written(number: float) -> Fraction:
 
 
 def _fits(comparison: Comparison, params: Sequence[RuntimeParam]) -> bool:
-    """Whether weights fit into 16 bits, and the bound has bounds."""
+    """Whether weights fit into 16 bits, and the bound is bounded."""
     form, bound, _, denominator = comparison
     if denominator > 32767:
         return False

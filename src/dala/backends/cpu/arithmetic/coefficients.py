@@ -38,11 +38,11 @@ class Coefficients:
         body.owner.prelude.repeat(self.positions, self.lanes, [], self._fill)
 
     def first(self, code: Code, position: str) -> str:
-        """The address of what is noted of a vector's first taps, or of a position among them."""
+        """The address of the first taps of a vector of positions, or of one position in it."""
         return self._address(code, position, 0)
 
     def weights(self, code: Code, position: str, pair: int) -> str:
-        """The address of a pair of weights of a vector, or of a position in it."""
+        """The address of a pair of weights of a vector of positions, or of one position in it."""
         return self._address(code, position, 1 + pair)
 
     def _address(self, code: Code, position: str, part: int) -> str:
@@ -97,9 +97,10 @@ class Coefficients:
         both = code.op(f"or {self.i32} {low}, {high}")
         code.line(f"store {self.i32} {both}, ptr {address}, align 4")
 
-    def _inside(self, code: Code, number: str, room: int) -> str:
-        """The nearest number from which on there are ``room`` pixels, as far as there are so many."""
-        last = self.body.uniform.op(f"sub i32 {self.extent}, {room}")
+    def _inside(self, code: Code, number: str, count: int) -> str:
+        """The number of a pixel, clamped so that ``count`` pixels from there on are inside, if there are so
+        many."""
+        last = self.body.uniform.op(f"sub i32 {self.extent}, {count}")
         low = code.intrinsic("smin", self.i32, [number, self.body.uniform.splat(self.i32, last)])
         return code.intrinsic("smax", self.i32, [low, splat(0, "i32")])
 
@@ -113,7 +114,7 @@ class Coefficients:
         return self._scaled(code, total)
 
     def _scaled(self, code: Code, weight: str) -> str:
-        """A weight in 16 bits; 0 where it is no number, as the level of such a mix is."""
+        """A weight in 16 bits. NaN becomes 0, because f32 stores a mix with a NaN as level 0."""
         f32, zero = self.f32, code.constant(self.f32, 0.0)
         finite = code.select(f32, code.op(f"fcmp ord {f32} {weight}, {zero}"), weight, zero)
         scaled = code.op(f"fmul {f32} {finite}, {code.constant(f32, float(1 << WEIGHT_BITS))}")

@@ -293,7 +293,8 @@ class _Dots(Sums32):
         return [self.code.op(f"trunc {self.i32} {level} to {small}") for level in levels]
 
     def _packed(self) -> str:
-        """Channels packed by their upper halves; bytes that stay where they are never leave it."""
+        """The pixels, packed from the upper halves of sums; bytes that keep their channel are taken from
+        the source's pixels."""
         kept: dict[str, set[int]] = {}  # pixels → the channels that are taken from them
         sums: list[str | None] = []
         for channel, form in enumerate(self.forms):
@@ -350,8 +351,9 @@ class _Dots(Sums32):
         return code.splat(self.i32, risen)
 
     def _has_spare_half(self) -> bool:
-        """Whether alpha takes no part in the sums, and nothing but half a level is added to them: then a
-        constant instead of it, times a weight, is that half, and adding it costs nothing."""
+        """Whether alpha takes no part in the sums, and nothing but half a level is added to them. Then a
+        constant stands where alpha would be: times its weight it is half a level, and adding it costs
+        nothing."""
         summed = [f for c, f in enumerate(self.forms) if self._kept_from(f, c) is None]
         pixels = {(a.source, a.dx, a.dy) for f in summed for a in f.weights}
         if len(pixels) != 1 or not self.are_words(next(iter(pixels))[0]):

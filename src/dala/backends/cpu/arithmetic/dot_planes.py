@@ -61,7 +61,7 @@ def _same_weight(weights: Weights) -> dict[Levels, int]:
 
 
 def _in_pairs(levels: Levels) -> bool:
-    """Whether both columns are there of every pair of an image of twice the size."""
+    """Whether of every pair of columns of an image of twice the size both are read."""
     return {a._replace(dx=a.dx ^ 1) for a in levels} == set(levels)
 
 

@@ -2,8 +2,8 @@
 
 The inner loop moves over a row one vector at a time. Inputs are read where they lie, and the last vector of
 a row may read past its end (into the next row, or into the slack that every array has); what it computes
-there is dropped, because the last, partial vector is written through a small buffer. Held rows carry their
-borders with them, so nothing is clamped in the loop. (body_context.py has the addresses.)
+there is dropped, because the last, partial vector is written through a small buffer. Buffered rows carry
+their borders with them, so nothing is clamped in the loop. (body_context.py has the addresses.)
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class BodyEmitter(BodyContext):
         return writer
 
     def _turns(self) -> Alike:
-        """The planes of a body that computes one after the other, and of what it reads."""
+        """The planes that the body computes one after the other, and the planes that it reads for each."""
         inputs, body = len(self.work.reads), self.body
         sources = {a.source for a in accesses(body.roots)} | {inputs + self.number}
         steps = {}
@@ -90,7 +90,7 @@ class BodyEmitter(BodyContext):
         return Alike([[node] for node in body.buffered], steps, frozenset())
 
     def _with_loops(self, writer: LaneWriter) -> RowBody:
-        """The body less what is computed by loops over many terms: those are written first."""
+        """The body without the sums that loops compute; those loops are written first."""
         body = self.body
         for write_loops in (write_averages, roll_sums, roll_channels):
             if leaves := write_loops(self, writer):

@@ -47,8 +47,8 @@ class Sources(ABC):
         """The vector of f32 (image) or elements (tensor) at an offset."""
 
     def load_level(self, code: Code, access: Access, op: str) -> str | None:
-        """The vector of levels of an image, in f32, if that takes less than ``load`` does, and its levels
-        are those of an op."""
+        """The levels that ``op`` would make of a load, as f32; None where that is no shorter than
+        ``load``."""
         return None
 
     def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:

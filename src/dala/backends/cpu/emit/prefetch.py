@@ -19,7 +19,7 @@ INTO_L2 = 2
 
 
 def fetch_ahead(body: BodyContext) -> None:
-    """Ask for the inputs of the next step, if it is this body's part to do so."""
+    """Ask for the inputs of the next step, if this is the body that does so."""
     bodies, order = body.owner.bodies, body.owner.sweep.order
     inputs = range(len(body.work.reads))
     able = [n for n in order if _leaves_time(bodies[n], len(inputs))]

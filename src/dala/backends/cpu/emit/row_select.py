@@ -1,7 +1,7 @@
-"""Of two rows the one that counts: a choice that is the same along a row, made by address.
+"""A choice between two rows that is the same for all pixels of a row, made by address.
 
-An enlarged image lies between two rows of the small one, and which two is known for a whole row. Of
-``select(condition, row above, row below)`` only one is read then, and the other costs nothing.
+A row of an enlarged image reads two rows of the small one, and which it reads is known for the whole row.
+So of ``select(condition, row above, row below)`` one is read, and the other costs nothing.
 """
 
 from __future__ import annotations

@@ -50,7 +50,8 @@ def cost_of_body(body: RowBody) -> float:
 
 
 def cost_of_channels(values: Sequence[Node]) -> list[float]:
-    """The operations of each channel but for loads; what several share counts for the first of them."""
+    """The operations of each channel, without loads; what several channels share counts for the first of
+    them."""
     rates, seen, costs = image_rates(tuple(values)), set[int](), []
     for value in values:
         own = [n for n in in_order((value,)) if id(n) not in seen and n.op != "load"]

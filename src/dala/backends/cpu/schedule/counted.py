@@ -68,7 +68,7 @@ def _find_colored(body: tuple[Node, ...]) -> set[int] | None:
 
 
 def _is_smooth(node: Node) -> bool:
-    """Whether a small change of what it is made of is a small change of it."""
+    """Whether a small change of the arguments makes a small change of the result."""
     if node.op != "div":
         return node.op in SMOOTH
     below = node.args[1]
@@ -77,7 +77,7 @@ def _is_smooth(node: Node) -> bool:
 
 
 class _Counting:
-    """Every node of a body, rewritten, with its count."""
+    """Rewrites every node of a body, and notes its count."""
 
     def __init__(self, body: tuple[Node, ...], colored: Container[int], counted: Counted) -> None:
         self.colored, self.counted = colored, counted
@@ -121,7 +121,7 @@ class _Counting:
         return Node(node.op, node.dtype, tuple(args), node.attr)
 
     def _counts(self, node: Node) -> list[int]:
-        """Of the arguments that are not uniform."""
+        """The counts of the arguments that are not uniform."""
         return [self.counts[id(a)] for a in node.args if id(a) in self.counts]
 
     def _choose(self, node: Node) -> tuple[list[int], int]:
@@ -143,7 +143,7 @@ class _Counting:
         return [0] * len(node.args), 0
 
     def _as(self, node: Node, count: int) -> Node:
-        """A value scaled to a count."""
+        """A value with the wanted count."""
         uniform, has = id(node) not in self.counts, self.counts.get(id(node), 0)
         if has == count:
             return self.done[id(node)]

@@ -30,8 +30,8 @@ def is_deep(work: FusedPass) -> bool:
 def buffer_levels(
     work: FusedPass, bodies: Sequence[Body], interleaved: frozenset[int]
 ) -> tuple[list[Body], set[int]]:
-    """The bodies, with those holding levels whose rows are read as nothing else; and the numbers of those
-    that buffer them in 16 bits."""
+    """The bodies, where those whose rows are only read as levels buffer levels; and the numbers of the
+    bodies that buffer levels in 16 bits."""
     inputs = len(work.reads)
     other = {a.source for b in bodies for a in accesses(_outside_levels(b))}
     found = {n: _levels_of(work, b) for n, b in enumerate(bodies) if inputs + n not in other}
@@ -59,14 +59,15 @@ def _wants_words(bodies: Sequence[Body], number: int, inputs: int, interleaved: 
 
 
 def _outside_levels(body: Body) -> list[Node]:
-    """The loads that are read as they are."""
+    """The loads whose values are used as they are, not as levels."""
     nodes = in_order(body.roots)
     read = [a for n in nodes if n.op != "level16" for a in n.args] + [*body.roots]
     return [n for n in read if n.op == "load"]
 
 
 def _levels_of(work: FusedPass, body: Body) -> tuple[Node, ...]:
-    """The levels that a body buffers, divided by 65535 as yet; nothing if one of them is something else."""
+    """The levels of the values that a body buffers, before they are divided by 65535; nothing if a value is
+    something else."""
     levels = []
     for node in body.buffered:
         if is_whole_level16(node):

@@ -2,8 +2,8 @@
 
 In f32 the channels of a pixel are taken apart when they are read and put together when they are written. A
 blur, a sharpening or a curve does the same to each of them, so they may stay side by side: the body is then
-that of a grey image of four times the width. What such a body reads from another one is buffered so, and
-all who read that work so, too.
+that of a grey image of four times the width. Rows that such a body reads from another one are buffered
+as whole pixels, and every other reader of those rows works on whole pixels, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FUNCTIONS = frozenset({"exp", "log", "sin", "cos", "tanh", "atan2", "pow"})  # t
 
 
 def choose_interleaved(work: FusedPass, bodies: Sequence[Body]) -> frozenset[int]:
-    """The bodies whose pixels stay as they are."""
+    """The numbers of the bodies that work on whole pixels."""
     inputs = len(work.reads)
     if work.domain != "image" or len({a.mip for a in work.reads} | {b.mip for b in bodies}) > 1:
         return frozenset()
@@ -38,7 +38,7 @@ def choose_interleaved(work: FusedPass, bodies: Sequence[Body]) -> frozenset[int
 
 
 def _is_alike(work: FusedPass, body: Body) -> bool:
-    """Whether a body may be computed so, as far as it itself is concerned."""
+    """Whether nothing in the body itself speaks against working on whole pixels."""
     results = [r for r in (body.buffered, *(s.values for s in body.stores)) if r]
     if arithmetic_of(body) != IN_F32 or body.margin or body.images > 1:
         return False
@@ -52,7 +52,7 @@ def _is_alike(work: FusedPass, body: Body) -> bool:
 
 
 def _has_one_function(values: Sequence[Node]) -> bool:
-    """Whether the channels are one function, each of its own; but for those that pass through."""
+    """Whether every channel is the same function of its own channel, except those that pass through."""
     if len(values) != PIXEL or not reads_own_channels(values):
         return False
     sizes = [_count(function) for function in dict.fromkeys(interleave(values))]

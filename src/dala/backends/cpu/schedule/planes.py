@@ -6,9 +6,9 @@ sharpening and a table treat channels alike: each is a function of its own chann
 images can be buffered as planes, only those that are read; the body that computes them is the text of one
 grey image, run for one plane after the other.
 
-What an alike body reads and what it buffers lie the same way, so images that such bodies link are decided
-together: in planes, if none of them is in memory and some channel is not read. Bodies that mix channels
-stand between; they read and buffer either form.
+Such a body reads and buffers the same layout, so the images that such bodies connect get one layout:
+planes, if none of these images is in memory and some channel is not read. Bodies that mix channels stand
+between; they read and buffer either form.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def _between_planes(
 
 
 def _linked(bodies: Sequence[Body], buffered: set[int], inputs: int) -> list[frozenset[int]]:
-    """Held images that must lie alike, without those that lie as in memory."""
+    """The buffered images whose layouts must be the same, in groups, without those that lie as in
+    memory."""
     group = {n: frozenset({n}) for n in buffered}
     fixed: set[int] = set()
     for number, body in enumerate(bodies):
@@ -71,7 +72,8 @@ def _linked(bodies: Sequence[Body], buffered: set[int], inputs: int) -> list[fro
 
 
 def _suits_planes(body: Body, *, closed: bool) -> bool:
-    """Whether a body may read and buffer planes; ``closed``: it touches no memory, nor f32."""
+    """Whether a body may read and buffer planes. ``closed``: all that it reads and writes are buffered rows
+    of levels."""
     if body.margin or body.images > 1:
         return False
     arithmetic = arithmetic_of(body)
@@ -81,14 +83,14 @@ def _suits_planes(body: Body, *, closed: bool) -> bool:
 
 
 def _is_copy(body: Body) -> bool:
-    """Whether pixels are buffered as they are: words, in whichever way the rest is computed."""
+    """Whether a body buffers pixels that it reads, unchanged."""
     return all(n.op == "level" and n.args[0].op == "load" for n in body.buffered) and bool(
         body.buffered
     )
 
 
 def _gains(bodies: Sequence[Body], part: frozenset[int], used: Sequence[Sequence[int]]) -> bool:
-    """Whether some channel is spared, the same of all images, and the others stay what they are."""
+    """Whether planes of these images would leave out a channel, the same of all of them."""
     spared = all(len(used[n]) < len(bodies[n].buffered) for n in part)
     same = len({tuple(used[n]) for n in part}) == 1
     return spared and same and all(_can_drop(bodies[n], used[n]) for n in part)
@@ -102,7 +104,8 @@ def _can_drop(body: Body, used: Sequence[int]) -> bool:
 def used_channels(
     bodies: Sequence[Body], order: Sequence[int], inputs: int, planar: frozenset[int]
 ) -> list[list[int]]:
-    """The channels of each body that somebody reads; of planes, somebody who is read himself."""
+    """The channels of each body that a reader needs; of planes, only those that a needed channel is made
+    of."""
     read: set[tuple[int, int]] = set()
     used: list[list[int]] = [[] for _ in bodies]
     for number in reversed(order):

@@ -74,8 +74,8 @@ def _rewrite(body: tuple[Node, ...], fma: bool) -> tuple[Node, ...]:
 def _choose(
     program: Program, inputs: Sequence[ArrayType], least_table: float
 ) -> tuple[Program, Chosen, Counted]:
-    """The program, or the same for images of any size where only that needs no f32 in the end; with
-    the arithmetics of its stages, and its sources that may be counted in levels."""
+    """The program that is compiled: this one, or the one for images of any size where only that needs no
+    f32 in the end. With the arithmetics of its stages, and the sources that may be counted in levels."""
     subject = Subject(drop_halves(program), inputs, least_table)
     chosen = choose_before_fusion(subject)
     if program.general is not None and len(program.stages) - 1 not in chosen:
@@ -89,7 +89,7 @@ def _choose(
 def _count_deep(program: Program, inputs: Sequence[ArrayType]) -> Counted:
     """The u16 images, and what lies between the stages, if nothing in the program forbids to count them."""
     nothing = Counted(U16, ())
-    sources = [inputs[program.source_part(k).array] for k in range(program.inputs)]
+    sources = [inputs[program.view_of(k).array] for k in range(program.inputs)]
     if any(gathered_sources(s.body) or _is_wide(program, s) for s in program.stages):
         return nothing
     if not all(can_count(expand_averages(s.body)) for s in program.stages):

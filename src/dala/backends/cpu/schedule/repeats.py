@@ -63,14 +63,14 @@ def buffer_repeated(body: Body, source: int) -> tuple[Body, Body] | None:
 
 
 def row_inputs(roots: Sequence[Node]) -> list[Node]:
-    """What changes from row to row and enters something that changes along the row."""
+    """The values that change from row to row and are operands of values that change along the row."""
     rates = image_rates(tuple(roots))
     along = [n for n in in_order(tuple(roots)) if rates[id(n)] == LANE]
     return list({id(a): a for n in along for a in n.args if rates[id(a)] == ROW}.values())
 
 
 def compare_rows(body: BodyContext, writer: LaneWriter) -> str:
-    """Whether what enters from the row is the same as for the last row that was computed."""
+    """Code that asks whether these values are those of the row that was computed last."""
     numbers, code = row_inputs(body.body.roots), body.row
     last = body.owner.scratch((len(numbers) + 1) * 4)
     body.uniform.line(f"store i32 0, ptr {last}, align 4")  # none yet
