@@ -159,7 +159,10 @@ def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Recor
         "end": None if segment.end is None else str(segment.end),
         "before": segment.before,
         "shown": str(segment.shown),
+        "warm": None,
         "look": str(look),
         "strength": chain.strength,
     }
+    if chain.remembers and segment.lead:
+        facts |= {"before": segment.before - segment.lead, "warm": str(segment.warm)}
     return Task(key, "encode_segment", facts, segment.frames)
