@@ -11,12 +11,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from dala.video.library import as_fraction, ffmpeg_errors
 from dala.video.places import place_of
 from dala.video.source import Source
-
 
 # after so many a mask that was begun anew, and is unsure everywhere, is as it was to a tenth of a level
 LEAD = 24
@@ -83,8 +82,7 @@ def cut(scanned: Scan, seconds: float) -> list[Segment]:
             cuts.append(key)
             last = key
     edges = [0, *(bisect_left(times, t) for t in cuts), len(times)]
-    pairs = zip(edges, edges[1:], strict=False)
-    return [_segment(scanned.time_base, times, n, pair) for n, pair in enumerate(pairs)]
+    return [_segment(scanned.time_base, times, n, part) for n, part in enumerate(pairwise(edges))]
 
 
 def _segment(
