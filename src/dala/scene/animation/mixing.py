@@ -16,10 +16,8 @@ def mix(way: Way, first: Any, second: Any, part: float) -> Any:
     if way == "whole":
         return round(first + (second - first) * part)
     if way == "numbers" and first is not None and second is not None:
-        if (
-            len(first) == len(second) == 2
-        ):  # positions, mostly: a generator takes three times as long
-            a, b = first
+        if len(first) == len(second) == 2:
+            a, b = first  # positions, mostly: a generator takes three times as long
             c, d = second
             return a + (c - a) * part, b + (d - b) * part
         if len(first) == len(second):
