@@ -15,6 +15,7 @@ from tracks import LOSSLESS, RATE, STEP, levels, samples, write_counted
 from dala import video
 from dala.errors import ParameterError, ShapeError, VideoError
 from dala.media.chain import Chain
+from dala.media.masks import has_masks
 from dala.video.span import Span
 from dala.video.transcode import transcode_span
 
@@ -83,7 +84,7 @@ def test_masks_of_a_part_go_on_from_the_frames_before_it(tmp_path: Path) -> None
             writer.write(np.full((48, 64, 3), level, np.uint8))
     black = np.zeros((4, 4, 3), np.uint8)
     chain = Chain.of([("background_replace", {"mask": model, "background": black})])
-    assert chain.remembers and not Chain.of(["invert"]).remembers
+    assert has_masks(chain) and not has_masks(Chain.of(["invert"]))
 
     def made(name: str, span: Span) -> list[int]:
         out = tmp_path / name

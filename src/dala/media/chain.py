@@ -122,11 +122,6 @@ class Chain:
         return any(step.kernel.alpha != "kept" for step in self.steps)
 
     @property
-    def remembers(self) -> bool:
-        """Whether a frame depends on those before it: masks that models make are steadied."""
-        return any(image.model is not None for s in self.steps for image in s.images.values())
-
-    @property
     def _stands_alone(self) -> bool:
         """Whether its filters are built-in and no other file or array is part of it."""
         tables = any(isinstance(v, Table) for s in self.steps for v in s.values.values())
