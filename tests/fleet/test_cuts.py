@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dala import video
-from dala.fleet.cuts import Scan, cut, scan
+from dala.fleet.cuts import LEAD, Scan, cut, scan
 
 
 def write_clip(path: Path, frames: int, **options: str) -> Path:
@@ -29,6 +29,15 @@ def test_a_clip_is_cut_at_its_key_frames(tmp_path: Path) -> None:
     assert [s.frames for s in segments] == [10] * 5
     assert [s.begin for s in segments] == [None, *(Fraction(2 * n, 5) for n in range(1, 5))]
     assert [s.end for s in segments] == [*(Fraction(2 * n, 5) for n in range(1, 5)), None]
+
+
+def test_a_segment_knows_the_frames_that_lead_to_it(tmp_path: Path) -> None:
+    times = [0, 3, 1, 2, *range(4, 100)]  # as they are stored
+    scanned = Scan(Fraction(1, 25), times, [t % 10 == 0 for t in times])
+    segments = cut(scanned, 0.4)
+    assert [s.before for s in segments] == list(range(0, 100, 10))
+    assert [s.lead for s in segments] == [0, 10, 20, *[LEAD] * 7]
+    assert [s.warm for s in segments[:4]] == [None, 0, 0, Fraction(30 - LEAD, 25)]
 
 
 def test_segments_are_as_long_as_was_asked_for(tmp_path: Path) -> None:

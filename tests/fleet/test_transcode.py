@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from fractions import Fraction
@@ -12,9 +13,12 @@ import av
 import numpy as np
 import pytest
 from fleet_workers import assert_same_video, frames_of
+from made_models import made_model
 
 from dala import fleet, video
 from dala.errors import FleetError, ParameterError
+from dala.fleet.cuts import Segment
+from dala.media.chain import Chain
 from dala.video.parts.journal import folder_of
 
 CHAIN = [("brightness", {"value": 0.1}), ("blur", {"radius": 1})]
@@ -50,6 +54,24 @@ def test_filters_that_count_frames_go_on(clip: Path, tmp_path: Path) -> None:
     asked: dict[str, Any] = {"encoding": LOSSLESS, "segment_s": 0.4, "device": "cpu"}
     fleet.transcode(clip, tmp_path / "parts.mp4", ["grain"], workers=1, **asked)
     assert_same_video(tmp_path / "parts.mp4", tmp_path / "one.mp4")
+
+
+def test_parts_whose_masks_a_model_makes_begin_with_frames_before_them(tmp_path: Path) -> None:
+    model = made_model("selfie", [np.ones((1, 256, 256, 1), np.float32)])
+    black = np.zeros((4, 4, 3), np.uint8)
+    masked = Chain.of([("background_replace", {"mask": model, "background": black})])
+    segment = Segment(1, Fraction(1), None, 25, Fraction(1), 25, lead=24, warm=Fraction(1, 25))
+    asked = {
+        "source": "a",
+        "encoding": {},
+        "on_damage": "error",
+        "device": "cpu",
+        "part_suffix": ".mp4",
+    }
+    make_task = importlib.import_module("dala.fleet.transcode")._task
+    for chain, before, warm in ((masked, 1, "1/25"), (Chain.of(["invert"]), 25, None)):
+        facts = make_task(segment, tmp_path, tmp_path / "chain.look", chain, asked).facts
+        assert (facts["before"], facts["warm"]) == (before, warm)
 
 
 @pytest.mark.parametrize("audio", ["copy", "encode"])

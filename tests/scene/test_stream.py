@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import av
@@ -20,7 +21,8 @@ from clips import frame_times, write_clip
 
 from dala import scene, video
 from dala.errors import ParameterError, VideoError
-from dala.scene.out import waiting
+from dala.scene.out import broadcast, waiting
+from dala.scene.out.frames import FramePainter
 from dala.scene.sources import LiveSource, Supply
 from dala.scene.sources.ahead import Ahead
 from dala.scene.sources.source import Report
@@ -62,6 +64,30 @@ def test_hls_into_a_folder_and_a_recording(tmp_path: Path) -> None:
     assert len(times) == stats.frames and set(times) <= {Fraction(n, 25) for n in range(25)}
     with av.open(str(tmp_path / "record.mp4")) as container:
         assert [s.type for s in container.streams] == ["video", "audio"]
+
+
+def test_time_begins_with_the_first_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it compiles takes seconds: those are not left out."""
+    now, paint, calls = [100.0], FramePainter.paint, 0
+
+    def slow(self: FramePainter, composition: Any) -> Any:
+        nonlocal calls
+        now[0] += 0.0 if calls else 7.0
+        calls += 1
+        return paint(self, composition)
+
+    def wait(self: Any, due: float) -> None:
+        now[0] = max(now[0], due)
+
+    monkeypatch.setattr(broadcast, "machine", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(broadcast.Broadcast, "_wait_until", wait)
+    monkeypatch.setattr(FramePainter, "paint", slow)
+    with moving_scene() as stage:
+        live = scene.stream(stage, tmp_path / "live.m3u8", end=0.4, preset="ultrafast")
+    stats = live.stats
+    assert (stats.frames, stats.left_out, stats.late, stats.worst_ms) == (10, 0, 0, 0.0)
 
 
 @pytest.mark.parametrize("keep", [False, True])

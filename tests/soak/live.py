@@ -5,7 +5,8 @@
                                                                                  └─ HLS into a folder
 
 It fails if the broadcast ends, if nothing of the camera is seen or heard again, if an output is not opened
-again, or if what is allocated grows after the first third. What it counts is printed each minute, and at
+again, if what is allocated grows after the first third, or if more than one frame in a hundred is late on a
+machine that wakes a mere sleeper in time. What it counts is printed each minute, and at
 the end; resident memory is more, as the C library keeps some for each of FFmpeg's threads that ended.
 """
 
@@ -20,6 +21,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -32,6 +34,7 @@ from growth import allocated, resident
 
 from dala import scene, video
 from dala.errors import VideoError
+from dala.scene.out.broadcast import LATE_S
 from dala.video.targets import LISTED
 
 MIB = 1 << 20
@@ -111,6 +114,30 @@ class Process:
         self._process.send_signal(signal.SIGSTOP)
         time.sleep(seconds)
         self._process.send_signal(signal.SIGCONT)
+
+
+class Sleeper:
+    """A thread that only sleeps until the times of frames: how late this machine wakes anybody."""
+
+    def __init__(self) -> None:
+        self.woken = self.late = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        due = time.monotonic()
+        while not self._stop.is_set():
+            due = max(due + 0.04, time.monotonic())
+            time.sleep(max(0.0, due - time.monotonic()))
+            self.woken += 1
+            self.late += time.monotonic() - due > LATE_S
+
+    def end(self) -> float:
+        """The share of times when it was late."""
+        self._stop.set()
+        self._thread.join()
+        return self.late / max(self.woken, 1)
 
 
 class World:
@@ -207,6 +234,7 @@ def run(minutes: float, seed: int) -> int:
         world = World(seed)
         with make(folder, world.camera_url) as stage:
             live = begin(stage, world, folder)
+            sleeper = Sleeper()
             began, first, said = time.monotonic(), 0, 0
             try:
                 while (passed := time.monotonic() - began) < minutes * 60:
@@ -240,6 +268,10 @@ def run(minutes: float, seed: int) -> int:
         if grown > SLACK_MIB * MIB:
             wrong.append(f"memory grew by {grown // MIB} MiB")
         wrong += check(live, world, folder)
+        asleep, late = sleeper.end(), live.stats.late / max(live.stats.frames, 1)
+        print(f"late: {late:.1%} of the frames, and {asleep:.1%} of the times of a mere sleeper")
+        if late > 0.01 and asleep < 0.002:
+            wrong.append("frames are late on an idle machine")
     for line in wrong:
         print("WRONG:", line)
     return len(wrong)

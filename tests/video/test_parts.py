@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 from clips import Sound, frame_times, write_clip
+from made_models import made_model
 from tracks import LOSSLESS, RATE, STEP, levels, samples, write_counted
 
 from dala import video
 from dala.errors import ParameterError, ShapeError, VideoError
+from dala.media.chain import Chain
+from dala.media.masks import has_masks
+from dala.video.span import Span
+from dala.video.transcode import transcode_span
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +60,43 @@ def test_a_part_of_what_needs_seeking(tmp_path: Path) -> None:
     assert len(found) == 5
     assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
     assert 9500 <= len(samples(tmp_path / "part.mkv")) <= 9700 + 1024  # 0.2 s, and AAC's padding
+
+
+def test_masks_of_a_part_go_on_from_the_frames_before_it(tmp_path: Path) -> None:
+    """A model that is half sure of a flickering picture: its steadied mask depends on what it saw."""
+    model = made_model("selfie", [np.ones((1, 256, 256, 1), np.float32)])
+
+    class Unsure:
+        """The surer the brighter the picture is, and never quite."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(network, name)
+
+        def run_on(self, tensor: Any, *_shape: object) -> tuple[Any, ...]:
+            share = 0.35 + 0.3 * float(np.mean(np.asarray(tensor)))
+            return (np.full((1, 256, 256, 1), share, np.float32),)
+
+    network, model.network = model.network, Unsure()  # type: ignore[assignment]
+    clip = tmp_path / "clip.mkv"
+    with video.Writer(clip, fps=25, encoding=LOSSLESS, range="full") as writer:
+        for number in range(50):
+            level = 40 if number % 7 < 3 or number < 12 else 230
+            writer.write(np.full((48, 64, 3), level, np.uint8))
+    black = np.zeros((4, 4, 3), np.uint8)
+    chain = Chain.of([("background_replace", {"mask": model, "background": black})])
+    assert has_masks(chain) and not has_masks(Chain.of(["invert"]))
+
+    def made(name: str, span: Span) -> list[int]:
+        out = tmp_path / name
+        transcode_span(clip, out, chain, span, LOSSLESS, audio="none", device="cpu")
+        return levels(out)
+
+    whole = made("whole.mkv", Span())
+    cut, warm = Fraction(34, 25), Fraction(10, 25)
+    anew = made("anew.mkv", Span(cut))
+    goes_on = made("on.mkv", Span(cut, before=10, warm=warm))
+    assert len(goes_on) == 16 and frame_times(tmp_path / "on.mkv")[0] == 0
+    assert goes_on == whole[34:] != anew
 
 
 def test_pictures_alone_are_read_from_their_own_key_frame_on(tmp_path: Path) -> None:

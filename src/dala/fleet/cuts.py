@@ -7,14 +7,18 @@ the parts are the same, and so is the file that is made of them.
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from dala.video.library import as_fraction, ffmpeg_errors
 from dala.video.places import place_of
 from dala.video.source import Source
+
+# after so many a mask that was begun anew, and is unsure everywhere, is as it was to a tenth of a level
+LEAD = 24
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Segment:
     frames: int  # packets of them, which tells how much work it is
     shown: Fraction  # its first frame is then, by the file's own clock
     before: int = 0  # frames of all segments before it
+    lead: int = 0  # the last of them, which filters see first that remember what they saw
+    warm: Fraction | None = None  # from when on those are shown
 
 
 @dataclass(frozen=True)
@@ -71,34 +77,31 @@ def cut(scanned: Scan, seconds: float) -> list[Segment]:
     """Segments of at least so many seconds, but for the last."""
     if not scanned.can_be_cut:
         return [Segment(0, None, None, len(scanned.times), Fraction(0))]
-    times = [t for t in scanned.times if t is not None]
-    clean = _clean_keys(times, scanned.keys)
+    times = sorted(t for t in scanned.times if t is not None)
+    stored = [t for t in scanned.times if t is not None]
+    clean = _clean_keys(stored, scanned.keys)
     least = Fraction(str(seconds)) / scanned.time_base  # 0.4 is two fifths
     cuts: list[int] = []
-    last = min(times)
+    last = times[0]
     for key in clean:
         if key - last >= least:
             cuts.append(key)
             last = key
-    made: list[Segment] = []
-    for number, (begin, end) in enumerate(zip([None, *cuts], [*cuts, None], strict=True)):
-        before = made[-1].before + made[-1].frames if made else 0
-        made.append(_segment(scanned.time_base, times, number, (begin, end), before))
-    return made
+    edges = [0, *(bisect_left(times, t) for t in cuts), len(times)]
+    return [_segment(scanned.time_base, times, n, part) for n, part in enumerate(pairwise(edges))]
 
 
 def _segment(
-    time_base: Fraction,
-    times: Sequence[int],
-    number: int,
-    span: tuple[int | None, int | None],
-    before: int,
+    time_base: Fraction, times: Sequence[int], number: int, part: tuple[int, int]
 ) -> Segment:
-    begin, end = span
-    within = [t for t in times if (begin is None or t >= begin) and (end is None or t < end)]
-    first = min(times)
-    begins, ends = (None if t is None else (t - first) * time_base for t in (begin, end))
-    return Segment(number, begins, ends, len(within), min(within) * time_base, before)
+    """Of the frames from one to another, in the order in which they are shown."""
+    first, last = part
+    lead = min(first, LEAD)
+    begin = (times[first] - times[0]) * time_base if first else None
+    end = (times[last] - times[0]) * time_base if last < len(times) else None
+    warm = (times[first - lead] - times[0]) * time_base if lead else None
+    shown = times[first] * time_base
+    return Segment(number, begin, end, last - first, shown, first, lead, warm)
 
 
 def _clean_keys(times: Sequence[int], keys: Sequence[bool]) -> list[int]:

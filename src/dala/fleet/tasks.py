@@ -42,7 +42,8 @@ def encode_segment(facts: Record, tell: Tell) -> Record:
 
     span = span_of(_time(facts["begin"]), _time(facts["end"]))
     if not span.is_whole:  # filters count frames and seconds as if it were
-        span = replace(span, before=facts["before"], since=Fraction(facts["shown"]))
+        since, warm = Fraction(facts["shown"]), _time(facts["warm"])
+        span = replace(span, before=facts["before"], since=since, warm=warm)
     report = transcode_span(
         facts["source"],
         facts["part"],

@@ -19,6 +19,7 @@ from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.fleet.scenes import transcode_through
 from dala.media import looks
 from dala.media.chain import Chain, Filters
+from dala.media.masks import has_masks
 from dala.video.codecs import choose_encoder
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.inputs import check_target
@@ -159,7 +160,10 @@ def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Recor
         "end": None if segment.end is None else str(segment.end),
         "before": segment.before,
         "shown": str(segment.shown),
+        "warm": None,
         "look": str(look),
         "strength": chain.strength,
     }
+    if has_masks(chain) and segment.lead:
+        facts |= {"before": segment.before - segment.lead, "warm": str(segment.warm)}
     return Task(key, "encode_segment", facts, segment.frames)

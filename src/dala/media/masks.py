@@ -29,6 +29,11 @@ Array = npt.NDArray[Any]
 Begin = Callable[[Pipeline], "Buffer | Scratch"]  # adds what makes an RGBA picture of the source
 
 
+def has_masks(chain: Chain) -> bool:
+    """Whether models make masks for it, so that a frame depends on those before it: they are steadied."""
+    return any(image.model is not None for s in chain.steps for image in s.images.values())
+
+
 class LiveMasks:
     """The masks of a chain that is run picture after picture; ``held`` stand for its further images."""
 

@@ -207,9 +207,11 @@ class Layer:
     upcoming: Upcoming | None = None  # nothing that is seen
 
     def __post_init__(self) -> None:
-        numbers = (*self.matrix, *(self.crop or ()), *(self.clip or ()), self.opacity)
-        numbers += (self.corner_radius, self.softness)
-        if len(self.matrix) != 6 or not all(map(math.isfinite, numbers)):
+        # a sum is finite only if all of it is: hundreds of layers are made for a frame
+        total = sum(self.matrix) + self.opacity + self.corner_radius + self.softness
+        if self.crop is not None or self.clip is not None:
+            total += sum(self.crop or ()) + sum(self.clip or ())
+        if len(self.matrix) != 6 or not math.isfinite(total):
             raise ParameterError(f"a layer's matrix has six finite numbers, got {self.matrix}")
         if self.blend not in BLENDS:
             raise ParameterError(f"blend: expected one of {', '.join(BLENDS)}; got {self.blend!r}")

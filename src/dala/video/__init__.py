@@ -22,7 +22,7 @@ frame.py     a picture and its time    clock.py       exact times
 latest.py    the newest frame          timeline.py    several inputs on one timeline
 canvas.py    pictures on a larger one  production.py  from open inputs to a finished file
 collage.py   each straight into its part of a frame
-output.py    a file being made
+output.py    a file being made         trimming.py    freed memory, given back
 encoding.py  how a file is encoded     codecs.py      which encoder that is
 sound.py     what comes along          progress.py    how far it is
 hearing.py   sound as it comes, of live sources

@@ -153,7 +153,7 @@ class Input:
 
     def _seek(self) -> Any:
         """Go to the key frame from which the span's first frame can be decoded, and its sound."""
-        wanted = self.source.begin + self.span.start
+        wanted = self.source.begin + (self.span.start if self.span.warm is None else self.span.warm)
         back = (
             PREROLL if self.passed_on else Fraction(0)
         )  # pictures alone need none before a key frame

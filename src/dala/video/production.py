@@ -90,6 +90,7 @@ class Moment(NamedTuple):
     duration: int
     packets: list[Any]
     sound: Sequence[Any] = ()  # packets of a file of sound
+    written: bool = True  # else only filters see it, which remember what they saw
 
 
 @dataclass(frozen=True)
@@ -209,5 +210,5 @@ def _encode_moment(
     if other is not None:
         for packet in moment.sound:
             other.take(packet)
-    if frame is not None:
+    if frame is not None and moment.written:
         encoder.encode(frame, moment.pts, moment.duration)

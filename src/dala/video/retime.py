@@ -22,6 +22,7 @@ class _Shown(NamedTuple):
     begin: Fraction
     end: Fraction
     packets: list[Any]
+    written: bool = True
 
 
 def time_base_of(source: Input, span: Span) -> Fraction:
@@ -67,6 +68,8 @@ def _within(source: Input, span: Span) -> Iterator[_Shown]:
                 break
             continue
         if end <= span.start + TOLERANCE:
+            if span.warm is not None and begin >= span.warm - TOLERANCE:
+                yield _Shown(item.picture, begin, end, [], written=False)
             continue  # its packets may hold what is heard later
         last = end if span.end is None else min(end, span.end)
         yield _Shown(item.picture, max(begin, span.start), last, packets)
@@ -81,7 +84,7 @@ def _some(shown: Iterator[_Shown], source: Input, span: Span) -> Iterator[_Shown
     """The same, if there is a single frame among it."""
     found, end = False, Fraction(0)
     for one in shown:
-        found = found or one.picture is not None
+        found = found or (one.picture is not None and one.written)
         yield one
     if not found:
         end = max((t - source.begin for t in source.source.read_until.values()), default=end)
@@ -97,12 +100,13 @@ def _all_heard(source: Input, end: Fraction) -> bool:
 
 
 def _in_time(shown: Iterator[_Shown], span: Span, time_base: Fraction) -> Iterator[Moment]:
-    for picture, begin, end, packets in shown:
+    for picture, begin, end, packets, written in shown:
         if picture is None:
             yield Moment((), 0, 0, packets)
             continue
         pts = round(span.out(begin) / time_base)
-        yield Moment((picture,), pts, max(1, round(span.out(end) / time_base) - pts), packets)
+        duration = max(1, round(span.out(end) / time_base) - pts)
+        yield Moment((picture,), pts, duration, packets, written=written)
 
 
 def _at_rate(shown: Iterator[_Shown], span: Span, time_base: Fraction) -> Iterator[Moment]:
@@ -115,7 +119,7 @@ def _at_rate(shown: Iterator[_Shown], span: Span, time_base: Fraction) -> Iterat
     def due(time: Fraction) -> bool:
         return number / span.fps < time - slack  # type: ignore[operator]
 
-    for picture, begin, end, packets in shown:
+    for picture, begin, end, packets, _ in shown:
         carried = packets
         if picture is None and not end:
             yield Moment((), 0, 0, packets)

@@ -29,6 +29,7 @@ class Span:
     fps: Fraction | None = None
     before: int = 0  # frames of a larger whole that come before it, which filters may count
     since: Fraction = Fraction(0)  # and how long those are shown
+    warm: Fraction | None = None  # from when on filters see frames that are not written
 
     @property
     def is_whole(self) -> bool:

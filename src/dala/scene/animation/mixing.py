@@ -16,6 +16,10 @@ def mix(way: Way, first: Any, second: Any, part: float) -> Any:
     if way == "whole":
         return round(first + (second - first) * part)
     if way == "numbers" and first is not None and second is not None:
+        if len(first) == len(second) == 2:
+            a, b = first  # positions, mostly: a generator takes three times as long
+            c, d = second
+            return a + (c - a) * part, b + (d - b) * part
         if len(first) == len(second):
             return tuple(a + (b - a) * part for a, b in zip(first, second, strict=True))
     elif way == "color" and _is_color(first) and _is_color(second):

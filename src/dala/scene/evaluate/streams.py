@@ -50,7 +50,9 @@ class Streams:
         """A source that is open and has what the node shows: its own, or another node's."""
         own = self._open.get(node.id)
         if own is not None and own[0].stream == node.stream:
-            others = [n for n, source in self._open.values() if source is own[1] and n.id != node.id]
+            others = [
+                n for n, source in self._open.values() if source is own[1] and n.id != node.id
+            ]
             if not others or _moments_of(own[0], own[1]) == _moments_of(node, own[1]):
                 return own[1]
         for other, source in self._open.values():

@@ -49,6 +49,8 @@ class Kind:
             return min(max(value, self.low), self.high)
         if self.way == "numbers" and value is not None:
             low, high = self.low, self.high
+            if low == -math.inf and high == math.inf:
+                return value
             return tuple([min(max(part, low), high) for part in value])
         return value
 

@@ -199,9 +199,9 @@ class Broadcast(Closing):
             self._supply.on_report(report)
 
     def _paint_all(self) -> None:
+        last = self._frame(0, None)  # what painting compiles is there before time runs
         began = machine.monotonic()
         number = heard = 0
-        last: Array | None = None
         while not self._stop.is_set() and (self._count is None or number < self._count):
             due = began + float(number / self._fps)
             self._wait_until(due)
