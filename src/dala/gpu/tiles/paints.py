@@ -46,6 +46,7 @@ from dala.gpu.raster.words import (
     store32,
     store64,
     store_f32,
+    truncate,
 )
 
 RECORD_WORDS = 11
@@ -148,7 +149,9 @@ def nearness(u: float, across: float, down: float) -> float:
     """By how much numbers are made smaller that do not fit. Such a picture is smaller than a pixel, or so
     far away that none of it is seen; what is beside its border still is."""
     most = max(magnitude(u), MOST_PIXELS * max(magnitude(across), magnitude(down)))
-    return FARTHEST / most if most > FARTHEST else 1.0
+    if most > FARTHEST:
+        return FARTHEST / most
+    return 1.0
 
 
 def put_positions(to: int, first: float, across: float, down: float) -> None:
@@ -158,9 +161,7 @@ def put_positions(to: int, first: float, across: float, down: float) -> None:
 
 
 def put_fixed(to: int, u: float) -> None:
-    number = int(floor(max(min(u, FARTHEST), -FARTHEST) * 4294967296.0 + 0.5))
-    store32(to, number & 0xFFFFFFFF)
-    store32(to + 4, number >> 32 & 0xFFFFFFFF)
+    store64(to, truncate(floor(max(min(u, FARTHEST), -FARTHEST) * 4294967296.0 + 0.5)))
 
 
 assert PICTURE > PATTERN  # the shader samples from there on
