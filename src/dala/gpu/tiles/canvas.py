@@ -63,6 +63,13 @@ class TileCanvas(Canvas):
 
     # -- gathering, and painting ---------------------------------------------------------------------
 
+    def apply(self, data: bytes, outcome: Outcome) -> None:
+        """Checked commands, in order. What fails is noted, and the next command goes on."""
+        try:
+            super().apply(data, outcome)
+        finally:
+            self._gathering = None  # the same may come again, when other pictures are there
+
     def _run(self, data: bytes, address: int, at: int) -> int:
         op, ink = data[at], self._ink
         if not PAINTS >> op & 1 and (ink is None or op < INK):
@@ -96,7 +103,6 @@ class TileCanvas(Canvas):
 
     def _swap(self) -> None:
         self.flush()
-        self._gathering = None
         super()._swap()
 
     def _refresh(self) -> None:
