@@ -18,6 +18,7 @@ from dala.gpu.opcodes import INK
 from dala.gpu.raster import layout
 from dala.gpu.raster.ink.scratch import EDGES_BYTES
 from dala.gpu.tiles.code import ink_code
+from dala.gpu.tiles.loops import NOTES
 from dala.gpu.tiles.painter import TilePainter
 from dala.gpu.tiles.pictures import GpuPictures
 from dala.ir.arrays import ArrayType
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from dala.gpu.shaders import ShaderSet
 
 Array = npt.NDArray[np.uint8]
-NOTES = 256  # bytes before the edges of one shape: what is computed for it
 
 
 class TileCanvas(Canvas):

@@ -20,7 +20,7 @@ from dala.gpu.raster.ink.pictures import (
     per_pixel,
 )
 from dala.gpu.raster.ink.strokes import ROUND, SQUARE
-from dala.gpu.raster.layout import HEIGHT, WIDTH
+from dala.gpu.raster.layout import EDGES, HEIGHT, WIDTH
 from dala.gpu.raster.words import (
     load8,
     load64,
@@ -29,11 +29,13 @@ from dala.gpu.raster.words import (
     load_u32,
     square_root,
     store32,
+    store_f64,
     truncate,
 )
 
 CORNERS = 4
 LOOP_BYTES = CORNERS * 8
+NOTES = 256  # bytes before the edges of one shape: what is computed for it
 POINTS_AT = 9  # of a polygon: its size, its rule, its colour
 
 
@@ -107,11 +109,18 @@ def place_picture_corners(s: int, picture: int, p: int, to: int) -> int:
         return 0
     wide, high = w * per_pixel(p, w), h * per_pixel(p, h)
     x0, y0 = corner_x(s, p, wide, high), corner_y(s, p, wide, high)
+    store_f64(first_corner(s), x0)
+    store_f64(first_corner(s) + 8, y0)
     x1, y1 = x0 + across_x(s, p) * wide, y0 + across_y(s, p) * wide
     vx, vy = down_x(s, p) * high, down_y(s, p) * high
     if not put_point(s, to, x0, y0) or not put_point(s, to + 8, x1, y1):
         return 0
     return put_point(s, to + 16, x1 + vx, y1 + vy) and put_point(s, to + 24, x0 + vx, y0 + vy)
+
+
+def first_corner(s: int) -> int:
+    """Where a picture's first corner is noted, for whoever samples it."""
+    return load64(s + EDGES) - NOTES
 
 
 def place_polygon_corners(s: int, p: int, to: int) -> int:

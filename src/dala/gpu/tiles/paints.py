@@ -21,7 +21,7 @@ from dala.gpu.raster.ink.pictures import (
     crop_left,
     crop_top,
     place_pattern,
-    place_picture,
+    place_picture_at,
 )
 from dala.gpu.raster.ink.sampled import REFLECT, REPEAT
 from dala.gpu.raster.ink.shades import (
@@ -48,6 +48,7 @@ from dala.gpu.raster.words import (
     store_f32,
     truncate,
 )
+from dala.gpu.tiles.loops import first_corner
 
 RECORD_WORDS = 11
 SAMPLED_WORDS = 16  # a picture's
@@ -70,7 +71,8 @@ def place_paint(
         store32(to + 4, load64(place + SAMPLE_PIXELS))
         return place_samples(place, x, y, to)
     if kind == PICTURE:
-        if not place_picture(s, paint, place, picture):
+        x0, y0 = load_f64(first_corner(s)), load_f64(first_corner(s) + 8)
+        if not place_picture_at(s, paint, place, picture, x0, y0):
             return 0
         left = crop_top(picture, paint) * load64(picture + STRIDE) + crop_left(picture, paint)
         store32(to + 4, load64(picture + PIXELS) + left)

@@ -148,6 +148,14 @@ def picture_edges(s: int, picture: int, p: int) -> int:
 def place_picture(s: int, p: int, place: int, picture: int) -> int:
     """How a sprite or an image is sampled; 0 if it has no area."""
     w, h = crop_width(picture, p), crop_height(picture, p)
+    wide, high = w * per_pixel(p, w), h * per_pixel(p, h)
+    x, y = corner_x(s, p, wide, high), corner_y(s, p, wide, high)
+    return place_picture_at(s, p, place, picture, x, y)
+
+
+def place_picture_at(s: int, p: int, place: int, picture: int, left: float, top: float) -> int:
+    """The same where its first corner is known."""
+    w, h = crop_width(picture, p), crop_height(picture, p)
     stride = load64(picture + STRIDE)
     store64(
         place + SAMPLE_PIXELS,
@@ -161,7 +169,7 @@ def place_picture(s: int, p: int, place: int, picture: int) -> int:
     x, y = per_pixel(p, w), per_pixel(p, h)
     return invert_to(
         place + SAMPLE_BACK, across_x(s, p) * x, across_y(s, p) * x, down_x(s, p) * y,
-        down_y(s, p) * y, corner_x(s, p, w * x, h * y), corner_y(s, p, w * x, h * y),
+        down_y(s, p) * y, left, top,
     )  # fmt: skip
 
 
