@@ -4,14 +4,15 @@
                           [--variants]
 
 For each job, the best of the rounds in milliseconds: what the host takes to gather the primitives, to
-sort them into bins, to send them, and altogether; what the GPU takes to paint them (its own timestamps,
-where it has them; all dispatches); both together from the bytes to the finished frame; then the CPU's time
-for the same bytes, with all cores; in how many dispatches; how many levels the two frames are apart, and in
-how many pixels. Bytes are encoded before. A software GPU says nothing about real ones: with ``--host``
-nothing is painted, and only the host's part means something. ``--variants`` paints the same once more with
-parts of the shader left out (median and least of twenty): "nothing" is the frame alone, "lists" finds what
-touches a tile, "heads" goes through it, "uncovered" paints without coverage, "unpainted" computes coverage
-alone, "unchecked" is the whole shader without the checks that wgpu adds.
+order them into bins, to send them (with the bins' lists), and altogether; the processor time of that,
+of all threads; what the GPU takes to paint them (its own timestamps, where it has them; all
+dispatches); both together from the bytes to the finished frame; then the CPU's time for the same bytes,
+with all cores; in how many dispatches; how many levels the two frames are apart, and in how many
+pixels. Bytes are encoded before. A software GPU says nothing about real ones: with ``--host`` nothing
+is painted, and only the host's part means something. ``--variants`` paints the same once more with
+parts of the shader left out (median and least of twenty): "nothing" is the frame alone, "lists" finds
+what touches a tile, "heads" goes through it, "uncovered" paints without coverage, "unpainted" computes
+coverage alone, "unchecked" is the whole shader without the checks that wgpu adds.
 """
 
 from __future__ import annotations
@@ -35,7 +36,19 @@ from dala.gpu.tiles.painter import TilePainter
 from dala.gpu.tiles.shader import BINDINGS, WRITTEN, pipeline, shader_text
 
 SIDE = 32
-COLUMNS = ("gather", "_bins", "_send", "host", "GPU", "both", "CPU", "runs", "levels", "pixels")
+COLUMNS = (
+    "gather",
+    "_bins",
+    "_send",
+    "host",
+    "work",
+    "GPU",
+    "both",
+    "CPU",
+    "runs",
+    "levels",
+    "pixels",
+)
 WHOLE = ("runs", "levels", "pixels")
 Job = Callable[[Recorder], None]
 
@@ -153,17 +166,21 @@ def race(
     for _ in range(rounds + 1):  # the first compiles
         watch.wake()
         watch.begin()
-        begun = time.perf_counter()
+        begun, worked = time.perf_counter(), time.process_time()
         apply(tiles, data)
         tiles.flush()
-        sent = time.perf_counter()
+        sent, worked = time.perf_counter(), time.process_time() - worked
         gpu.wait()
         done = time.perf_counter()
         apply(cpu, data)
         ended = time.perf_counter()
         parts = [sent - begun, done - begun, ended - done]
         times = dict(zip(("host", "both", "CPU"), (part * 1e3 for part in parts), strict=True))
-        times |= watch.steps | {"GPU": watch.gpu_ms(), "runs": float(len(watch.runs))}
+        times |= watch.steps | {
+            "work": worked * 1e3,
+            "GPU": watch.gpu_ms(),
+            "runs": float(len(watch.runs)),
+        }
         best = {name: min(took, best.get(name, took)) for name, took in times.items()}
     apart = np.abs(tiles.read(0, 0, *size).astype(int) - cpu.read(0, 0, *size)).max(2)
     return watch, best | {"levels": float(apart.max()), "pixels": float(np.count_nonzero(apart))}

@@ -132,6 +132,34 @@ def test_what_needs_python_in_a_piece_is_told_in_order(monkeypatch: pytest.Monke
     assert sent == alone
 
 
+def test_the_same_commands_are_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch cannot be done any more without its picture; pieces are found again."""
+    use_threads(monkeypatch, 3)
+    recorder = Recorder()
+    recorder.fill_circles([(i % 90, 9, 5) for i in range(MANY)], "gold")
+    blit = command.encode_fill_rect(0, 0, 50, 50, (255, 0, 0, 90)) + command.encode_blit(2, 5, 5)
+    data = bytes(recorder) + command.encode_batch([blit[:21], blit[21:]])
+    canvases = (
+        new_canvas(90, 40),
+        load_pictures(
+            TileCanvas(90, 40, replace=False, shaders=ShaderSet(device("webgpu")))  # type: ignore[arg-type]
+        ),
+    )
+    found = []
+    gather_pieces = gathered.Gathered._gather_pieces
+    monkeypatch.setattr(
+        gathered.Gathered,
+        "_gather_pieces",
+        lambda *args: (found.append(args[3]), gather_pieces(*args)),
+    )
+    for canvas in canvases:
+        canvas.apply(data, Outcome())
+        canvas.sprites.remove(2)
+    first, again = (apply_to(canvas, data) for canvas in canvases)
+    assert first == again
+    assert len(found) == 2
+
+
 def test_a_command_that_finds_no_room_is_gathered_by_one_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -6,6 +6,7 @@ with DALA_REQUIRE_WINDOW=1, as in CI, they fail instead.
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -114,6 +115,46 @@ def test_a_frame_on_the_gpu_goes_straight_to_the_screen(screen: dict[str, str]) 
     """
     )
     run(screen, script)
+
+
+@pytest.mark.webgpu
+@pytest.mark.flaky(reruns=1)  # another process, which nobody here can hurry, looks after the screen
+def test_what_a_gpu_draws_is_shown_without_being_read(screen: dict[str, str]) -> None:
+    """Frames are drawn, presented and shown: no download, and no upload of a frame."""
+    script = (
+        PICTURE
+        + """
+    from dala.backends.webgpu.staging import StagingRing
+    from dala.gpu.quad import Quad
+
+    asked = []
+
+    def counting(owner, name):
+        call = getattr(owner, name)
+        def count(*args, **options):
+            asked.append(name)
+            return call(*args, **options)
+        setattr(owner, name, count)
+
+    surface = gpu.create_surface(320, 240, device="webgpu")
+    picture("navy")
+    wanted = frame()  # read before anything is counted
+    for name in ("begin_read_part", "begin_read_all", "view", "download"):
+        counting(StagingRing, name)
+    counting(Quad, "_upload")
+    counting(Quad, "_bind_memory")
+    window = surface.show(block=False)
+    picture("navy")
+    shown(wanted)
+    for number in range(5):
+        picture("navy")
+        assert window.poll()
+    assert surface._renderer.canvas.front.only_on_gpu
+    print(sorted(set(asked)), asked.count("_bind_memory"))
+    window.close()
+    """
+    )
+    assert run(screen, script) == "['_bind_memory'] 6\n"
 
 
 def test_frames_until_the_window_is_closed(screen: dict[str, str]) -> None:
@@ -370,6 +411,71 @@ def test_keys_that_are_down(screen: dict[str, str]) -> None:
     window.close()
     """
     assert run(screen, script) == "['ArrowLeft', 'a']\n['ArrowLeft']\n"
+
+
+def test_gamepads_that_are_held(screen: dict[str, str]) -> None:
+    """One is plugged in, pressed, exchanged for another model, unplugged; joysticks are left alone."""
+    script = """
+    import types
+    from dala import gpu
+
+    class Glfw:
+        pads = {}
+        joystick_present = staticmethod(lambda number: number in Glfw.pads or number == 7)
+        joystick_is_gamepad = staticmethod(lambda number: number in Glfw.pads)
+        get_gamepad_name = staticmethod(lambda number: Glfw.pads[number][0])
+        get_joystick_guid = staticmethod(lambda number: b"0300" + Glfw.pads[number][0].encode())
+        get_gamepad_state = staticmethod(lambda number: Glfw.pads[number][1])
+
+    def pad(name, *pressed, x=0.0, trigger=-1.0):
+        buttons = [int(number in pressed) for number in range(15)]
+        state = types.SimpleNamespace(buttons=buttons, axes=[x, 0.0, 0.0, 0.0, -1.0, trigger])
+        return name, state
+
+    surface = gpu.create_surface(64, 48)
+    told = []
+    kinds = ("gamepad_connect", "gamepad_disconnect", "gamepad_down", "gamepad_up")
+
+    def note(event):
+        told.append((event["event_type"][8:], event["gamepad"].name, event.get("button")))
+
+    seen = []
+    window = surface.show(
+        frame=lambda surface, seconds: seen.append(surface.gamepads),
+        on=dict.fromkeys(kinds, note), block=False,
+    )
+    assert window.poll() and window._gamepads._glfw.__name__ == "glfw"  # the real one
+    window._gamepads._glfw = Glfw
+    for pads in (
+        {2: pad("One")},
+        {2: pad("One", 0, 14, x=-0.5, trigger=0.0)},
+        {2: pad("One", 14), 0: pad("Two", 4)},
+        {2: pad("Three")},
+        {},
+    ):
+        Glfw.pads = pads
+        assert window.poll()
+    last = seen[-4][0]
+    print(told)
+    print(last.number, sorted(last.buttons), last.axes["leftx"], last.axes["righttrigger"])
+    print([[p.name for p in pads] for pads in seen[-5:]])
+    Glfw.pads = {2: pad("One")}
+    window.poll()
+    window.close()
+    print(surface.gamepads)
+    """
+    wanted = [
+        ("connect", "One", None),
+        ("down", "One", "a"), ("down", "One", "dpleft"),
+        ("connect", "Two", None), ("down", "Two", "leftshoulder"), ("up", "One", "a"),
+        ("disconnect", "Two", None), ("disconnect", "One", None), ("connect", "Three", None),
+        ("disconnect", "Three", None),
+    ]  # fmt: skip
+    said = run(screen, script).splitlines()
+    assert ast.literal_eval(said[0]) == wanted
+    assert said[1] == "2 ['a', 'dpleft'] -0.5 0.5"
+    assert said[2] == "[['One'], ['One'], ['Two', 'One'], ['Three'], []]"
+    assert said[3] == "()"
 
 
 # -- without a screen ------------------------------------------------------------------------------

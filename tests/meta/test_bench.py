@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import dala
+from dala import gpu
+from dala.compute.default import device
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -74,3 +76,18 @@ def test_drawing_is_raced_fairly(monkeypatch: pytest.MonkeyPatch) -> None:
         surfaces.check_same(name, runs, jobs)
     with pytest.raises(SystemExit, match="not the same is painted"):
         surfaces.check_same("x", {"dala": runs["dala"], "OpenCV": jobs.surface.present}, jobs)
+
+
+@pytest.mark.webgpu
+def test_drawing_on_a_gpu_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every step is timed, and what is painted is what the CPU paints."""
+    monkeypatch.syspath_prepend(str(BENCH))
+    bench = importlib.import_module("tiles")
+    for name, draw in bench.make_jobs(60, 200, 90).items():
+        recorder = gpu.Recorder()
+        recorder.clear("black")
+        draw(recorder)
+        _, found = bench.race(device("webgpu"), (200, 90), bytes(recorder), 1, host=False)
+        assert found["levels"] <= 1, name
+        assert found["runs"] in (0, 1)  # a software GPU may have no timers
+        assert min(found[step] for step in ("gather", "_bins", "_send", "host", "CPU")) > 0

@@ -17,7 +17,7 @@
     path.py       paths; svg_path.py SVG    paint.py      gradients and patterns
     inking.py     anti-aliased calls        ink_command.py   as bytes; ink_many.py arrays, ink_fields.py
     ink.py        what ink needs of Python  text_pictures.py   texts as pictures
-    steps.py      a game's steps in time
+    steps.py      a game's steps in time      gamepads.py   what its players hold
 
     call → encode → record ─ queue → render thread → raster → back frame ─ present → front frame → window
 
@@ -31,6 +31,7 @@ from typing import Literal
 from dala.gpu import command
 from dala.gpu.drawing import Recorder
 from dala.gpu.functions import as_function, surface_of
+from dala.gpu.gamepads import Gamepad
 from dala.gpu.paint import ConicGradient, LinearGradient, Pattern, RadialGradient
 from dala.gpu.path import Path
 from dala.gpu.receipt import Receipt
@@ -99,8 +100,8 @@ transformed = as_function(Surface.transformed)
 with_pixels = as_function(Surface.with_pixels)
 
 __all__ = [
-    "ConicGradient", "FixedStep", "LinearGradient", "Path", "Pattern", "RadialGradient", "Receipt",
-    "Recorder", "Surface", "batch", "blit", "blits", "clear", "command", "create_surface",
+    "ConicGradient", "FixedStep", "Gamepad", "LinearGradient", "Path", "Pattern", "RadialGradient",
+    "Receipt", "Recorder", "Surface", "batch", "blit", "blits", "clear", "command", "create_surface",
     "destroy_surface", "dispatch_compute", "draw_circle", "draw_circles", "draw_image", "draw_line",
     "draw_lines", "draw_round_rect", "draw_round_rects", "draw_sprite", "draw_sprites", "draw_text",
     "draw_triangle", "draw_triangles", "fill_circle", "fill_circles", "fill_discs", "fill_ellipse",

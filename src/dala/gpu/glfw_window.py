@@ -32,7 +32,9 @@ def open_canvas(size: tuple[int, int], **options: object) -> tuple[Any, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", glfw.GLFWError)  # it only warns that there is no screen
-            return _canvas_class(RenderCanvas)(size=_fitting(size, glfw), **options), loop
+            canvas = _canvas_class(RenderCanvas)(size=_fitting(size, glfw), **options)
+            canvas.glfw = glfw
+            return canvas, loop
     except Exception as error:
         raise UnsupportedError(f"show: no window can be opened here: {error}") from error
 
@@ -41,6 +43,7 @@ def _canvas_class(render_canvas: Any) -> Any:
     """rendercanvas' window, which nobody disturbs."""
 
     class Canvas(render_canvas):  # type: ignore[misc]  # known when it is imported
+        glfw: Any = None
         before_frame: Callable[[], None] | None = None  # a user's, called between events
         before_close: Callable[[], None] | None = None
         failed: Callable[[Exception], None] | None = None  # told what a user's function raised

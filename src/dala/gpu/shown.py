@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from dala.gpu.gamepads import Gamepad
     from dala.gpu.renderer import Renderer
 
 
@@ -13,6 +14,7 @@ class Shown(Protocol):
 
     _renderer: Renderer
     _keys: set[str]  # those that are down
+    _gamepads: tuple[Gamepad, ...]
 
     @property
     def width(self) -> int: ...

@@ -38,6 +38,7 @@ from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 
 if TYPE_CHECKING:
+    from dala.gpu.gamepads import Gamepad
     from dala.gpu.window import Window
 
 Array = npt.NDArray[np.uint8]
@@ -89,6 +90,7 @@ class Surface(Computing, Closing):
         super().__init__(self._renderer.record)
         self._last: Receipt | None = None  # of the newest present
         self._keys: set[str] = set()
+        self._gamepads: tuple[Gamepad, ...] = ()
         self._end = weakref.finalize(self, self._renderer.close, wait=False)
         self._end.atexit = False  # then the renderers are closed together, and waited for
 
@@ -115,6 +117,16 @@ class Surface(Computing, Closing):
         False
         """
         return frozenset(self._keys)
+
+    @property
+    def gamepads(self) -> tuple[Gamepad, ...]:
+        """Those that are connected while a window shows the surface, as they were before this frame.
+
+        >>> from dala import gpu
+        >>> [pad.axes["leftx"] for pad in gpu.create_surface(8, 8).gamepads]
+        []
+        """
+        return self._gamepads
 
     @property
     def closed(self) -> bool:
@@ -374,10 +386,11 @@ class Surface(Computing, Closing):
 
         ``frame`` is called before each frame with (surface, seconds) and may draw and present; if it
         returns ``False``, or the surface is destroyed, that was the last one. What it raises, ``show``
-        raises. ``surface.keys`` are the keys that are down; typed texts are ``"char"`` events. ``on`` maps
-        names of events ("key_down", "pointer_move", "resize", "close", …) to functions of an event, a dict
-        whose ``pixel`` is the surface's pixel under the pointer. Returns when the window is closed, or at
-        once with ``block=False``: then call the window's ``poll()`` from time to time.
+        raises. ``surface.keys`` are the keys that are down, ``surface.gamepads`` those that are
+        connected; typed texts are ``"char"`` events. ``on`` maps names of events ("key_down",
+        "pointer_move", "resize", "close", …) to functions of an event, a dict whose ``pixel`` is the
+        surface's pixel under the pointer. Returns when the window is closed, or at once with
+        ``block=False``: then call the window's ``poll()`` from time to time.
 
         >>> from dala import gpu
         >>> def clock(surface, seconds):

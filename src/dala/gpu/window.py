@@ -14,6 +14,7 @@ from typing import Any
 
 from dala.closing import Closing
 from dala.errors import ParameterError, suggest
+from dala.gpu import gamepads
 from dala.gpu.glfw_window import open_canvas
 from dala.gpu.quad import Quad, fit
 from dala.gpu.shown import Shown
@@ -21,7 +22,7 @@ from dala.gpu.undisturbed import undisturbed
 from dala.once import once
 
 EVENTS = (
-    "resize", "close", "pointer_down", "pointer_up", "pointer_move", "pointer_enter",
+    *gamepads.EVENTS, "resize", "close", "pointer_down", "pointer_up", "pointer_move", "pointer_enter",
     "pointer_leave", "double_click", "wheel", "key_down", "key_up", "char",
 )  # fmt: skip
 
@@ -49,6 +50,7 @@ class Window(Closing):
                 )
         self.surface = surface
         self._frame = frame
+        self._on_gamepad = {name: on[name] for name in gamepads.EVENTS if name in on}
         self._started = time.perf_counter()
         self._quad: Quad | None = None
         self._error: Exception | None = None
@@ -63,6 +65,8 @@ class Window(Closing):
         self.canvas.failed = self._fail
         self.canvas.add_event_handler(self._note_key, "key_down", "key_up", "close")
         for name, handler in on.items():
+            if name in self._on_gamepad:
+                continue
             self.canvas.add_event_handler(self._passing(handler), name)
         self.canvas.request_draw(self._draw)
 
@@ -72,8 +76,8 @@ class Window(Closing):
         self.canvas, self._loop = open_canvas(
             size, title=title, update_mode="continuous", max_fps=fps, vsync=vsync
         )
-        if self._frame is not None:
-            self.canvas.before_frame = self._call_frame
+        self._gamepads = gamepads.Gamepads(self.canvas.glfw)
+        self.canvas.before_frame = self._call_frame
         self.canvas.before_close = self._let_quad_go
         _open.add(self)
         _close_at_exit()
@@ -127,9 +131,20 @@ class Window(Closing):
             held.discard(event["key"])
         else:
             held.clear()
+            self.surface._gamepads = ()
+
+    def _poll_gamepads(self) -> None:
+        """Which there are, for ``Surface.gamepads``, and what happened to them."""
+        events = self._gamepads.poll()
+        self.surface._gamepads = self._gamepads.now
+        for event in events:
+            if event["event_type"] in self._on_gamepad and not self.closed:
+                self._on_gamepad[event["event_type"]](event)
 
     def _call_frame(self) -> None:
-        assert self._frame is not None
+        self._poll_gamepads()
+        if self._frame is None or self.closed:
+            return
         if self._frame(time.perf_counter() - self._started) is False:
             self.close()
 

@@ -198,6 +198,18 @@ square_root = _unary("square_root", "sqrt", math.sqrt)
 floor = _unary("floor", "floor", lambda x: float(math.floor(x)))
 magnitude = _unary("magnitude", "fabs", abs)
 
+truncate = Word(  # the whole part of a float that is known to be below 2⁶³; int() holds others
+    "truncate",
+    lambda: (
+        """define internal i64 @truncate(double %x) alwaysinline {
+  %r = fptosi double %x to i64
+  ret i64 %r
+}"""
+    ),
+    math.trunc,
+    floats=(0,),
+)
+
 
 def _call_at(address: int, a: int, b: int, c: int) -> int:
     kinds = [ctypes.c_int64] * 4

@@ -18,6 +18,7 @@ from dala.gpu.opcodes import INK
 from dala.gpu.raster import layout
 from dala.gpu.raster.ink.scratch import EDGES_BYTES
 from dala.gpu.tiles.code import ink_code
+from dala.gpu.tiles.loops import NOTES
 from dala.gpu.tiles.painter import TilePainter
 from dala.gpu.tiles.pictures import GpuPictures
 from dala.ir.arrays import ArrayType
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from dala.gpu.shaders import ShaderSet
 
 Array = npt.NDArray[np.uint8]
-NOTES = 256  # bytes before the edges of one shape: what is computed for it
 
 
 class TileCanvas(Canvas):
@@ -63,6 +63,13 @@ class TileCanvas(Canvas):
 
     # -- gathering, and painting ---------------------------------------------------------------------
 
+    def apply(self, data: bytes, outcome: Outcome) -> None:
+        """Checked commands, in order. What fails is noted, and the next command goes on."""
+        try:
+            super().apply(data, outcome)
+        finally:
+            self._gathering = None  # the same may come again, when other pictures are there
+
     def _run(self, data: bytes, address: int, at: int) -> int:
         op, ink = data[at], self._ink
         if not PAINTS >> op & 1 and (ink is None or op < INK):
@@ -96,7 +103,6 @@ class TileCanvas(Canvas):
 
     def _swap(self) -> None:
         self.flush()
-        self._gathering = None
         super()._swap()
 
     def _refresh(self) -> None:

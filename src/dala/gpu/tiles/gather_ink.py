@@ -103,6 +103,7 @@ from dala.gpu.tiles.layout import (
     PAINT_SHIFT,
     POP,
     PRIM_OWN,
+    PRIMS_AT,
     PUSH,
     PYTHON,
     REFERS,
@@ -120,10 +121,19 @@ from dala.gpu.tiles.loops import (
     most,
     place_line,
     place_picture_corners,
+    place_polygon_corners,
     put_loop,
 )
 from dala.gpu.tiles.paints import PAINT_WORDS, SHADES_WORDS, place_paint
-from dala.gpu.tiles.primitives import data_at, has_words, put_clipped, put_primitive, take_words
+from dala.gpu.tiles.primitives import (
+    OWN_WORDS,
+    data_at,
+    has_words,
+    put_clipped,
+    put_head,
+    put_primitive,
+    take_words,
+)
 
 EDGE_LISTS = layout.EDGES
 NEAR = 500_000.0  # pixels: what lies within is counted in 32 bits, in 1/512 pixel
@@ -139,10 +149,12 @@ def gather_ink(g: int, s: int, command: int) -> int:
     if op == Op.STROKE_CIRCLE:
         return add_ring(g, s, p)
     if op == Op.STROKE_LINE:
-        if place_line(s, p, load64(s + EDGES)):
-            return add_loop(g, s, COLOR, 0, 0, load_u32(p + 21))
+        if place_line(s, p, next_own(g)):
+            return add_loop(g, s, 0, COLOR, 0, 0, load_u32(p + 21))
         return add_own(g, s, line_edges(s, p), COLOR, 0, 0, load_u32(p + 21))
     if op == Op.FILL_POLYGON:
+        if place_polygon_corners(s, p, next_own(g)):
+            return add_loop(g, s, load8(p + 4), COLOR, 0, 0, load_u32(p + 5))
         if not place_polygon(s, p + 4, load_u32(p)):
             return PYTHON
         return add_record(g, s, load8(p + 4), COLOR, 0, load_u32(p + 5))
@@ -160,8 +172,8 @@ def gather_ink(g: int, s: int, command: int) -> int:
         if picture == 0:
             store64(s + NEED, NEED_PICTURE)
             return PYTHON
-        if place_picture_corners(s, picture, p, load64(s + EDGES)):
-            return add_loop(g, s, PICTURE, p, picture, load_u32(p + 40))
+        if place_picture_corners(s, picture, p, next_own(g)):
+            return add_loop(g, s, 0, PICTURE, p, picture, load_u32(p + 40))
         return add_own(g, s, picture_edges(s, picture, p), PICTURE, p, picture, load_u32(p + 40))
     return change_stack(g, s, op, p)
 
@@ -178,18 +190,24 @@ def ink_kind(s: int, shape: int, paint: int, rule: int) -> int:
 # -- edges -------------------------------------------------------------------------------------------
 
 
-def add_loop(g: int, s: int, kind: int, paint: int, picture: int, pixel: int) -> int:
-    """A shape of four corners, which were placed just now."""
-    loop = load64(s + EDGES)
-    if not has_words(g, PAINT_WORDS):
-        return NO_ROOM
-    at = put_clipped(
-        g, s, ink_kind(s, LOOP, kind, 0), least(loop) >> 9, least(loop + 4) >> 9,
-        (most(loop) + 511) >> 9, (most(loop + 4) + 511) >> 9, pixel,
-    )  # fmt: skip
-    if at:
-        copy_bytes(at, loop, LOOP_BYTES)
-        finish(g, s, at, 0, 0, kind, paint, picture, 0)
+def next_own(g: int) -> int:
+    """Where the next primitive's own words go: there is room (gather.py)."""
+    return load64(g + PRIMS_AT) + PRIM_OWN
+
+
+def add_loop(g: int, s: int, rule: int, kind: int, paint: int, picture: int, pixel: int) -> int:
+    """A shape of four corners, which were placed where they belong just now."""
+    if kind != COLOR:  # noqa: SIM102  ("and" computes both)
+        if not has_words(g, PAINT_WORDS):
+            return NO_ROOM
+    loop = next_own(g)
+    left, top = max(least(loop) >> 9, load64(s + LEFT)), max(least(loop + 4) >> 9, load64(s + TOP))
+    right = min((most(loop) + 511) >> 9, load64(s + RIGHT))
+    bottom = min((most(loop + 4) + 511) >> 9, load64(s + BOTTOM))
+    if put_head(g, ink_kind(s, LOOP, kind, rule), left, top, right, bottom, pixel):
+        for i in range(LOOP_BYTES >> 2, OWN_WORDS):
+            store32(loop + i * 4, 0)
+        finish(g, s, loop, 0, 0, kind, paint, picture, 0)
     return DONE
 
 
@@ -307,11 +325,15 @@ def put_ellipse(
     a, b = load_f64(s + MATRIX), load_f64(s + MATRIX + 8)
     c, d = load_f64(s + MATRIX + 16), load_f64(s + MATRIX + 24)
     ux, uy, vx, vy = a * ax + c * ay, b * ax + d * ay, a * bx + c * by, b * bx + d * by
-    wide, high = square_root(ux * ux + vx * vx), square_root(uy * uy + vy * vy)
+    wide = square_root(ux * ux + vx * vx)
+    high, long, narrow = wide, wide, wide
+    if ux != vy or uy != -vx:  # not a circle
+        high = square_root(uy * uy + vy * vy)
+        long = max(square_root(ux * ux + uy * uy), square_root(vx * vx + vy * vy))
+        narrow = narrowest(ux, uy, vx, vy)
     most = max(magnitude(x), magnitude(y)) + wide + high
     if not most < NEAR:
         return 0
-    long = max(square_root(ux * ux + uy * uy), square_root(vx * vx + vy * vy))
     j = corners(long)
     factor = load_f64(load64(s + CIRCLE) + TURN * 16 + j * 8)
     scale = factor * UNIT
@@ -332,7 +354,7 @@ def put_ellipse(
         store_f32(at + 24, vx * scale)
         store_f32(at + 28, vy * scale)
         # from a pixel's middle to its corner is 0.71 pixels, and the polygon strays 0.03 from the curve
-        store_f32(at + 36, 0.8 / max(narrowest(ux, uy, vx, vy), 1e-9))
+        store_f32(at + 36, 0.8 / max(narrow, 1e-9))
         if inner > 0.0:
             share = inner / ax
             k = corners(long * share)

@@ -7,18 +7,20 @@ where the one before ended, and both are corners. Of four corners on the surface
 
 from __future__ import annotations
 
-from dala.gpu.raster.ink.edges import EDGE_BYTES, to_unit, to_x, to_y
+from dala.gpu.raster.ink.edges import EDGE_BYTES, UNIT, to_x, to_y
 from dala.gpu.raster.ink.pictures import (
-    ANCHOR_X,
-    ANCHOR_Y,
+    across_x,
+    across_y,
+    corner_x,
+    corner_y,
     crop_height,
     crop_width,
+    down_x,
+    down_y,
     per_pixel,
-    user_x,
-    user_y,
 )
 from dala.gpu.raster.ink.strokes import ROUND, SQUARE
-from dala.gpu.raster.layout import HEIGHT, WIDTH
+from dala.gpu.raster.layout import EDGES, HEIGHT, WIDTH
 from dala.gpu.raster.words import (
     load8,
     load64,
@@ -27,10 +29,14 @@ from dala.gpu.raster.words import (
     load_u32,
     square_root,
     store32,
+    store_f64,
+    truncate,
 )
 
 CORNERS = 4
 LOOP_BYTES = CORNERS * 8
+NOTES = 256  # bytes before the edges of one shape: what is computed for it
+POINTS_AT = 9  # of a polygon: its size, its rule, its colour
 
 
 def put_loop(own: int, edges: int, count: int) -> int:
@@ -102,25 +108,51 @@ def place_picture_corners(s: int, picture: int, p: int, to: int) -> int:
     if w <= 0 or h <= 0:
         return 0
     wide, high = w * per_pixel(p, w), h * per_pixel(p, h)
-    left, top = -load_f32(p + ANCHOR_X) * wide, -load_f32(p + ANCHOR_Y) * high
-    right, bottom = left + wide, top + high
-    first = place_corner(s, to, user_x(p, left, top), user_y(p, left, top))
-    second = place_corner(s, to + 8, user_x(p, right, top), user_y(p, right, top))
-    third = place_corner(s, to + 16, user_x(p, right, bottom), user_y(p, right, bottom))
-    last = place_corner(s, to + 24, user_x(p, left, bottom), user_y(p, left, bottom))
-    return first and second and third and last
+    x0, y0 = corner_x(s, p, wide, high), corner_y(s, p, wide, high)
+    store_f64(first_corner(s), x0)
+    store_f64(first_corner(s) + 8, y0)
+    x1, y1 = x0 + across_x(s, p) * wide, y0 + across_y(s, p) * wide
+    vx, vy = down_x(s, p) * high, down_y(s, p) * high
+    if not put_point(s, to, x0, y0) or not put_point(s, to + 8, x1, y1):
+        return 0
+    return put_point(s, to + 16, x1 + vx, y1 + vy) and put_point(s, to + 24, x0 + vx, y0 + vy)
+
+
+def first_corner(s: int) -> int:
+    """Where a picture's first corner is noted, for whoever samples it."""
+    return load64(s + EDGES) - NOTES
+
+
+def place_polygon_corners(s: int, p: int, to: int) -> int:
+    """The same for a polygon of three or four corners; ``p`` is where its size is."""
+    size = load_u32(p)
+    at, end = p + POINTS_AT, p + 4 + size
+    if size > POINTS_AT - 4 + CORNERS * 8 or size < POINTS_AT - 4 + 24:
+        return 0
+    copied = to
+    while at < end:
+        if not place_corner(s, copied, load_f32(at), load_f32(at + 4)):
+            return 0
+        copied += 8
+        at += 8
+    if copied < to + LOOP_BYTES:
+        copy_corner(copied, to)
+    return 1
 
 
 def place_corner(s: int, to: int, x: float, y: float) -> int:
     """One corner from the user's coordinates, as edges have it; 0 if it is not on the surface."""
-    across, down = to_x(s, x, y), to_y(s, x, y)
-    if across < 0.0 or down < 0.0:
-        return 0
-    if across > load64(s + WIDTH) * 1.0 or down > load64(s + HEIGHT) * 1.0:
-        return 0
-    store32(to, to_unit(across))
-    store32(to + 4, to_unit(down))
-    return 1
+    return put_point(s, to, to_x(s, x, y), to_y(s, x, y))
+
+
+def put_point(s: int, to: int, across: float, down: float) -> int:
+    """The same from the surface's."""
+    if across >= 0.0 and down >= 0.0:  # noqa: SIM102  (one test after the other)
+        if across <= load64(s + WIDTH) * 1.0 and down <= load64(s + HEIGHT) * 1.0:
+            store32(to, truncate(across * UNIT + 0.5))
+            store32(to + 4, truncate(down * UNIT + 0.5))
+            return 1
+    return 0
 
 
 def least(loop: int) -> int:

@@ -21,7 +21,7 @@ from dala.gpu.raster.ink.pictures import (
     crop_left,
     crop_top,
     place_pattern,
-    place_picture,
+    place_picture_at,
 )
 from dala.gpu.raster.ink.sampled import REFLECT, REPEAT
 from dala.gpu.raster.ink.shades import (
@@ -46,7 +46,9 @@ from dala.gpu.raster.words import (
     store32,
     store64,
     store_f32,
+    truncate,
 )
+from dala.gpu.tiles.loops import first_corner
 
 RECORD_WORDS = 11
 SAMPLED_WORDS = 16  # a picture's
@@ -69,7 +71,8 @@ def place_paint(
         store32(to + 4, load64(place + SAMPLE_PIXELS))
         return place_samples(place, x, y, to)
     if kind == PICTURE:
-        if not place_picture(s, paint, place, picture):
+        x0, y0 = load_f64(first_corner(s)), load_f64(first_corner(s) + 8)
+        if not place_picture_at(s, paint, place, picture, x0, y0):
             return 0
         left = crop_top(picture, paint) * load64(picture + STRIDE) + crop_left(picture, paint)
         store32(to + 4, load64(picture + PIXELS) + left)
@@ -148,7 +151,9 @@ def nearness(u: float, across: float, down: float) -> float:
     """By how much numbers are made smaller that do not fit. Such a picture is smaller than a pixel, or so
     far away that none of it is seen; what is beside its border still is."""
     most = max(magnitude(u), MOST_PIXELS * max(magnitude(across), magnitude(down)))
-    return FARTHEST / most if most > FARTHEST else 1.0
+    if most > FARTHEST:
+        return FARTHEST / most
+    return 1.0
 
 
 def put_positions(to: int, first: float, across: float, down: float) -> None:
@@ -158,9 +163,7 @@ def put_positions(to: int, first: float, across: float, down: float) -> None:
 
 
 def put_fixed(to: int, u: float) -> None:
-    number = int(floor(max(min(u, FARTHEST), -FARTHEST) * 4294967296.0 + 0.5))
-    store32(to, number & 0xFFFFFFFF)
-    store32(to + 4, number >> 32 & 0xFFFFFFFF)
+    store64(to, truncate(floor(max(min(u, FARTHEST), -FARTHEST) * 4294967296.0 + 0.5)))
 
 
 assert PICTURE > PATTERN  # the shader samples from there on

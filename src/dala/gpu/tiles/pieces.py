@@ -40,13 +40,13 @@ from dala.gpu.tiles.layout import (
     S_NEXT,
     STRETCH,
 )
+from dala.gpu.tiles.loops import NOTES
 from dala.gpu.tiles.primitives import begin_stretch, empty, end_stretch, open_stretch
 
 # what threads share: the next piece, the cursor and the state behind which pieces go on, the commands
 NEXT, CURSOR, STATE, COMMANDS = range(0, 32, 8)
 BLOCK_WORDS = 4
 # a thread's own memory: a cursor, a state, what is noted of a shape, its edges, geometry of paths
-NOTES = 256
 STATE_AT = (CURSOR_BYTES + 63) & -64
 EDGES_AT = STATE_AT + ((STATE_BYTES + 63) & -64) + NOTES
 ARENA_BEGIN = EDGES_AT + EDGES_BYTES

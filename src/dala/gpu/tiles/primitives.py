@@ -177,7 +177,16 @@ def end_stretch(g: int) -> None:
 def put_primitive(
     g: int, kind: int, left: int, top: int, right: int, bottom: int, pixel: int
 ) -> int:
-    """The head of a primitive that touches so many pixels; where its own words go, or 0 if it has none."""
+    """A primitive that touches so many pixels; where its own words go, or 0 if there is none."""
+    at = put_head(g, kind, left, top, right, bottom, pixel)
+    if at:
+        for i in range(OWN_WORDS):  # what is sent does not depend on what was here
+            store32(at + i * 4, 0)
+    return at
+
+
+def put_head(g: int, kind: int, left: int, top: int, right: int, bottom: int, pixel: int) -> int:
+    """The same, with its own words as they are."""
     left, top = max(left, load64(g + WITHIN_LEFT)), max(top, load64(g + WITHIN_TOP))
     right, bottom = min(right, load64(g + WITHIN_RIGHT)), min(bottom, load64(g + WITHIN_BOTTOM))
     if left >= right or top >= bottom:
@@ -189,8 +198,6 @@ def put_primitive(
     store32(at + PRIM_FROM, left | top << 16)
     store32(at + PRIM_TO, right | bottom << 16)
     store32(at + PRIM_COLOR, pixel)
-    for i in range(OWN_WORDS):  # what is sent does not depend on what was here
-        store32(at + PRIM_OWN + i * 4, 0)
     return at + PRIM_OWN
 
 

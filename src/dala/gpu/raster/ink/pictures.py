@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dala.gpu.opcodes import Op
 from dala.gpu.raster.ink.cells import fill_own
-from dala.gpu.raster.ink.edges import emit_user, to_y
+from dala.gpu.raster.ink.edges import emit, to_x, to_y
 from dala.gpu.raster.ink.sampled import PAD
 from dala.gpu.raster.ink.shades import ID_AT, NUMBERS_AT, PICTURE, SPREAD_AT, invert_to
 from dala.gpu.raster.layout import (
@@ -74,16 +74,47 @@ def crop_height(picture: int, p: int) -> int:
 
 def per_pixel(p: int, size: int) -> float:
     """How much of the matrix's axis one of so many pixels is."""
-    return 1.0 / size if load8(p + PICTURE_NEAREST) & 2 else 1.0
+    if load8(p + PICTURE_NEAREST) & 2:
+        return 1.0 / size
+    return 1.0
 
 
-def user_x(p: int, u: float, v: float) -> float:
-    """Where a point of a picture lies, measured from its anchor."""
-    return load_f32(p + AT_X) + load_f32(p + AXIS_X) * u + load_f32(p + AXIS_Y) * v
+# A picture on the surface: where its first corner lies, and how far it is from there along its axes.
 
 
-def user_y(p: int, u: float, v: float) -> float:
-    return load_f32(p + AT_Y) + load_f32(p + AXIS_X + 4) * u + load_f32(p + AXIS_Y + 4) * v
+def corner_x(s: int, p: int, wide: float, high: float) -> float:
+    return to_x(s, user(p, 0, wide, high), user(p, 4, wide, high))
+
+
+def corner_y(s: int, p: int, wide: float, high: float) -> float:
+    return to_y(s, user(p, 0, wide, high), user(p, 4, wide, high))
+
+
+def user(p: int, axis: int, wide: float, high: float) -> float:
+    """The same corner in the user's coordinates: its x (0) or its y (4)."""
+    left, top = load_f32(p + ANCHOR_X) * wide, load_f32(p + ANCHOR_Y) * high
+    moved = load_f32(p + AXIS_X + axis) * left + load_f32(p + AXIS_Y + axis) * top
+    return load_f32(p + AT_X + axis) - moved
+
+
+def across_x(s: int, p: int) -> float:
+    a, c = load_f64(s + MATRIX), load_f64(s + MATRIX + 16)
+    return a * load_f32(p + AXIS_X) + c * load_f32(p + AXIS_X + 4)
+
+
+def across_y(s: int, p: int) -> float:
+    b, d = load_f64(s + MATRIX + 8), load_f64(s + MATRIX + 24)
+    return b * load_f32(p + AXIS_X) + d * load_f32(p + AXIS_X + 4)
+
+
+def down_x(s: int, p: int) -> float:
+    a, c = load_f64(s + MATRIX), load_f64(s + MATRIX + 16)
+    return a * load_f32(p + AXIS_Y) + c * load_f32(p + AXIS_Y + 4)
+
+
+def down_y(s: int, p: int) -> float:
+    b, d = load_f64(s + MATRIX + 8), load_f64(s + MATRIX + 24)
+    return b * load_f32(p + AXIS_Y) + d * load_f32(p + AXIS_Y + 4)
 
 
 def draw_ink_picture(s: int, picture: int, p: int) -> None:
@@ -98,30 +129,32 @@ def picture_edges(s: int, picture: int, p: int) -> int:
     if w <= 0 or h <= 0:
         return edges
     wide, high = w * per_pixel(p, w), h * per_pixel(p, h)
-    left, top = -load_f32(p + ANCHOR_X) * wide, -load_f32(p + ANCHOR_Y) * high
-    right, bottom = left + wide, top + high
-    x0, y0, x1, y1 = (
-        user_x(p, left, top),
-        user_y(p, left, top),
-        user_x(p, right, top),
-        user_y(p, right, top),
-    )
-    x2, y2 = user_x(p, right, bottom), user_y(p, right, bottom)
-    x3, y3 = user_x(p, left, bottom), user_y(p, left, bottom)
-    a, b, c, d = to_y(s, x0, y0), to_y(s, x1, y1), to_y(s, x2, y2), to_y(s, x3, y3)
+    x0, y0 = corner_x(s, p, wide, high), corner_y(s, p, wide, high)
+    ux, uy = across_x(s, p) * wide, across_y(s, p) * wide
+    vx, vy = down_x(s, p) * high, down_y(s, p) * high
+    x1, y1, x3, y3 = x0 + ux, y0 + uy, x0 + vx, y0 + vy
+    x2, y2 = x1 + vx, y1 + vy
     if (
-        min(min(a, b), min(c, d)) >= load64(s + BOTTOM) * 1.0
-        or max(max(a, b), max(c, d)) <= load64(s + TOP) * 1.0
+        min(min(y0, y1), min(y2, y3)) >= load64(s + BOTTOM) * 1.0
+        or max(max(y0, y1), max(y2, y3)) <= load64(s + TOP) * 1.0
     ):
         return edges
-    end = emit_user(s, edges, x0, y0, x1, y1)
-    end = emit_user(s, end, x1, y1, x2, y2)
-    end = emit_user(s, end, x2, y2, x3, y3)
-    return emit_user(s, end, x3, y3, x0, y0)
+    end = emit(s, edges, x0, y0, x1, y1)
+    end = emit(s, end, x1, y1, x2, y2)
+    end = emit(s, end, x2, y2, x3, y3)
+    return emit(s, end, x3, y3, x0, y0)
 
 
 def place_picture(s: int, p: int, place: int, picture: int) -> int:
     """How a sprite or an image is sampled; 0 if it has no area."""
+    w, h = crop_width(picture, p), crop_height(picture, p)
+    wide, high = w * per_pixel(p, w), h * per_pixel(p, h)
+    x, y = corner_x(s, p, wide, high), corner_y(s, p, wide, high)
+    return place_picture_at(s, p, place, picture, x, y)
+
+
+def place_picture_at(s: int, p: int, place: int, picture: int, left: float, top: float) -> int:
+    """The same where its first corner is known."""
     w, h = crop_width(picture, p), crop_height(picture, p)
     stride = load64(picture + STRIDE)
     store64(
@@ -134,10 +167,9 @@ def place_picture(s: int, p: int, place: int, picture: int) -> int:
     store64(place + SAMPLE_SPREAD, PAD)
     store64(place + SAMPLE_NEAREST, load8(p + PICTURE_NEAREST) & 1)
     x, y = per_pixel(p, w), per_pixel(p, h)
-    left, top = -load_f32(p + ANCHOR_X) * w * x, -load_f32(p + ANCHOR_Y) * h * y
-    return way_back(
-        s, place, load_f32(p + AXIS_X) * x, load_f32(p + AXIS_X + 4) * x, load_f32(p + AXIS_Y) * y,
-        load_f32(p + AXIS_Y + 4) * y, user_x(p, left, top), user_y(p, left, top),
+    return invert_to(
+        place + SAMPLE_BACK, across_x(s, p) * x, across_y(s, p) * x, down_x(s, p) * y,
+        down_y(s, p) * y, left, top,
     )  # fmt: skip
 
 

@@ -83,12 +83,13 @@ def invert_to(to: int, a: float, b: float, c: float, d: float, e: float, f: floa
     area = a * d - b * c
     if magnitude(area) < 1e-30:
         return 0
-    store_f64(to, d / area)
-    store_f64(to + 8, -b / area)
-    store_f64(to + 16, -c / area)
-    store_f64(to + 24, a / area)
-    store_f64(to + 32, (c * f - d * e) / area)
-    store_f64(to + 40, (b * e - a * f) / area)
+    share = 1.0 / area
+    store_f64(to, d * share)
+    store_f64(to + 8, -b * share)
+    store_f64(to + 16, -c * share)
+    store_f64(to + 24, a * share)
+    store_f64(to + 32, (c * f - d * e) * share)
+    store_f64(to + 40, (b * e - a * f) * share)
     return 1
 
 
