@@ -8,6 +8,8 @@ good, and native code that another thread was in stays where it was. So there ar
     hold          Native code with a state of its own (a compiler). Whoever forks takes its lock first, so
                   that nobody is inside, and gives it back in both processes.
     in_child      What must begin anew (threads), after the locks are right.
+    outlive       Native objects that wait for threads of their own when they are freed. Those threads
+                  stayed in the parent, and the child would wait for good: there, none of them is freed.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ _locks: weakref.WeakSet[Any] = weakref.WeakSet()
 _held: list[AbstractContextManager[Any]] = []
 _taken: list[AbstractContextManager[Any]] = []  # by the thread that is forking
 _beginnings: list[Callable[[], None]] = []
+_outliving: list[Callable[[], object]] = []
+_outlived: list[object] = []  # while the process is forked, and in the child for good
 
 
 def lock() -> threading.Lock:
@@ -51,10 +55,21 @@ def in_child(begin: Callable[[], None]) -> None:
     _beginnings.append(begin)
 
 
+def outlive(living: Callable[[], object]) -> None:
+    """What this returns before a fork is never freed in the child."""
+    _outliving.append(living)
+
+
 def _before() -> None:
     for section in _held:  # it may grow while an outer one is waited for
         section.__enter__()
         _taken.append(section)
+    _outlived.append([living() for living in _outliving])
+
+
+def _go_on_in_parent() -> None:
+    _let_go()
+    _outlived.pop()
 
 
 def _let_go() -> None:
@@ -73,4 +88,6 @@ def _begin_in_child() -> None:
 # Who registers last takes its locks first. logging takes its own at a fork as well, and whoever is inside
 # one of the sections may be about to log: so logging must have registered before.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=_let_go, after_in_child=_begin_in_child)
+    os.register_at_fork(
+        before=_before, after_in_parent=_go_on_in_parent, after_in_child=_begin_in_child
+    )
