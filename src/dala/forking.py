@@ -10,10 +10,13 @@ good, and native code that another thread was in stays where it was. So there ar
     in_child      What must begin anew (threads), after the locks are right.
     outlive       Native objects that wait for threads of their own when they are freed. Those threads
                   stayed in the parent, and the child would wait for good: there, none of them is freed.
+
+Nor does the child collect what was garbage before the fork: drivers of GPUs wait for such threads, too.
 """
 
 from __future__ import annotations
 
+import gc
 import logging  # noqa: F401  (before the registration below, see there)
 import os
 import threading
@@ -27,6 +30,7 @@ _held: list[AbstractContextManager[Any]] = []
 _taken: list[AbstractContextManager[Any]] = []  # by the thread that is forking
 _beginnings: list[Callable[[], None]] = []
 _outliving: list[Callable[[], object]] = []
+_collecting: list[bool] = []  # whether garbage was, before the fork
 _outlived: list[object] = []  # while the process is forked, and in the child for good
 
 
@@ -65,9 +69,17 @@ def _before() -> None:
         section.__enter__()
         _taken.append(section)
     _outlived.append([living() for living in _outliving])
+    _collecting.append(gc.isenabled())
+    gc.disable()
+
+
+def _collect_again() -> None:
+    if _collecting.pop():
+        gc.enable()
 
 
 def _go_on_in_parent() -> None:
+    _collect_again()
     _let_go()
     _outlived.pop()
 
@@ -78,6 +90,8 @@ def _let_go() -> None:
 
 
 def _begin_in_child() -> None:
+    gc.freeze()
+    _collect_again()
     _let_go()
     for each in tuple(_locks):
         each._at_fork_reinit()  # as the standard library does with its own

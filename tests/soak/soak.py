@@ -136,6 +136,7 @@ class Soak:
             child = os.fork()
         if child == 0:
             faulthandler.dump_traceback_later(60, exit=True)  # says where it hangs
+            gc.collect()  # what was garbage of others, too
             os._exit(0 if works_after_fork() else 1)
         self.done["forked"] += 1
         status = wait_for_child(child)
