@@ -8,10 +8,15 @@ good, and native code that another thread was in stays where it was. So there ar
     hold          Native code with a state of its own (a compiler). Whoever forks takes its lock first, so
                   that nobody is inside, and gives it back in both processes.
     in_child      What must begin anew (threads), after the locks are right.
+    outlive       Native objects that wait for threads of their own when they are freed. Those threads
+                  stayed in the parent, and the child would wait for good: there, none of them is freed.
+
+Nor does the child collect what was garbage before the fork: drivers of GPUs wait for such threads, too.
 """
 
 from __future__ import annotations
 
+import gc
 import logging  # noqa: F401  (before the registration below, see there)
 import os
 import threading
@@ -24,6 +29,9 @@ _locks: weakref.WeakSet[Any] = weakref.WeakSet()
 _held: list[AbstractContextManager[Any]] = []
 _taken: list[AbstractContextManager[Any]] = []  # by the thread that is forking
 _beginnings: list[Callable[[], None]] = []
+_outliving: list[Callable[[], object]] = []
+_collecting: list[bool] = []  # whether garbage was, before the fork
+_outlived: list[object] = []  # while the process is forked, and in the child for good
 
 
 def lock() -> threading.Lock:
@@ -51,10 +59,29 @@ def in_child(begin: Callable[[], None]) -> None:
     _beginnings.append(begin)
 
 
+def outlive(living: Callable[[], object]) -> None:
+    """What this returns before a fork is never freed in the child."""
+    _outliving.append(living)
+
+
 def _before() -> None:
     for section in _held:  # it may grow while an outer one is waited for
         section.__enter__()
         _taken.append(section)
+    _outlived.append([living() for living in _outliving])
+    _collecting.append(gc.isenabled())
+    gc.disable()
+
+
+def _collect_again() -> None:
+    if _collecting.pop():
+        gc.enable()
+
+
+def _go_on_in_parent() -> None:
+    _collect_again()
+    _let_go()
+    _outlived.pop()
 
 
 def _let_go() -> None:
@@ -63,6 +90,8 @@ def _let_go() -> None:
 
 
 def _begin_in_child() -> None:
+    gc.freeze()
+    _collect_again()
     _let_go()
     for each in tuple(_locks):
         each._at_fork_reinit()  # as the standard library does with its own
@@ -73,4 +102,6 @@ def _begin_in_child() -> None:
 # Who registers last takes its locks first. logging takes its own at a fork as well, and whoever is inside
 # one of the sections may be about to log: so logging must have registered before.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=_let_go, after_in_child=_begin_in_child)
+    os.register_at_fork(
+        before=_before, after_in_parent=_go_on_in_parent, after_in_child=_begin_in_child
+    )

@@ -170,3 +170,41 @@ def test_workers_of_multiprocessing() -> None:
         assert pool.map(blur, range(20)) == list(range(20))
     print("done")
     """)
+
+
+GARBAGE = """
+    import gc, os, warnings
+    from dala import forking
+    warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+
+    class Garbage:
+        def __init__(self, whose):
+            self.whose, self.itself = whose, self
+
+        def __del__(self):
+            print(f"{self.whose} in the {'parent' if os.getpid() == parent else 'child'}", flush=True)
+
+    parent = os.getpid()
+    gc.disable()
+    Garbage("the parent's")
+    gc.enable()
+    child = os.fork()
+    if child == 0:
+        Garbage("the child's")
+        gc.collect()
+        os._exit(0 if gc.isenabled() else 1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), gc.isenabled(), gc.get_freeze_count())
+    gc.collect()
+    gc.disable()
+    child = os.fork()
+    if child == 0:
+        os._exit(gc.isenabled())
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), gc.isenabled())
+"""
+
+
+def test_what_was_garbage_before_is_left_alone() -> None:
+    """A child collects its own garbage, and none of its parent's."""
+    code, out, errors = run_to_the_end(GARBAGE)
+    told = ["the child's in the child", "0 True 0", "the parent's in the parent", "0 False"]
+    assert (code, out.splitlines()) == (0, told), errors

@@ -50,6 +50,52 @@ def test_the_queue_has_a_limit(launches: Launches, monkeypatch: pytest.MonkeyPat
     assert max(found) < 8  # there was room whenever one went on
 
 
+def test_buffers_that_nobody_else_holds_fill_memory(
+    launches: Launches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thousands of commands may each keep an image; those on the same ones keep no more than one does."""
+    full, wait_for_room = threading.Event(), commands._wait_for_room
+
+    def wait() -> None:
+        if commands._held_by(list(commands.pending.values())) > 40:
+            full.set()
+        wait_for_room()
+
+    compute.synchronize()
+    monkeypatch.setattr(commands, "_memory", lambda: 40)
+    monkeypatch.setattr(commands, "_wait_for_room", wait)
+    a, one = numbers(0), numbers(1)
+    launches.hold("elementwise_add")
+    same = [compute.run_kernel_async("elementwise_add", [a, one], a) for _ in range(50)]
+    assert not full.is_set()
+    alone: list[Command] = []
+
+    def fill() -> None:
+        for _ in range(50):
+            alone.append(compute.run_kernel_async("elementwise_add", [numbers(1), one], numbers(2)))
+
+    filling = threading.Thread(target=fill)
+    filling.start()
+    assert full.wait(PATIENCE_S)
+    assert len(alone) <= 5  # of 8 bytes each, beside those before
+    assert commands._held_by(list(commands.pending.values())) <= 40 + 8
+    launches.let_go("elementwise_add")
+    filling.join(PATIENCE_S)
+    for command in (*same, *alone):
+        command.wait(PATIENCE_S)
+    assert compute.read_list(a) == [50]
+
+
+def test_a_command_larger_than_that_is_done_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    compute.synchronize()
+    monkeypatch.setattr(commands, "_memory", lambda: 3)
+    a, one = numbers(0), numbers(1)
+    for _ in range(9):
+        compute.run_kernel_async("elementwise_add", [a, one], a)
+        assert len(commands.pending) <= 1
+    assert compute.read_list(a) == [9]
+
+
 def test_commands_that_submit_others_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """The queue may be waiting for them."""
     compute.synchronize()

@@ -59,11 +59,6 @@ NETWORK = small_net()
 CHAINS = [random.Random(n).sample(FILTERS, 1 + n % 4) for n in range(24)]
 
 
-# Python frees what other threads were handling in the child of a fork. FFmpeg's decoders wait for their
-# own threads there, which did not come along: nobody forks beside a transcode that an exception ends.
-video_at_rest = threading.Lock()
-
-
 class Provoked(BaseException):
     """Raised on purpose, to end work half-way, as a KeyboardInterrupt does."""
 
@@ -136,11 +131,12 @@ class Soak:
                 self.done["GPU lost"] += 1
 
     def _fork(self) -> None:
-        with video_at_rest, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
             child = os.fork()
         if child == 0:
             faulthandler.dump_traceback_later(60, exit=True)  # says where it hangs
+            gc.collect()  # what was garbage of others, too
             os._exit(0 if works_after_fork() else 1)
         self.done["forked"] += 1
         status = wait_for_child(child)
@@ -282,7 +278,7 @@ def transcode(dice: random.Random) -> None:
 
 
 def _transcode(dice: random.Random) -> bool:
-    with video_at_rest, tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         clip, copy = Path(folder, "a.mkv"), Path(folder, "b.mkv")
         with video.Writer(clip, fps=25, codec="ffv1") as writer:
             for number in range(8):

@@ -230,6 +230,48 @@ def test_an_interrupted_wait_leaves_nothing_behind(
     assert set(waiting._waits) <= others
 
 
+def sixteen_bytes(gpu: WebGpuDevice) -> Any:
+    buffer = gpu.gpu.create_buffer(size=16, usage="MAP_READ|COPY_DST")
+    gpu.gpu.queue.write_buffer(buffer, 0, bytes(range(16)))
+    gpu.gpu.queue.submit([gpu.gpu.create_command_encoder().finish()])
+    return buffer
+
+
+def test_ctrl_c_within_the_word_that_a_buffer_is_mapped(
+    gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is raised behind the poll; the buffer is mapped nevertheless, and can be waited for again."""
+    assert isinstance(gpu.waiter, waiting.AskingWaiter)
+    buffer = sixteen_bytes(gpu)
+    mapping = gpu.waiter.map(buffer, "READ")
+
+    class Interrupting(dict[int, Any]):
+        def get(self, number: int, default: Any = None) -> Any:
+            if number == mapping.number and next(calls) == 0:
+                raise KeyboardInterrupt  # as a signal's handler does, within wgpu's call
+            return super().get(number, default)
+
+    calls = itertools.count()
+    monkeypatch.setattr(waiting, "_waits", Interrupting(waiting._waits))
+    with pytest.raises(KeyboardInterrupt):
+        mapping.finish("a download")
+    mapping.finish("a download")
+    assert bytes(buffer.read_mapped()) == bytes(range(16))
+    assert not capfd.readouterr().err  # where cffi tells of what it drops
+
+
+def test_a_wgpu_that_notes_elsewhere_what_is_mapped_waits_its_own_way(
+    gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting._Mapping, "finish", waiting._Asked.finish)
+    waiter = waiting.make_waiter(gpu.gpu)
+    assert type(waiter) is waiting.Waiter
+    monkeypatch.undo()
+    buffer = sixteen_bytes(gpu)
+    waiter.map(buffer, "READ").finish("a download")
+    assert bytes(buffer.read_mapped()) == bytes(range(16))
+
+
 # -- order -------------------------------------------------------------------------------------
 
 

@@ -8,8 +8,8 @@ shared pool, or at once on the caller's thread if the caller is going to wait an
 A command that fails leaves what it writes without content: whoever reads that fails too, until
 somebody writes it again. Order alone (a stream, a write after a read) passes no failure on.
 
-Whoever submits faster than the device works waits until half of what is queued is done; not so a command
-that submits others, which the queue may be waiting for.
+Whoever submits faster than the device works waits until half of what is queued is done: commands keep their
+buffers from being freed. Not so a command that submits others, which the queue may be waiting for.
 
 When the interpreter leaves, daemon threads are left behind, and so is what only they have asked for;
 everything else is done.
@@ -34,15 +34,17 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from dala import forking, leaving
+from dala.backends.host import physical_memory
 from dala.compute.failures import detached, renewed
 from dala.compute.handle import Handle
 from dala.errors import CommandCancelledError, CommandError
-from dala.once import once_per_process
+from dala.once import once, once_per_process
 from dala.threads import Runners
 
 Status = Literal["pending", "completed", "failed"]
 REMEMBERED_FAILURES = 4096  # failed commands that can still be asked about by their number
 QUEUED = 4096  # commands under way before whoever submits more has to wait
+HELD_PART = 4  # of main memory is what their buffers may take
 
 
 class Tracked(Protocol):
@@ -50,6 +52,10 @@ class Tracked(Protocol):
 
     writer: Command | None  # None: its content is there
     readers: list[Command]
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
 
 
 class Chain(Protocol):
@@ -64,6 +70,7 @@ pending: dict[int, Command] = {}  # empty: nothing is under way, and nothing nee
 _failures: OrderedDict[int, BaseException] = OrderedDict()
 _forgotten = 0  # the newest number whose failure is no longer remembered
 _newest = 0
+_held_at_most = 0  # bytes of buffers: each counted as often as it was submitted since the last look
 _INTERRUPTED = CommandError("it was interrupted by a signal")
 
 
@@ -90,6 +97,7 @@ class Command(Handle[None]):
     # How every command begins. On the class: most are run at once, and hardly any of it changes.
     _writers: Sequence[Command] = ()  # whose results it reads, if they are not there yet
     _writes: Sequence[Tracked] = ()
+    _holds: Sequence[Tracked] = ()  # all that it touches, if it was submitted
     _waits_for = 1  # commands; and one while it is being placed among them
     _linked = False  # known to those it waits for
     _placed = False  # known to those that wait for it
@@ -246,7 +254,7 @@ class Command(Handle[None]):
             for tracked in self._writes:
                 if tracked.writer is self:
                     tracked.writer = None
-        self._writes = ()
+        self._writes = self._holds = ()
         pending.pop(self.id, None)
         while self._dependents:
             command = self._dependents[-1]
@@ -323,7 +331,7 @@ def submit_command(
 
     ``reads`` and ``writes`` say which of ``touched`` are read and written; those are Tracked.
     """
-    if not inline and len(pending) >= QUEUED:
+    if not inline and (len(pending) >= QUEUED or _held_at_most > _memory()):
         _wait_for_room()
     leaving.check()
     command = Command(label, run)
@@ -341,13 +349,27 @@ def submit_command(
 
 
 def _wait_for_room() -> None:
-    """Wait until the older half is done: it depends on nothing that comes later. Nobody may have asked for
-    those that run on demand, so they neither count nor are waited for."""
+    """Wait until the older half is done, and half of the rest, …: it depends on nothing that comes later.
+    Nobody may have asked for those that run on demand, so they neither count nor are waited for."""
+    global _held_at_most
     if _here.executes:
         return
-    queued = [c for c in _under_way() if not c._on_demand]
-    if len(queued) >= QUEUED:
+    while queued := [c for c in _under_way() if not c._on_demand]:
+        _held_at_most = _held_by(queued)
+        if len(queued) < QUEUED and _held_at_most <= _memory():
+            return
         queued[len(queued) // 2]._wait_until_done(None)
+    _held_at_most = 0
+
+
+def _held_by(commands: Sequence[Command]) -> int:
+    """Bytes of the buffers that they keep, each counted once."""
+    return sum({id(t): t.size for c in commands for t in c._holds}.values())
+
+
+@once
+def _memory() -> int:
+    return physical_memory() // HELD_PART
 
 
 def command_on_demand(label: str, run: Callable[[], object]) -> Command:
@@ -379,7 +401,7 @@ def _place(
 
     Whether it is left behind is said before anybody can find it: by then the interpreter may be leaving.
     """
-    global _newest
+    global _newest, _held_at_most
     if command.id > _newest:
         _newest = command.id
     for number in reads:
@@ -403,6 +425,9 @@ def _place(
     command._writes = [touched[number] for number in writes]
     for tracked in command._writes:
         tracked.writer, tracked.readers = command, []
+    if not inline:
+        command._holds = [touched[number] for number in {*reads, *writes}]
+        _held_at_most += sum(tracked.size for tracked in command._holds)
     if command._waits_for > 1 or not inline:  # otherwise it runs at once, on this thread
         command._left_behind = not leaving.is_waited_for()
     command._waits_for -= 1

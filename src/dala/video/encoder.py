@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dala.video.codecs import Settings
 from dala.video.color import Color
 from dala.video.device import Format
-from dala.video.library import ffmpeg_errors, load_av, usual_scheduling
+from dala.video.library import ffmpeg_errors, has_threads, load_av, usual_scheduling
 from dala.video.output import Output
 from dala.video.palette import Palette
 from dala.video.pictures import converted, even, picture_of
@@ -63,6 +63,7 @@ class Encoder(Output):
                 color.tag(context)
                 with usual_scheduling():
                     context.open()
+                has_threads(self, context)
         except BaseException:
             self.sink.discard()
             raise

@@ -6,11 +6,13 @@ import errno
 import importlib
 import os
 import sys
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
+from dala import forking
 from dala.errors import DalaError, UnsupportedError, VideoError, VideoFileError
 from dala.once import once
 
@@ -24,6 +26,21 @@ def load_av() -> Any:
         raise UnsupportedError(
             f"video needs PyAV ({error}); install it with: pip install 'dala-gpu[video]'"
         ) from error
+
+
+_with_threads: dict[int, tuple[Any, ...]] = {}  # by the number of who owns them
+
+
+def has_threads(owner: object, *natives: Any) -> None:
+    """Coders and graphs of FFmpeg's, which wait for their threads when they are freed; see ``forking``.
+
+    Python frees what other threads are handling in the child of a fork, and what was garbage before it.
+    """
+    _with_threads[id(owner)] = natives
+    weakref.finalize(owner, _with_threads.pop, id(owner), None).atexit = False
+
+
+forking.outlive(lambda: list(_with_threads.values()))
 
 
 def as_fraction(rational: Any) -> Fraction:

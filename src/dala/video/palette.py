@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from dala.video.library import load_av
+from dala.video.library import has_threads, load_av
 
 _BASE = Fraction(1, 1000)  # only the order matters here
 
@@ -25,6 +25,7 @@ class Palette:
         choose.link_to(paint, 0, 1)
         paint.link_to(graph.add("buffersink"))
         graph.configure()
+        has_threads(self, graph)
         self._number = 0
 
     def convert(self, picture: Any) -> Any:

@@ -6,12 +6,13 @@ What can be opened and how is said in ``places.py`` and ``opening.py``.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from dala.errors import DamagedVideoError, ParameterError, VideoError, VideoFileError
-from dala.video.library import as_fraction, ffmpeg_errors, load_av
+from dala.video.library import as_fraction, ffmpeg_errors, has_threads, load_av
 from dala.video.opening import decoder_of, open_container
 from dala.video.places import Place
 from dala.video.places import Spec as Spec
@@ -64,6 +65,9 @@ class Source:
         self.begin = Fraction(stream.start_time or 0) * self.time_base
         self.context = stream.codec_context
         self._decoder = decoder_of(stream, strict=on_damage == "error")
+        has_threads(self, self.context, self._decoder)
+        # PyAV's containers and streams refer to one another: not closed, they would wait for the collector.
+        weakref.finalize(self, self.container.close).atexit = False
         self._weaver: Deinterlacer | None = None
         self._packets = 0
         self._end: Fraction = Fraction(0)  # of what came so far, in seconds

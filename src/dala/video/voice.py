@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from dala.video.library import as_fraction, ffmpeg_errors, load_av
+from dala.video.library import as_fraction, ffmpeg_errors, has_threads, load_av
 from dala.video.sink import Sink
 from dala.video.span import WHOLE, Span
 
@@ -100,6 +100,7 @@ class SoundGraph:
         graph.configure()
         if self._voice.context.frame_size:
             graph.set_audio_frame_size(self._voice.context.frame_size)
+        has_threads(self, graph)
         return graph
 
     def _filters(self) -> Iterator[tuple[str, str]]:

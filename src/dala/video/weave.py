@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from dala.video.library import as_fraction, load_av
+from dala.video.library import as_fraction, has_threads, load_av
 
 
 class Deinterlacer:
@@ -23,6 +23,7 @@ class Deinterlacer:
         buffer.link_to(woven)
         woven.link_to(graph.add("buffersink"))
         graph.configure()
+        has_threads(self, graph)
 
     def take(self, picture: Any) -> Iterator[Any]:
         """The next frame goes in; what is whole by now comes out."""

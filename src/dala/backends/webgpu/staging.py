@@ -20,7 +20,7 @@ from dala.backends.copying import copy_bytes
 from dala.backends.webgpu.faults import lost_error
 from dala.backends.webgpu.memory import SPARE_BYTES, Memory
 from dala.backends.webgpu.queue import Queue
-from dala.backends.webgpu.waiting import Waiter
+from dala.backends.webgpu.waiting import Submitted, Waiter
 from dala.ir.arrays import ArrayType
 
 Array = npt.NDArray[Any]
@@ -30,10 +30,10 @@ IN_FLIGHT = 3  # of each size
 
 
 class Reading(NamedTuple):
-    """A copy on its way out: the buffer it goes to, and the promise that it can be read."""
+    """A copy on its way out: the buffer it goes to, and how to wait until it can be read."""
 
     staging: Any
-    promise: Any
+    mapping: Submitted
 
 
 class StagingRing:
@@ -43,8 +43,8 @@ class StagingRing:
         self.device = device
         self.queue = queue
         self._waiter = waiter
-        # by size: (buffer, promise of being mapped again)
-        self._uploads: dict[int, deque[tuple[Any, Any]]] = {}
+        # by size: (buffer, which is being mapped again)
+        self._uploads: dict[int, deque[tuple[Any, Submitted]]] = {}
         self._readbacks: dict[int, list[Any]] = {}
         self._readback_bytes = 0
 
@@ -101,8 +101,8 @@ class StagingRing:
                 return self.device.create_buffer(
                     size=room, usage="MAP_WRITE|COPY_SRC", mapped_at_creation=True
                 )
-            staging, promise = used.popleft()
-        self._waiter.until_kept(promise, f"an upload of {size} bytes")
+            staging, mapping = used.popleft()
+        mapping.finish(f"an upload of {size} bytes")
         return staging
 
     def _send(self, staging: Any, parts: Sequence[tuple[Memory, int, int]]) -> None:
@@ -119,7 +119,7 @@ class StagingRing:
             self.queue.submit(encoder)
             used = self._uploads[staging.size]
             if len(used) < IN_FLIGHT:  # more of them were made while many threads were at it
-                used.append((staging, staging.map_async("WRITE", 0, staging.size)))
+                used.append((staging, self._waiter.map(staging, "WRITE")))
 
     # -- out -----------------------------------------------------------------------------------
 
@@ -138,7 +138,7 @@ class StagingRing:
             encoder = self.device.create_command_encoder()
             encoder.copy_buffer_to_buffer(buffer, start, staging, 0, size)
             self.queue.submit(encoder)
-            return Reading(staging, staging.map_async("READ_NOSYNC", 0, size))
+            return Reading(staging, self._waiter.map(staging, "READ"))
 
     def begin_read_all(self, memories: Sequence[Memory]) -> Reading:
         """The contents of several arrays, one behind the other: one submit, and one thing to wait for."""
@@ -150,7 +150,7 @@ class StagingRing:
                 encoder.copy_buffer_to_buffer(memory.buffer, 0, staging, at, memory.bytes)
                 at += memory.bytes
             self.queue.submit(encoder)
-            return Reading(staging, staging.map_async("READ_NOSYNC", 0, size))
+            return Reading(staging, self._waiter.map(staging, "READ"))
 
     def finish_read(self, reading: Reading, out: Array) -> None:
         """Wait for the content and copy it into a host array."""
@@ -165,7 +165,7 @@ class StagingRing:
         return content.view(type_.dtype.numpy).reshape(type_.shape)
 
     def _bytes_of(self, reading: Reading, size: int) -> Array:
-        self._waiter.until_kept(reading.promise, f"a download of {size} bytes")
+        reading.mapping.finish(f"a download of {size} bytes")
         return self._bytes_in(reading.staging, size)
 
     def _bytes_in(self, staging: Any, size: int) -> Array:

@@ -20,13 +20,14 @@ import sys
 import time
 from collections.abc import Callable
 from threading import get_ident
-from typing import Any
+from typing import Any, Literal
 
 from dala import leaving
 from dala.backends.webgpu.wgpu_private import (
+    begin_to_map,
     handle_of,
-    is_pending,
     load_library,
+    note_mapped,
     replace_poll,
     wait_inside,
 )
@@ -39,6 +40,9 @@ IDLE_PAUSE_S = 2e-3  # of wgpu-py's thread: it matters only to what does not wai
 PAUSE_PART = 8  # a pause is this part of the wait so far
 TELL_S = 5.0  # of waiting before the log says so; and again whenever it has taken twice as long
 SLEEPS_SHORTLY = sys.platform != "win32" or sys.version_info >= (3, 11)
+Mode = Literal["READ", "WRITE"]
+MODES: dict[Mode, int] = {"READ": 1, "WRITE": 2}  # WebGPU's numbers
+SUCCESS = 1  # webgpu.h's number, of finished work as of mapped buffers
 log = logging.getLogger("dala.webgpu")
 
 
@@ -65,9 +69,10 @@ class Waiter:
     def __init__(self, gpu: Any) -> None:
         self._gpu = gpu
 
-    def until_kept(self, promise: Any, what: str) -> None:
-        """Return when a promise of wgpu-py is kept; raises what went wrong. ``what`` is for the log."""
-        promise.sync_wait()
+    def map(self, buffer: Any, mode: Mode) -> Submitted:
+        """Have the host reach the whole of a buffer, once what was submitted before has done with it."""
+        promise = buffer.map_async("READ_NOSYNC" if mode == "READ" else mode, 0, buffer.size)
+        return Submitted(lambda _what: promise.sync_wait())
 
     def until_done(self, what: str) -> None:
         """Return when the GPU has done what was submitted before."""
@@ -88,35 +93,48 @@ class AskingWaiter(Waiter):
     def __init__(self, gpu: Any) -> None:
         super().__init__(gpu)
         self._lib, self._ffi = load_library()
-        self._success = self._lib.WGPUQueueWorkDoneStatus_Success
         self._device, self._queue = handle_of(gpu), handle_of(gpu.queue)
-        self._callback = _work_done()
         replace_poll(gpu, _asking)
-        self.until_done("a new device")  # it works, or an AttributeError says which part is missing
-
-    def until_kept(self, promise: Any, what: str) -> None:
-        with native:
-            self._ask_while(lambda: is_pending(promise), what)
-        promise.sync_wait()
+        # It works, or an AttributeError says which part is missing.
+        self.until_done("a new device")
+        self._try_to_map()
 
     def submitted(self) -> Submitted:
-        wait = _Wait()
-        number = next(_numbers)
-        _waits[number] = wait
-        asked = _Asked(self, wait, number)
-        info = self._ffi.new("WGPUQueueWorkDoneCallbackInfo *")
-        info.mode = self._lib.WGPUCallbackMode_AllowProcessEvents
-        info.callback = self._callback
-        info.userdata1 = self._ffi.cast("void *", number)
+        asked = _Asked(self)
+        info = self._asking("WGPUQueueWorkDoneCallbackInfo *", _work_done(), asked)
         with native:
             self._lib.wgpuQueueOnSubmittedWorkDone(self._queue, info[0])
         return asked
+
+    def map(self, buffer: Any, mode: Mode) -> Submitted:
+        """As wgpu-py's ``map_async``, in whose own callback an exception of a signal's handler is lost, and
+        with it the word that the buffer is mapped."""
+        mapping = _Mapping(self, buffer, MODES[mode])
+        info = self._asking("WGPUBufferMapCallbackInfo *", _mapped(), mapping)
+        with native:
+            begin_to_map(buffer, MODES[mode], info)
+        return mapping
+
+    def _asking(self, kind: str, callback: Any, asked: _Asked) -> Any:
+        info = self._ffi.new(kind)
+        info.mode = self._lib.WGPUCallbackMode_AllowProcessEvents
+        info.callback = callback
+        info.userdata1 = self._ffi.cast("void *", asked.number)
+        return info
+
+    def _try_to_map(self) -> None:
+        buffer = self._gpu.create_buffer(size=4, usage="MAP_READ|COPY_DST")
+        self.map(buffer, "READ").finish("a new device")
+        try:
+            buffer.read_mapped(0, 4)
+        except (RuntimeError, ValueError) as error:
+            raise AttributeError("wgpu-py notes in other places what is mapped") from error
 
     def finish(self, wait: _Wait, what: str) -> None:
         """Return when one of those is done."""
         with native:
             self._ask_while(lambda: wait.status == 0, what)
-        if wait.status != self._success:
+        if wait.status != SUCCESS:
             raise RuntimeError(f"the GPU did not finish (status {wait.status}): {wait.message}")
 
     def is_done(self, wait: _Wait) -> bool:
@@ -160,17 +178,30 @@ class AskingWaiter(Waiter):
 class _Asked(Submitted):
     """The same, for one who can ask."""
 
-    def __init__(self, waiter: AskingWaiter, wait: _Wait, number: int) -> None:
-        self._waiter, self._wait, self._number = waiter, wait, number
+    def __init__(self, waiter: AskingWaiter) -> None:
+        self._waiter, self._wait, self.number = waiter, _Wait(), next(_numbers)
+        _waits[self.number] = self._wait
 
     def __del__(self) -> None:  # nobody waits any more
-        _waits.pop(self._number, None)
+        _waits.pop(self.number, None)
 
     def is_done(self) -> bool:
         return self._waiter.is_done(self._wait)
 
     def finish(self, what: str) -> None:
         self._waiter.finish(self._wait, what)
+
+
+class _Mapping(_Asked):
+    """Of a buffer. wgpu-py is told as its own callback would tell it."""
+
+    def __init__(self, waiter: AskingWaiter, buffer: Any, mode: int) -> None:
+        super().__init__(waiter)
+        self._buffer, self._mode = buffer, mode
+
+    def finish(self, what: str) -> None:
+        super().finish(what)
+        note_mapped(self._buffer, self._mode)
 
 
 class _Wait:
@@ -192,8 +223,17 @@ _waits: dict[
 
 @once
 def _work_done() -> Any:
-    """What wgpu calls when work is done: one for all, and for good, as nobody can say when the last call
-    comes."""
+    return _callback("WGPUQueueWorkDoneCallback")
+
+
+@once
+def _mapped() -> Any:
+    return _callback("WGPUBufferMapCallback")
+
+
+def _callback(name: str) -> Any:
+    """What wgpu calls when something is done: one for all, and for good, as nobody can say when the last
+    call comes."""
     _, ffi = load_library()
 
     def note(status: int, message: Any, number: Any) -> None:
@@ -217,8 +257,8 @@ def _work_done() -> Any:
     def done_without_words(status: int, number: Any, _nothing: Any) -> None:
         note(status, None, number)
 
-    kind = ffi.typeof("WGPUQueueWorkDoneCallback")
-    # wgpu-py 0.31, the last one for Python 3.10, passes no message
+    kind = ffi.typeof(name)
+    # of work wgpu-py 0.31, the last one for Python 3.10, passes no message
     called = done if len(kind.args) == 4 else done_without_words
     return ffi.callback(kind, called, onerror=interrupted)
 

@@ -45,9 +45,19 @@ class ErrorSlots:
         return made
 
 
-def is_pending(promise: Any) -> bool:
-    """Whether a promise of wgpu-py is neither kept nor broken."""
-    return bool(promise._state == "pending")
+def begin_to_map(buffer: Any, mode: int, info: Any) -> None:
+    """Ask for the whole of a buffer, with a callback of one's own."""
+    from wgpu.backends.wgpu_native import _api
+
+    buffer._map_state = "pending"
+    _api.libf.wgpuBufferMapAsync(handle_of(buffer), mode, 0, buffer.size, info[0])
+
+
+def note_mapped(buffer: Any, mode: int) -> None:
+    """Tell wgpu-py what its own callback would tell it: the buffer can be read or written."""
+    buffer._mapped_status = 0, buffer.size, mode
+    buffer._mapped_memoryviews = []
+    buffer._map_state = "mapped"
 
 
 def wait_inside(gpu: Any) -> None:
