@@ -93,6 +93,19 @@ def test_the_window_of_the_exercise_bounces(screen: dict[str, str], tmp_path: Pa
     assert run(script, tmp_path, **screen) == "True\n"
 
 
+@pytest.mark.parametrize("page", ["surfaces.md", "tutorials/drawing.py"])
+def test_the_windows_of_pages_open(page: str, screen: dict[str, str], tmp_path: Path) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    if page.endswith(".py"):
+        run(DOCS / page, tmp_path, "--window", **screen)
+        return
+    found = re.findall(r"^```python needs a screen\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert len(found) == 1
+    script = tmp_path / "window.py"
+    script.write_text(f"from dala import gpu\n{found[0]}print('closed')\n", encoding="utf-8")
+    assert run(script, tmp_path, **screen) == "closed\n"
+
+
 # -- coming from elsewhere -----------------------------------------------------------------------
 
 
