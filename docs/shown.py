@@ -99,14 +99,9 @@ def call_of(name: str) -> str:
     """
     if name in CALLS:
         return CALLS[name]
-    values = [
-        f"{key}={value!r}".replace("'", '"') for key, value in SHOWN.get(name, ("", {}))[1].items()
-    ]
+    values = [f"{key}={value!r}" for key, value in SHOWN.get(name, ("", {}))[1].items()]
     arguments = ", ".join(["photo", *([FURTHER[name]] if name in FURTHER else []), *values])
-    line = f"media.{name}({arguments})"
-    return (
-        line if len(line) < 89 else f"media.{name}(\n    {arguments},\n)".replace("), ", "),\n    ")
-    )
+    return f"media.{name}({arguments})".replace("'", '"')
 
 
 def block(code: str) -> list[str]:
