@@ -20,6 +20,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from dala import locks
+
 _locks: weakref.WeakSet[Any] = weakref.WeakSet()
 _held: list[AbstractContextManager[Any]] = []
 _taken: list[AbstractContextManager[Any]] = []  # by the thread that is forking
@@ -28,14 +30,14 @@ _beginnings: list[Callable[[], None]] = []
 
 def lock() -> threading.Lock:
     """A lock that is open in a forked process."""
-    fresh = threading.Lock()
+    fresh = locks.lock()
     _locks.add(fresh)
     return fresh
 
 
 def rlock() -> threading.RLock:
     """The same for a lock that its holder may take again."""
-    fresh = threading.RLock()
+    fresh = locks.rlock()
     _locks.add(fresh)
     return fresh
 

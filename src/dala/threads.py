@@ -14,7 +14,7 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TypeVar, cast
 
-from dala import forking, leaving
+from dala import forking, leaving, locks
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class Runners:
         self._settle = settle
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._known = False  # to ``leaving``
         self._closed = False
         self._ended = False  # there are no threads any more

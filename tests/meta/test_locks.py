@@ -18,6 +18,7 @@ SOURCES = Path(dala.__file__).parent
 A_LOCK = re.compile(
     r"lock$|lock\(\)$|changed$|turn$|using$|compiling$|stacks$|registry$|painting$|native$"
 )
+MADE = re.compile(r"threading\.(R?Lock|Condition)\(")
 ANOTHER_FUNCTION = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp,
 )  # fmt: skip
@@ -75,3 +76,35 @@ with open(path) as file:
         pass
 """
     assert list(loops_under_locks(source)) == [3, 5, 10]
+
+
+def locks_of_threading(source: str) -> Iterator[str]:
+    """Names that a lock of ``threading`` is given to, and that stand in a ``with``."""
+    tree = ast.parse(source)
+    entered = {
+        ast.unparse(item.context_expr)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With)
+        for item in node.items
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and MADE.match(ast.unparse(node.value)):
+            yield from ({ast.unparse(target) for target in node.targets} & entered)
+
+
+def test_what_stands_in_a_with_is_of_dala_locks() -> None:
+    found = {
+        f"{path.relative_to(SOURCES).as_posix()}: {name}"
+        for path in sorted(SOURCES.rglob("*.py"))
+        for name in locks_of_threading(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"video/source.py: self._lock"}, "dala.locks says why not"
+
+
+def test_locks_of_threading_are_found() -> None:
+    source = "a = threading.Lock()\nb = threading.Condition()\nc = locks.lock()\n"
+    assert sorted(locks_of_threading(f"{source}with a, c:\n    pass\nwith b:\n    pass")) == [
+        "a",
+        "b",
+    ]
+    assert list(locks_of_threading(f"{source}a.acquire()")) == []

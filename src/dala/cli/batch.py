@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
+from dala import locks
 from dala.backends.host import SparePool, physical_memory
 
 Job = TypeVar("Job")
@@ -41,9 +42,9 @@ class Room:
 
     def __init__(self, pixels: int) -> None:
         self._most = self._free = pixels
-        self.alone = threading.Lock()  # for what uses all cores by itself
+        self.alone = locks.lock()  # for what uses all cores by itself
         self.spare = SparePool(pixels * RGBA)  # memory of results: that of one serves the next
-        self._changed = threading.Condition()
+        self._changed = locks.condition()
 
     @contextlib.contextmanager
     def taking(self, pixels: int) -> Iterator[None]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from dala import locks
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
 from dala.video.parts.journal import Record
@@ -72,7 +73,7 @@ class _Desk:
         self._waiting = deque((task, 1) for task in tasks)
         self._unsettled = len(tasks)
         self._closed = False
-        self._changed = threading.Condition()
+        self._changed = locks.condition()
         self._workers: set[subprocess.Popen[str]] = set()
 
     def take(self) -> tuple[Task, int] | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Literal, NamedTuple, TypeAlias
 
+from dala import locks
 from dala.closing import Closing
 from dala.errors import ArgumentError, ParameterError, SceneError
 from dala.scene.times import Time, exact
@@ -51,7 +52,7 @@ class Clock(Closing):
             raise ParameterError(f"Clock: expected real, manual or audio, got {mode!r}")
         self.mode = mode
         self._read = nanoseconds
-        self._changed = threading.Condition(threading.RLock())
+        self._changed = locks.condition()
         self._base = Fraction(0)  # the scene's time at ...
         self._since: int | None = None  # ... this reading of the machine's clock; None: it stands
         self._first: tuple[Fraction, int] | None = None  # the first report of a sound device

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from types import TracebackType
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from dala import locks
 from dala.closing import Closing
 from dala.errors import ArgumentError, ParameterError, PoolExhaustedError, SceneError
 
@@ -87,7 +87,7 @@ class TexturePool(Closing):
         self._count = count
         self._free: list[npt.NDArray[np.uint8]] = []
         self._used: set[Texture] = set()
-        self._changed = threading.Condition()
+        self._changed = locks.condition()
         self._closed = False
 
     @property

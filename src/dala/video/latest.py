@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from dala import locks
+
 if TYPE_CHECKING:
     from dala.video.frame import Frame
 
@@ -18,7 +20,7 @@ class Latest:
     def __init__(self, read: Callable[[], Frame | None]) -> None:
         self.dropped = 0
         self._read = read
-        self._changed = threading.Condition()
+        self._changed = locks.condition()
         self._frame: Frame | None = None
         self._ended = False
         self._error: BaseException | None = None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy.typing as npt
 
+from dala import locks
 from dala.scene.sound.sounds import RATE, Waves
 
 MOST_PICTURES = 30
@@ -44,7 +44,7 @@ class Waiting:
         self._pictures = self._samples = 0
         self._last = -1
         self._ended = False
-        self._changed = threading.Condition()
+        self._changed = locks.condition()
 
     def put(self, piece: Piece) -> bool:
         """The next piece; whether its picture found room."""

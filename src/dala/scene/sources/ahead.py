@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from fractions import Fraction
 
+from dala import locks
 from dala.errors import VideoError
 from dala.scene.sources.contents import bytes_of
 from dala.scene.sources.decoding import Decoding, Shown
@@ -34,7 +35,7 @@ class Ahead:
     def __init__(self, open_: Callable[[], Decoding], supply: Supply) -> None:
         self._open = open_
         self._supply = supply
-        self._changed = threading.Condition()
+        self._changed = locks.condition()
         self._run: deque[Shown] = deque()
         self._wanted = Fraction(0)
         self._start = Fraction(0)  # where the run was begun

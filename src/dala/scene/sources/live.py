@@ -14,6 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dala import locks
 from dala.scene.layers import Rgba
 from dala.scene.sound.live import LiveSound
 from dala.scene.sources.contents import content_of
@@ -113,7 +114,7 @@ class _State:
         self._pauses_s = pauses_s
         self._stalled_s = stalled_s
         self._last = clock.monotonic()
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._stopping = threading.Event()
         self._reader: Reader | None = None
         self._thread = threading.Thread(target=self._work, name="dala-live", daemon=True)
