@@ -21,6 +21,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+MANYLINUX = ("2_17", "2_24", "2_26", "2_27", "2_28", "2_31", "2_34")
+PLATFORMS: dict[str, tuple[str, ...]] = {  # beside this one; what pip calls them
+    "Linux aarch64": (
+        *(f"manylinux_{glibc}_aarch64" for glibc in MANYLINUX),
+        "manylinux2014_aarch64",
+    ),
+    "macOS arm64": (
+        *(f"macosx_{system}_0_arm64" for system in (11, 12, 13, 14, 15)),
+        *(f"macosx_{system}_0_universal2" for system in (11, 12, 13, 14, 15)),
+        "macosx_10_9_universal2",
+    ),
+    "Windows x86-64": ("win_amd64",),
+}
 EXTRAS = ("image", "webgpu", "window", "video", "text", "ml", "cli", "fleet", "all")
 TESTS = (  # of the core: these need nothing but pytest
     "tests/unit", "tests/meta/test_import.py", "tests/compute/test_buffers.py",
@@ -87,15 +100,27 @@ def test_sdist(sdist: Path, place: Path, python: Path) -> None:
 
 
 def resolve(what: Path) -> None:
-    """Ask pip for every extra on every Python, without installing; wheels alone, as users get them."""
+    """Ask pip for every extra on every Python, without installing; wheels alone, as users get them.
+    Then on the other platforms, what tests need included, with the oldest and the newest Python they are
+    tested with."""
     with tempfile.TemporaryDirectory() as scratch:
         run(sys.executable, "-m", "build", "--wheel", "--outdir", scratch, what)
         wheel = newest(Path(scratch), "*.whl")
-        for version in PYTHONS:
+
+        def ask(version: str, extras: tuple[str, ...], platforms: tuple[str, ...] = ()) -> None:
             run(sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed",
                 "--only-binary", ":all:", "--python-version", version, "--target", f"{scratch}/none",
-                f"{wheel}[{','.join(EXTRAS)}]")  # fmt: skip
+                *(f"--platform={name}" for name in platforms),
+                f"{wheel}[{','.join(extras)}]")  # fmt: skip
+
+        for version in PYTHONS:
+            ask(version, EXTRAS)
             print(f"Python {version}: {', '.join(EXTRAS)} resolve")
+        for name, platforms in PLATFORMS.items():
+            versions = (PYTHONS[0], PYTHONS[-1]) if name.startswith("Linux") else ("3.12",)
+            for version in versions:
+                ask(version, (*EXTRAS, "dev"), platforms)
+                print(f"{name}, Python {version}: {', '.join(EXTRAS)}, dev resolve")
 
 
 def make_environment(folder: Path) -> Path:

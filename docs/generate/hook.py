@@ -43,7 +43,7 @@ COPIED = {  # pages of the repository that the site shows, too
     },
 }
 FIRST = {  # what a search should find before the rest
-    "kernels.md": 4, "language.md": 3, "troubleshooting.md": 4, "start.md": 2, "howto.md": 2,
+    "kernels.md": 4, "language.md": 3, "troubleshooting.md": 4, "start.md": 2,
     "changelog.md": 0.3,
 }  # fmt: skip
 PICTURES = sorted((ROOT / "bench" / "results").glob("*.png"))

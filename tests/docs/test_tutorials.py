@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from processes import environment
 from screen import virtual_screen
@@ -128,3 +129,57 @@ def test_both_sides_of_a_table_run(section: str) -> None:
     for row in rows:
         for cell in row:
             exec(cell.strip("`"), known)
+
+
+def code_of_dala(section: str) -> list[str]:
+    """Pieces of code in the last column of a table, but those that only hint at what stands there."""
+    text = (DOCS / "coming.md").read_text(encoding="utf-8")
+    part = text.split(f"\n## {section}")[1].split("\n## ")[0]
+    cells = re.findall(r"^\| [^|]+ \| [^|]+ \| (.+) \|$", part, re.MULTILINE)[1:]
+    found = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
+    return [code for code in found if "…" not in code]
+
+
+def test_what_pygame_draws_dala_draws() -> None:
+    from dala import gpu
+
+    known: dict[str, Any] = {
+        "gpu": gpu,
+        "pixels": np.full((8, 8, 4), 200, np.uint8),
+        "x": 9,
+        "y": 5,
+    }
+    known |= {
+        "circles": np.array([[20, 20, 9]]),
+        "colors": np.array([[9, 9, 9, 255]], np.uint8),
+    }
+    found = [code for code in code_of_dala("pygame") if code not in ("once", "s.keys")]
+    assert len(found) >= 10
+    with gpu.create_surface(640, 360) as known["s"]:
+        for code in found:
+            exec(code, known)  # the page is ours
+        known["s"].present().wait()
+        assert np.frombuffer(known["s"].get_pixels(), np.uint8).max() == 255
+
+
+def test_what_moviepy_makes_dala_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("av")
+    from dala import video
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("p.mp4", "p2.mp4"):
+        with video.Writer(name, fps=10) as writer:
+            for level in range(0, 240, 4):
+                writer.write(np.full((64, 96, 3), level, np.uint8))
+    known: dict[str, Any] = {
+        "video": video,
+        "p": "p.mp4",
+        "p1": "p.mp4",
+        "p2": "p2.mp4",
+        "q": "q.mp4",
+    }
+    found = [code for code in code_of_dala("MoviePy") if code.startswith("video.")]
+    assert len(found) >= 7
+    for code in found:
+        exec(code, known)  # the page is ours
+        assert (tmp_path / ("clip.gif" if "clip.gif" in code else "q.mp4")).stat().st_size
