@@ -2,6 +2,7 @@
 
 python tools/package.py [FOLDER]     build, check, install, run tests of the sdist
 python tools/package.py --resolve    only: do the extras resolve on every Python that is supported?
+python tools/package.py --whole      only: the whole suite, from the sdist, with all extras (long)
 
     sources → sdist, wheel → twine check → wheel in an empty environment → smoke
                                          → sdist unpacked, its own tests on the installed wheel
@@ -74,6 +75,9 @@ def main() -> None:
     if "--resolve" in sys.argv:
         resolve(ROOT)
         return
+    if "--whole" in sys.argv:
+        test_whole(ROOT)
+        return
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").resolve()
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
     wheel, sdist = newest(folder, "*.whl"), newest(folder, "*.tar.gz")
@@ -97,6 +101,20 @@ def test_sdist(sdist: Path, place: Path, python: Path) -> None:
     sources = place / sdist.name.removesuffix(".tar.gz")
     (sources / "src").rename(sources / "not_this_src")
     run(python, "-m", "pytest", "-q", "-x", *TESTS, cwd=sources)
+
+
+def test_whole(what: Path) -> None:
+    """All tests, from the unpacked sdist, on what was installed from it: nothing is missing in it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        place = Path(scratch)
+        run(sys.executable, "-m", "build", "--sdist", "--outdir", place, what)
+        sdist = newest(place, "*.tar.gz")
+        python = make_environment(place / "all")
+        run(python, "-m", "pip", "install", "--quiet", f"{sdist}[all,dev]")
+        with tarfile.open(sdist) as archive:
+            archive.extractall(place, filter="data")
+        sources = place / sdist.name.removesuffix(".tar.gz")
+        run(python, "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", cwd=sources)
 
 
 def resolve(what: Path) -> None:
