@@ -102,10 +102,7 @@ def call_of(name: str) -> str:
         return CALLS[name]
     values = [f"{key}={_written(value)}" for key, value in SHOWN.get(name, ("", {}))[1].items()]
     arguments = ", ".join(["photo", *([FURTHER[name]] if name in FURTHER else []), *values])
-    line = f"media.{name}({arguments})"
-    return (
-        line if len(line) < 89 else f"media.{name}(\n    {arguments},\n)".replace("), ", "),\n    ")
-    )
+    return f"media.{name}({arguments})".replace("'", '"')
 
 
 def _written(value: object) -> str:

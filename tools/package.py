@@ -2,6 +2,7 @@
 
 python tools/package.py [FOLDER]     build, check, install, run tests of the sdist
 python tools/package.py --resolve    only: do the extras resolve on every Python that is supported?
+python tools/package.py --whole      only: the whole suite, from the sdist, with all extras (long)
 
     sources → sdist, wheel → twine check → wheel in an empty environment → smoke
                                          → sdist unpacked, its own tests on the installed wheel
@@ -21,6 +22,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+MANYLINUX = ("2_17", "2_24", "2_26", "2_27", "2_28", "2_31", "2_34")
+PLATFORMS: dict[str, tuple[str, ...]] = {  # beside this one; what pip calls them
+    "Linux aarch64": (
+        *(f"manylinux_{glibc}_aarch64" for glibc in MANYLINUX),
+        "manylinux2014_aarch64",
+    ),
+    "macOS arm64": (
+        *(f"macosx_{system}_0_arm64" for system in (11, 12, 13, 14, 15)),
+        *(f"macosx_{system}_0_universal2" for system in (11, 12, 13, 14, 15)),
+        "macosx_10_9_universal2",
+    ),
+    "Windows x86-64": ("win_amd64",),
+}
 EXTRAS = ("image", "webgpu", "window", "video", "text", "ml", "cli", "fleet", "all")
 TESTS = (  # of the core: these need nothing but pytest
     "tests/unit", "tests/meta/test_import.py", "tests/compute/test_buffers.py",
@@ -61,6 +75,9 @@ def main() -> None:
     if "--resolve" in sys.argv:
         resolve(ROOT)
         return
+    if "--whole" in sys.argv:
+        test_whole(ROOT)
+        return
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").resolve()
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
     wheel, sdist = newest(folder, "*.whl"), newest(folder, "*.tar.gz")
@@ -86,16 +103,42 @@ def test_sdist(sdist: Path, place: Path, python: Path) -> None:
     run(python, "-m", "pytest", "-q", "-x", *TESTS, cwd=sources)
 
 
+def test_whole(what: Path) -> None:
+    """All tests, from the unpacked sdist, on what was installed from it: nothing is missing in it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        place = Path(scratch)
+        run(sys.executable, "-m", "build", "--sdist", "--outdir", place, what)
+        sdist = newest(place, "*.tar.gz")
+        python = make_environment(place / "all")
+        run(python, "-m", "pip", "install", "--quiet", f"{sdist}[all,dev]")
+        with tarfile.open(sdist) as archive:
+            archive.extractall(place, filter="data")
+        sources = place / sdist.name.removesuffix(".tar.gz")
+        run(python, "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", cwd=sources)
+
+
 def resolve(what: Path) -> None:
-    """Ask pip for every extra on every Python, without installing; wheels alone, as users get them."""
+    """Ask pip for every extra on every Python, without installing; wheels alone, as users get them.
+    Then on the other platforms, what tests need included, with the oldest and the newest Python they are
+    tested with."""
     with tempfile.TemporaryDirectory() as scratch:
         run(sys.executable, "-m", "build", "--wheel", "--outdir", scratch, what)
         wheel = newest(Path(scratch), "*.whl")
-        for version in PYTHONS:
+
+        def ask(version: str, extras: tuple[str, ...], platforms: tuple[str, ...] = ()) -> None:
             run(sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed",
                 "--only-binary", ":all:", "--python-version", version, "--target", f"{scratch}/none",
-                f"{wheel}[{','.join(EXTRAS)}]")  # fmt: skip
+                *(f"--platform={name}" for name in platforms),
+                f"{wheel}[{','.join(extras)}]")  # fmt: skip
+
+        for version in PYTHONS:
+            ask(version, EXTRAS)
             print(f"Python {version}: {', '.join(EXTRAS)} resolve")
+        for name, platforms in PLATFORMS.items():
+            versions = (PYTHONS[0], PYTHONS[-1]) if name.startswith("Linux") else ("3.12",)
+            for version in versions:
+                ask(version, (*EXTRAS, "dev"), platforms)
+                print(f"{name}, Python {version}: {', '.join(EXTRAS)}, dev resolve")
 
 
 def make_environment(folder: Path) -> Path:

@@ -21,6 +21,7 @@ HELPERS = (
     "closing",
     "png",
     "forking",
+    "locks",
     "colors",
     "_version",
 )

@@ -42,6 +42,10 @@ COPIED = {  # pages of the repository that the site shows, too
         for p in sorted((ROOT / "bench" / "results").glob("*.md"))
     },
 }
+FIRST = {  # what a search should find before the rest
+    "kernels.md": 4, "language.md": 3, "troubleshooting.md": 4, "start.md": 2,
+    "changelog.md": 0.3,
+}  # fmt: skip
 PICTURES = sorted((ROOT / "bench" / "results").glob("*.png"))
 
 
@@ -63,7 +67,9 @@ def on_files(files: Files, *, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_more: Any) -> str:
-    """Links of a page in docs/ that leave it."""
+    """Links of a page in docs/ that leave it, and its rank in a search."""
+    inside = page.file.src_uri.startswith(("design/", "results/"))
+    page.meta["search"] = {"boost": FIRST.get(page.file.src_uri, 0.5 if inside else 1)}
     if page.file.generated_by:
         return markdown
     markdown = tutorials.with_solutions(markdown)

@@ -15,7 +15,7 @@ LINK = re.compile(
 )
 FENCE = re.compile(r"^```.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
 EXAMPLES = "examples/"
-RUN = re.compile(r"^(```python) (?:no-run|needs \w+)$", re.MULTILINE)  # notes for tests
+RUN = re.compile(r"^(```python) (?:no-run \(.+\)|needs [\w ]+)$", re.MULTILINE)  # notes for tests
 
 
 def rewrite(text: str, source: str, places: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ A clock that runs: smooth ink on a surface, text, a picture of it, a clip, and a
 """
 
 import math
+import sys
 
 import numpy as np
 
@@ -79,10 +80,16 @@ with gpu.create_surface(SIDE, SIDE) as surface, video.Writer("clock.mp4", fps=25
 #
 # ## In a window
 #
-# `show` opens a window and calls you for every frame; closing it ends the call.
-#
-# ```python
-# gpu.create_surface(SIDE, SIDE).show(frame=draw_clock, on={"key_down": print})
-# ```
-#
+# `show` opens a window and calls you for every frame; closing it ends the call, and so does a frame that returns `False`.
+# `python docs/tutorials/drawing.py --window` shows it.
+
+
+def tick(surface, seconds):
+    draw_clock(surface, 10 * 3600 + 8 * 60 + seconds)
+    return seconds < 3  # without this line, whoever looks at the window closes it
+
+
+if "--window" in sys.argv:
+    gpu.create_surface(SIDE, SIDE).show("a clock", frame=tick, on={"key_down": print})
+
 # More: [surfaces](../surfaces.md), with sprites, layers, blend modes and shaders.

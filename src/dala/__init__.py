@@ -12,7 +12,7 @@
     cli        the command ``dala`` (__main__.py: ``python -m dala``)
 
     for all of them:  errors.py, colors.py, once.py (made once), closing.py (held, and let go), threads.py,
-                      forking.py, leaving.py, png.py (pictures without a library), _version.py
+                      forking.py, leaving.py, locks.py, png.py (pictures without a library), _version.py
 
     drawing:  call → command bytes → queue → render thread → spans of pixels → window or file
 

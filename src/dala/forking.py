@@ -25,6 +25,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from dala import locks
+
 _locks: weakref.WeakSet[Any] = weakref.WeakSet()
 _held: list[AbstractContextManager[Any]] = []
 _taken: list[AbstractContextManager[Any]] = []  # by the thread that is forking
@@ -36,14 +38,14 @@ _outlived: list[object] = []  # while the process is forked, and in the child fo
 
 def lock() -> threading.Lock:
     """A lock that is open in a forked process."""
-    fresh = threading.Lock()
+    fresh = locks.lock()
     _locks.add(fresh)
     return fresh
 
 
 def rlock() -> threading.RLock:
     """The same for a lock that its holder may take again."""
-    fresh = threading.RLock()
+    fresh = locks.rlock()
     _locks.add(fresh)
     return fresh
 

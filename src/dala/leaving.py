@@ -24,13 +24,13 @@ from contextlib import ExitStack, contextmanager
 from threading import get_ident
 from typing import Any
 
-from dala import forking
+from dala import forking, locks
 
 TELL_S = 5.0  # of waiting for native code before the log says so
 
 _leaver = 0  # the thread that takes the interpreter down
 _serving: set[int] = set()  # threads that finish what others asked for
-_registry = threading.Lock()  # whoever forks holds it: see _NobodyInside
+_registry = locks.lock()  # whoever forks holds it: see _NobodyInside
 _gates: weakref.WeakSet[Any] = weakref.WeakSet()  # one for each thread that was ever inside
 _last_things: list[Callable[[], None]] = []
 

@@ -3,7 +3,7 @@
 A signal handler's exception (Ctrl-C) may come between any two lines of Python on the main thread. The
 locks inside concurrent.futures, threading.Condition, threading.Event and the start of a threading.Thread
 are handled in Python and would stay locked for good; SimpleQueue, Lock and start_new_thread are C, and are
-either done or not. ``Condition`` and ``Event`` are made of those here.
+either done or not. locks.py makes a ``Condition`` and an ``Event`` of those.
 """
 
 from __future__ import annotations
@@ -13,61 +13,14 @@ import os
 import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
-from dala import forking, leaving
+from dala import forking, leaving, locks
 
 T = TypeVar("T")
 
 
 _stacks = forking.lock()  # the size of the next threads' stacks is one for the whole process
-
-
-class Condition(threading.Condition):
-    """``with condition:`` locks and opens it in C. threading's own does so in functions of Python's, where
-    Ctrl-C would leave it locked.
-
-    >>> from dala.threads import Condition
-    >>> changed = Condition()
-    >>> with changed:
-    ...     changed.wait_for(lambda: True)
-    True
-    """
-
-    _lock: Any
-    # Looked up before it is locked; what is called then is the lock's own.
-    __enter__ = property(lambda self: self._lock.__enter__)
-    __exit__ = property(lambda self: self._lock.__exit__)
-
-
-class Event:
-    """threading.Event, of such a condition.
-
-    >>> from dala.threads import Event
-    >>> over = Event()
-    >>> over.set()
-    >>> over.wait()
-    True
-    """
-
-    def __init__(self) -> None:
-        self._changed = Condition()
-        self._is_set = False
-
-    def is_set(self) -> bool:
-        """Whether it has been set."""
-        return self._is_set
-
-    def set(self) -> None:
-        """Wake all who wait, and let nobody wait any more."""
-        with self._changed:
-            self._is_set = True
-            self._changed.notify_all()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Until it is set, or for so many seconds; whether it is."""
-        with self._changed:
-            return self._changed.wait_for(self.is_set, timeout)
 
 
 class NoThread(RuntimeError):
@@ -133,7 +86,7 @@ class Runners:
         self._settle = settle
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._known = False  # to ``leaving``
         self._closed = False
         self._ended = False  # there are no threads any more

@@ -270,14 +270,15 @@ print("ended", said)
 
 
 def test_beside_a_sub_interpreter() -> None:
-    """NumPy does not load there any more and says so; who uses dala already goes on."""
+    """NumPy does not load there since 2.3 and says so; who uses dala already goes on."""
     text = """
 import numpy as np
 from dala import media
 
 image = np.random.default_rng(0).integers(0, 256, (700, 900, 3), np.uint8)
 before = media.apply_filter(image, "blur", device="cpu")
-assert "ImportError" in run("import dala; import numpy")
+told = run("import dala; import numpy")
+assert "ImportError" in told or np.lib.NumpyVersion(np.__version__) < "2.3.0"
 _interpreters.destroy(interpreter)
 assert np.array_equal(media.apply_filter(image, "blur", device="cpu"), before)
 print("fine")

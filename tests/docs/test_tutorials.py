@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from processes import environment
 from screen import virtual_screen
@@ -77,6 +78,19 @@ def test_the_window_of_the_exercise_bounces(screen: dict[str, str], tmp_path: Pa
     assert run(script, tmp_path, **screen) == "True\n"
 
 
+@pytest.mark.parametrize("page", ["surfaces.md", "tutorials/drawing.py"])
+def test_the_windows_of_pages_open(page: str, screen: dict[str, str], tmp_path: Path) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    if page.endswith(".py"):
+        run(DOCS / page, tmp_path, "--window", **screen)
+        return
+    found = re.findall(r"^```python needs a screen\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert len(found) == 1
+    script = tmp_path / "window.py"
+    script.write_text(f"from dala import gpu\n{found[0]}print('closed')\n", encoding="utf-8")
+    assert run(script, tmp_path, **screen) == "closed\n"
+
+
 # -- coming from elsewhere -----------------------------------------------------------------------
 
 
@@ -99,3 +113,57 @@ def test_both_sides_of_a_table_run(section: str) -> None:
     for row in rows:
         for cell in row:
             exec(cell.strip("`"), known)
+
+
+def code_of_dala(section: str) -> list[str]:
+    """Pieces of code in the last column of a table, but those that only hint at what stands there."""
+    text = (DOCS / "coming.md").read_text(encoding="utf-8")
+    part = text.split(f"\n## {section}")[1].split("\n## ")[0]
+    cells = re.findall(r"^\| [^|]+ \| [^|]+ \| (.+) \|$", part, re.MULTILINE)[1:]
+    found = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
+    return [code for code in found if "…" not in code]
+
+
+def test_what_pygame_draws_dala_draws() -> None:
+    from dala import gpu
+
+    known: dict[str, Any] = {
+        "gpu": gpu,
+        "pixels": np.full((8, 8, 4), 200, np.uint8),
+        "x": 9,
+        "y": 5,
+    }
+    known |= {
+        "circles": np.array([[20, 20, 9]]),
+        "colors": np.array([[9, 9, 9, 255]], np.uint8),
+    }
+    found = [code for code in code_of_dala("pygame") if code not in ("once", "s.keys")]
+    assert len(found) >= 10
+    with gpu.create_surface(640, 360) as known["s"]:
+        for code in found:
+            exec(code, known)  # the page is ours
+        known["s"].present().wait()
+        assert np.frombuffer(known["s"].get_pixels(), np.uint8).max() == 255
+
+
+def test_what_moviepy_makes_dala_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("av")
+    from dala import video
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("p.mp4", "p2.mp4"):
+        with video.Writer(name, fps=10) as writer:
+            for level in range(0, 240, 4):
+                writer.write(np.full((64, 96, 3), level, np.uint8))
+    known: dict[str, Any] = {
+        "video": video,
+        "p": "p.mp4",
+        "p1": "p.mp4",
+        "p2": "p2.mp4",
+        "q": "q.mp4",
+    }
+    found = [code for code in code_of_dala("MoviePy") if code.startswith("video.")]
+    assert len(found) >= 7
+    for code in found:
+        exec(code, known)  # the page is ours
+        assert (tmp_path / ("clip.gif" if "clip.gif" in code else "q.mp4")).stat().st_size

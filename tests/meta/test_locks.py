@@ -32,6 +32,7 @@ ELSEWHERE = {
     "scene/sources/live.py": "_read_all",
     "video/latest.py": "_run",
 }
+MADE = re.compile(r"threading\.(R?Lock|Condition)\(")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 PLAIN_ENDS = (  # of a loop's body: from there it jumps back without a condition
     ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Delete, ast.Pass, ast.Raise, ast.For,

@@ -28,8 +28,8 @@ FENCE = re.compile(
 
 
 def blocks(text: str) -> list[tuple[int, str]]:
-    """Line and code of every block marked ``python``; ``python no-run`` is left out, ``python needs av``
-    where there is no such module.
+    """Line and code of every block marked ``python``; ``python no-run (why)`` is left out, ``python needs
+    av`` where there is no such module. ``needs a screen``: tests/docs runs it on a virtual one.
     """
     found = []
     for match in FENCE.finditer(text):
@@ -41,13 +41,20 @@ def blocks(text: str) -> list[tuple[int, str]]:
 
 
 def test_blocks_are_found() -> None:
-    text = "a\n```python\nx = 1\n```\n```python no-run\ny\n```\n```sh\nls\n```\n```python\nz\n```\n"
+    text = "a\n```python\nx = 1\n```\n```python no-run (y)\ny\n```\n```sh\nls\n```\n```python\nz\n```\n"
     assert blocks(text) == [(3, "x = 1\n"), (12, "z\n")]
     assert blocks("```\nx\n```\n") == []
     assert blocks("```python needs nothing_such\nx\n```\n") == []
     assert blocks("```python needs re\nx\n```\n") == [(2, "x\n")]
     assert blocks('=== "tab"\n\n    ```python\n    x\n    ```\n') == [(4, "x\n")]
     assert len(PAGES) > 12
+
+
+def test_what_does_not_run_says_why() -> None:
+    notes = [
+        n for page in PAGES for n in re.findall(r"```python no-run(.*)", page.read_text("utf-8"))
+    ]
+    assert 0 < len(notes) < 5 and all(re.fullmatch(r" \(.{5,}\)", note) for note in notes)
 
 
 @pytest.mark.usefixtures("registry")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from dala import leaving
-from dala.threads import Condition, Event
+from dala.locks import Condition, Event
 
 
 class Interrupted(BaseException):

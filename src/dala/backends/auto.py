@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 
-from dala import forking
+from dala import forking, locks
 from dala.backends.base import Device
 from dala.backends.webgpu.adapters import best_real_gpu, choose_adapter, find_adapters
 from dala.errors import DeviceError, suggest
@@ -14,7 +13,7 @@ from dala.errors import DeviceError, suggest
 SPECS = ("auto", "cpu", "webgpu", "reference")
 _NUMBERED = re.compile(r"webgpu:(\d+)")
 _devices: dict[str, Device] = {}
-_lock = threading.Lock()
+_lock = locks.lock()
 # what a device needs is imported in there, and an import does not survive a fork
 forking.hold(_lock, outermost=True)
 

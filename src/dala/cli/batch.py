@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
+from dala import locks
 from dala.backends.host import SparePool, physical_memory
-from dala.threads import Condition
+from dala.locks import Condition
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -42,7 +43,7 @@ class Room:
 
     def __init__(self, pixels: int) -> None:
         self._most = self._free = pixels
-        self.alone = threading.Lock()  # for what uses all cores by itself
+        self.alone = locks.lock()  # for what uses all cores by itself
         self.spare = SparePool(pixels * RGBA)  # memory of results: that of one serves the next
         self._changed = Condition()
 

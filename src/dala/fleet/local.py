@@ -21,7 +21,7 @@ from typing import Any
 
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
-from dala.threads import Condition
+from dala.locks import Condition
 from dala.video.parts.journal import Record
 
 PATIENCE_S = 5.0  # for a worker that was told to end, before it is killed

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dala import leaving
+from dala import leaving, locks
 from dala.compute.handle import Handle
 from dala.errors import CommandTimeoutError, SurfaceError
 
@@ -38,7 +38,7 @@ class Receipt(Handle[None]):
         self.reads: Sequence[npt.NDArray[np.uint8]] = ()
         self._gate = threading.Lock()
         self._gate.acquire()
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._process = os.getpid()
         self._callbacks: list[Callable[[], None]] = []
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dala import leaving
+from dala import leaving, locks
 from dala.backends.base import Storage
 from dala.backends.webgpu.faults import mapped
 from dala.compute.failures import detached
@@ -100,7 +100,7 @@ class Renderer:
         self.name = name
         self.pending: list[bytes] = []  # append is atomic; taken from the front under the lock
         self.closed = False
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._queue: SimpleQueue[Work | None] = SimpleQueue()
         self._bell = threading.Lock()  # released when something was taken out of the queue
         self._bell.acquire()

@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from dala.closing import Closing
 from dala.errors import ArgumentError, ParameterError, SceneError
+from dala.locks import Condition
 from dala.scene.times import Time, exact
-from dala.threads import Condition
 
 Mode: TypeAlias = Literal["real", "manual", "audio"]
 Tick: TypeAlias = Callable[[Fraction], None]

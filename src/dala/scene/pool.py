@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dala.closing import Closing
 from dala.errors import ArgumentError, ParameterError, PoolExhaustedError, SceneError
-from dala.threads import Condition
+from dala.locks import Condition
 
 LARGEST = 1 << 15
 MOST_BYTES = 4 << 30

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dala.threads import Condition
+from dala.locks import Condition
 
 if TYPE_CHECKING:
     from dala.video.frame import Frame

@@ -12,13 +12,13 @@ import secrets
 import shutil
 import sys
 import tempfile
-import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dala import locks
 from dala.errors import VideoError, VideoFileError
 from dala.video.library import as_video_error, ffmpeg_errors, load_av
 from dala.video.targets import Target, numbered
@@ -41,8 +41,8 @@ class Sink(ABC):
         self._options = {**target.muxer_options, **(options or {})}
         self._open = False
         self._abandoned = False
-        self._gate = threading.Lock()  # so that it is either moved into place or abandoned
-        self.writing = threading.RLock()  # held by a thread that may be inside FFmpeg for long
+        self._gate = locks.lock()  # so that it is either moved into place or abandoned
+        self.writing = locks.rlock()  # held by a thread that may be inside FFmpeg for long
         self._prepare()
         try:
             with ffmpeg_errors(self.name, "writing"):

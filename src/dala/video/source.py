@@ -47,7 +47,9 @@ class Source:
         self.frames = 0
         self.damaged = 0  # errors that were concealed
         self.seeking = False  # then frames may refer to some that are not read: no damage
-        self._lock = threading.Lock()  # held while FFmpeg is inside the container
+        # Held while FFmpeg is inside the container. Not of dala.locks: ``close`` must not come in a second
+        # time, from a finalizer or a handler on the thread that is inside.
+        self._lock = threading.Lock()
         self._closing = False
         self.read_until: dict[int, Fraction] = {}  # of each stream, in seconds
         self.container = open_container(place, timeout)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from dala.closing import Closing
 from dala.errors import DalaError
+from dala.locks import Event
 from dala.scene.out.frames import FramePainter
 from dala.scene.out.stage import Composed, count_of
 from dala.scene.out.waiting import Piece, Waiting
@@ -30,7 +31,6 @@ from dala.scene.sound.broadcast import BroadcastSound
 from dala.scene.sound.live import LiveSoundStats
 from dala.scene.sound.sounds import Waves, silence
 from dala.scene.sources.source import Report, Supply
-from dala.threads import Event
 from dala.video.codecs import Settings
 from dala.video.color import usual_color
 from dala.video.encoder import Encoder, target_format

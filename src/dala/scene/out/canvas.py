@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
+from dala import locks
 from dala.errors import ParameterError
 from dala.scene.frame import Frame
 from dala.scene.layers import Composition, Entry, Layer, Rectangle
@@ -23,7 +23,7 @@ class _Shared:
     """The last composition of a scene, for all of its canvases: sources are asked once for a time."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._last: tuple[Fraction, int, Composition] | None = None
 
     def evaluate(self, scene: Composed, time: Fraction) -> Composition:
@@ -35,7 +35,7 @@ class _Shared:
 
 
 _shared: weakref.WeakKeyDictionary[Any, _Shared] = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
+_lock = locks.lock()
 
 
 class Canvas:

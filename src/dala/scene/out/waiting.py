@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy.typing as npt
 
+from dala.locks import Condition
 from dala.scene.sound.sounds import RATE, Waves
-from dala.threads import Condition
 
 MOST_PICTURES = 30
 MOST_SAMPLES = 10 * RATE

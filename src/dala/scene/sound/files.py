@@ -7,7 +7,6 @@ which order pieces are asked for. Containers whose times are guesses are decoded
 from __future__ import annotations
 
 import os
-import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from fractions import Fraction
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dala import locks
 from dala.errors import DamagedVideoError, VideoError
 from dala.scene.sound.resampling import Resampled
 from dala.scene.sound.sounds import RATE, Waves, silence, stereo
@@ -106,7 +106,7 @@ class _Pieces:
         self._place = place_of(Path(path))
         self.name = self._place.name
         self._on_damage = on_damage
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._kept: OrderedDict[int, Waves] = OrderedDict()
         self._closed = False
         self._container: Any

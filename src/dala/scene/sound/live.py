@@ -11,7 +11,6 @@ it is passed over; both are counted.
 from __future__ import annotations
 
 import math
-import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dala import locks
 from dala.scene.sound.resampling import HALF, at_speed
 from dala.scene.sound.sounds import RATE, Waves, cut, silence
 
@@ -66,7 +66,7 @@ class LiveSound:
     def __init__(self, name: str, tell: Callable[[str], None] = lambda what: None) -> None:
         self.name = name
         self.tell = tell
-        self._adding = threading.Lock()
+        self._adding = locks.lock()
         # Replaced, never changed: the thread that reads goes over it while the one that mixes adds to it.
         self._listeners: tuple[weakref.ref[Listener], ...] = ()
 
@@ -102,7 +102,7 @@ class Listener:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._pieces: deque[tuple[int, Waves]] = deque()  # with the number of their first sample
         self._end = 0
         self._place = Fraction(0)  # the sample that is heard next

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
+from dala import locks
 from dala.errors import ParameterError
 from dala.scene.sound.ducking import Levels, ducked
 from dala.scene.sound.limiter import MARGIN, limit
@@ -34,7 +34,7 @@ class Mixer:
         self._duckers = tuple(voice for voice in voices if voice.duck > 0)
         self._sums: OrderedDict[int, Waves | None] = OrderedDict()
         self._blocks: OrderedDict[int, Waves] = OrderedDict()
-        self._lock = threading.RLock()
+        self._lock = locks.rlock()
 
     @property
     def last(self) -> Fraction | None:

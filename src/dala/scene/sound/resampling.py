@@ -7,7 +7,6 @@ after for its filter: every second begins at its own sample, and none depends on
 from __future__ import annotations
 
 import math
-import threading
 from collections import OrderedDict
 from fractions import Fraction
 from typing import Any, Protocol
@@ -15,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from dala import locks
 from dala.scene.sound.sounds import RATE, Waves
 from dala.video.library import load_av
 
@@ -42,7 +42,7 @@ class Resampled:
         period = rate // math.gcd(rate, RATE)
         self._margin = period * -(-MARGIN // period)  # a whole number of samples at both rates
         self._kept: OrderedDict[int, Waves] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
 
     @property
     def length(self) -> int | None:

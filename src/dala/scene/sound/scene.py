@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol
 
+from dala import locks
 from dala.errors import VideoError
 from dala.scene.sound.arrays import ArraySound
 from dala.scene.sound.files import SoundFile, has_sound
@@ -65,7 +65,7 @@ class SceneSound:
         self._limiter = limiter
         self._sounds: dict[int, tuple[Any, Sound | None]] = {}
         self._mixer: tuple[int, Mixer] | None = None
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
 
     @property
     def mixer(self) -> Mixer:

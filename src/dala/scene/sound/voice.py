@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from dala import locks
 from dala.scene.sound.gains import Level, fade, levels, pan_gains
 from dala.scene.sound.resampling import at_speed
 from dala.scene.sound.sounds import RATE, Sound, Waves, silence
@@ -64,7 +64,7 @@ class Voice:
         self.duck = duck
         self.name = name
         self._kept: OrderedDict[int, Waves | None] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
 
     @property
     def last(self) -> Fraction | None:

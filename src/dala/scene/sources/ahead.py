@@ -14,10 +14,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dala.errors import VideoError
+from dala.locks import Condition
 from dala.scene.sources.contents import bytes_of
 from dala.scene.sources.decoding import Decoding, Shown
 from dala.scene.sources.source import Content, Supply
-from dala.threads import Condition
 
 AHEAD = 8  # frames that are decoded before they are asked for, if there is memory
 LEAST = (

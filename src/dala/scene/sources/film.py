@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from fractions import Fraction
 
+from dala import locks
 from dala.errors import VideoError
 from dala.scene.sources.ahead import Ahead
 from dala.scene.sources.decoding import Decoding
@@ -38,7 +38,7 @@ class FilmSource:
         self._supply = supply or Supply()
         self._on_damage: OnDamage = on_damage
         self._key = new_key()
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._ahead: Ahead | None = None
         self._end: weakref.finalize | None = None  # type: ignore[type-arg]
         self._closed = False

@@ -14,11 +14,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from dala import locks
+from dala.locks import Event
 from dala.scene.layers import Rgba
 from dala.scene.sound.live import LiveSound
 from dala.scene.sources.contents import content_of
 from dala.scene.sources.source import Content, Supply, new_key
-from dala.threads import Event
 from dala.video.frame import Frame
 from dala.video.reader import Reader
 from dala.video.trimming import give_back_freed
@@ -115,7 +116,7 @@ class _State:
         self._pauses_s = pauses_s
         self._stalled_s = stalled_s
         self._last = clock.monotonic()
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._stopping = Event()
         self._reader: Reader | None = None
         self._thread = threading.Thread(target=self._work, name="dala-live", daemon=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from fractions import Fraction
 
+from dala import locks
 from dala.scene.layers import Rgba
 from dala.scene.sources.source import new_key
 from dala.video.rgba import as_rgba
@@ -28,7 +28,7 @@ class CallSource:
         self._function = function
         self._duration = duration
         self._key = new_key()
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._last: tuple[Fraction, Rgba] | None = None
         first = self.frame_at(Fraction(0))
         self._size = first.width, first.height

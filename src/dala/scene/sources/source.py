@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterator
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from dala import locks
 from dala.errors import ParameterError
 from dala.scene.layers import Planes, Rgba
 
@@ -87,7 +87,7 @@ class Supply:
         self.reports: deque[Report] = deque(maxlen=MOST_REPORTS)
         self._most_open = most_open
         self._used = 0
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._open: OrderedDict[int, _Parked] = OrderedDict()
 
     @property

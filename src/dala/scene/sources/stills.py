@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
+from dala import locks
 from dala.errors import ShapeError, VideoError
 from dala.media.packing import add_alpha
 from dala.scene.layers import Rgba
@@ -113,7 +113,7 @@ class PicturesSource:
         self._place = place
         self._supply = supply or Supply()
         self._key = new_key()
-        self._lock = threading.Lock()
+        self._lock = locks.lock()
         self._kept: OrderedDict[int, Content] = OrderedDict()
         self._closed = False
         first = self.frame_at(Fraction(0))

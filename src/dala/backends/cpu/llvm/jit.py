@@ -11,14 +11,13 @@ import ctypes
 import hashlib
 import math
 import platform
-import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from dala import forking, leaving
+from dala import forking, leaving, locks
 from dala.once import OnceByKey, once
 from dala.threads import NoThread, call_with_stack
 
@@ -175,7 +174,7 @@ class CodeCache:
 
 # LLVM's global context is not for several threads at once. Whoever forks holds the lock, so a child finds
 # LLVM whole.
-_compiling = threading.RLock()
+_compiling = locks.rlock()
 forking.hold(_compiling)
 _engines: dict[weakref.ref[Module], Any] = {}  # the machine code of each module that is in use
 _dropped: SimpleQueue[weakref.ref[Module]] = (
