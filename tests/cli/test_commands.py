@@ -294,7 +294,7 @@ def test_a_full_disk_leaves_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(Image.Image, "save", fail)
     said = run("filter", "in.png", "out.png", "--blur")
-    assert (said.code, said.err) == (1, "dala filter: in.png: No space left on device\n")
+    assert (said.code, said.err) == (1, "dala filter: out.png: No space left on device\n")
     assert os.listdir() == ["in.png"]
 
 

@@ -5,9 +5,6 @@ Every result is written under another name beside its place and moved there when
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -204,6 +201,7 @@ def _filter_picture(
     job: Job, chain: Chain, settings: Settings, outcome: Outcome, room: Room
 ) -> None:
     from dala.cli.photo import filter_photo
+    from dala.media.files.place import moved_into_place
 
     with moved_into_place(job.target) as unfinished:
         size = filter_photo(
@@ -218,17 +216,6 @@ def _filter_picture(
             room=room,
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
-
-
-@contextlib.contextmanager
-def moved_into_place(target: Path) -> Iterator[Path]:
-    """A new name beside ``target``; what is written there becomes ``target`` at the end, or is removed."""
-    unfinished = target.with_name(f".{target.stem}.{secrets.token_hex(4)}.part{target.suffix}")
-    try:
-        yield unfinished
-        os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def kind_of(source: Path) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import typer
 
 from dala.cli.app import app
-from dala.cli.flags import is_filter, spell
+from dala.cli.flags import filters_with, is_filter, spell
 from dala.cli.mistakes import (
     FAILED,
     INTERRUPTED,
@@ -92,6 +92,10 @@ def _in_our_words(error: Exception) -> str:
     wrong = getattr(error, "option_name", None)
     near: Sequence[str] = getattr(error, "possibilities", None) or ()
     if wrong and "No such option" in str(error):
+        parameter = wrong.lstrip("-").replace("-", "_")
+        if owners := filters_with(parameter):
+            flag = f"--{spell(owners[0])}"
+            return f"no option {wrong!r}; it is a parameter of {flag}, and follows it: {flag} {parameter}=…"
         return f"no option {wrong!r}{suggest(wrong, near)}"
     text: str = error.format_message()  # type: ignore[attr-defined]
     if text.startswith("No such command") and (asked := re.search(r"'(.+?)'", text)):
