@@ -21,6 +21,7 @@ from dala.cli.captions import Caption
 from dala.cli.films import is_numbered, is_pipe, is_piped_or_numbered, plan_film
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.names import Job, check_source, plan_jobs, what_it_is
+from dala.cli.piped import as_files
 from dala.cli.screen import complain, complaint, say_json
 from dala.cli.videos import VideoOptions, filter_video
 from dala.errors import DalaError
@@ -97,10 +98,10 @@ def _outcomes(
 
     def attempt(job: Job) -> Outcome:
         try:
-            return _attempt(job, chain, settings, bars, room)
+            return _attempt(job, chain, settings, bars, room, alone=len(jobs) == 1)
         except Exception as error:
             if len(jobs) == 1:
-                raise  # a defect of dala: its traceback is what one needs
+                raise  # a mistake in the command line, or a defect of dala with its traceback
             told = f"{job.source}: {type(error).__name__}: {error}; by itself it shows where"
             return Outcome(str(job.source), str(job.target), error=told)
 
@@ -139,12 +140,19 @@ def _finish(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
     bars.finish(line, lost)
 
 
-def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room) -> Outcome:
+def _attempt(
+    job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room, *, alone: bool
+) -> Outcome:
     outcome = Outcome(str(job.source), str(job.target))
     started = time.perf_counter()
     try:
-        _filter_one(job, chain, settings, bars, room, outcome)
-    except (DalaError, Failed, UsageMistake) as error:
+        with as_files(job, kind_of_name) as files:
+            _filter_one(files, chain, settings, bars, room, outcome)
+    except UsageMistake as error:
+        if alone:
+            raise
+        outcome.error = _about(job, str(error))
+    except (DalaError, Failed) as error:
         outcome.error = _about(job, str(error))
     except OSError as error:
         outcome.error = _about(job, explain_os_error(error))
@@ -190,7 +198,7 @@ def _kind_of_job(job: Job) -> str:
     if job.film or is_piped_or_numbered(job.source) or is_pipe(job.target):
         return "video"
     own, wanted = kind_of(job.source), kind_of_name(job.target)
-    if not own and (what := what_it_is(job.source)):
+    if own != "picture" and (what := what_it_is(job.source)):
         raise Failed(f"{job.source} is {what}, neither a picture nor a video")
     if is_numbered(job.target):
         return "video"

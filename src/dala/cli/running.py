@@ -27,6 +27,14 @@ from dala.cli.mistakes import (
 )
 from dala.errors import DalaError, suggest
 
+_REFUSED = re.compile(r"invalid value for '(.+?)': input should be (.*?)(-?[\d.]*)$", re.IGNORECASE)
+_BOUNDS = {
+    "less than": "must be at most ",
+    "greater than": "must be at least ",
+    "integer": "must be a whole number",
+    "": "must be a number",
+}
+
 
 def run(arguments: Sequence[str]) -> int:
     """Run ``dala`` with these arguments."""
@@ -101,6 +109,9 @@ def _in_our_words(error: Exception) -> str:
     if text.startswith("No such command") and (asked := re.search(r"'(.+?)'", text)):
         return _no_command(asked[1], getattr(error, "ctx", None))
     text = (text[:1].lower() + text[1:]).removesuffix(".")
+    if found := _REFUSED.match(text):
+        must = next(ours for theirs, ours in _BOUNDS.items() if theirs in found[2])
+        return f"{found[1]} {must}{found[3]}"
     about = getattr(getattr(error, "param", None), "help", None)
     return f"{text}: {about.removesuffix('.')}" if about and text.startswith("missing ") else text
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated
 
 import typer
+
+from dala.cli.videos import read_rate
 
 VIDEOS = "Of videos"
 
@@ -32,11 +35,12 @@ To = Annotated[
     ),
 ]
 Fps = Annotated[
-    float | None,
+    Fraction | None,
     typer.Option(
         metavar="N",
+        parser=read_rate,
         rich_help_panel=VIDEOS,
-        help="Frames a second; of pictures, how fast they come.",
+        help="Frames a second: 25, 29.97, 30000/1001; of pictures, how fast they come.",
     ),
 ]
 Speed = Annotated[
