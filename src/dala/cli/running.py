@@ -41,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # an old code page has no arrows
             stream.reconfigure(errors="replace")
-    with _ending_on_sigterm():
+    with _ending_when_told():
         return _run(app, arguments)
 
 
@@ -123,8 +123,8 @@ def _no_command(asked: str, context: Any) -> str:
 
 
 @contextlib.contextmanager
-def _ending_on_sigterm() -> Iterator[None]:
-    """Being told to stop leaves as little behind as Ctrl-C does."""
+def _ending_when_told() -> Iterator[None]:
+    """Being told to stop leaves as little behind as Ctrl-C does; a terminal that is closed tells, too."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
@@ -132,8 +132,14 @@ def _ending_on_sigterm() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # whoever runs us there keeps its own handlers
         return
-    before = signal.signal(signal.SIGTERM, stop)
+    asked = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    heard = {
+        s: signal.getsignal(s) for s in asked if signal.getsignal(s) != signal.SIG_IGN
+    }  # nohup
+    for number in heard:
+        signal.signal(number, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, before in heard.items():
+            signal.signal(number, before)

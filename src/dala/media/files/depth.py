@@ -16,6 +16,10 @@ _BARE = (0x01, *range(0xD0, 0xD9))  # JPEG's markers without a length
 
 def bits_in(form: str, file: BinaryIO, opened: Any) -> int:
     """Bits of a value in the file; 8 where nobody knows better."""
+    if form == "TIFF":
+        return int(max(opened.tag_v2.get(258, (8,))))
+    if form not in ("AVIF", "JPEG2000", "JXL"):
+        return 8
     file.seek(0)
     head = file.read(HEAD)
     if form == "AVIF":
@@ -25,11 +29,7 @@ def bits_in(form: str, file: BinaryIO, opened: Any) -> int:
     if form == "JPEG2000":
         at = head.find(b"\xff\x4f\xff\x51")  # SOC and SIZ: sizes, then a byte for each component
         return (head[at + 42] & 0x7F) + 1 if 0 <= at < len(head) - 42 else 8
-    if form == "JXL":
-        return _bits_of_jxl(head)
-    if form == "TIFF":
-        return int(max(opened.tag_v2.get(258, (8,))))
-    return 8
+    return _bits_of_jxl(head)
 
 
 def is_lossless_webp(file: BinaryIO) -> bool:
