@@ -31,6 +31,10 @@ def test_pages_come_and_go_as_they_are(tmp_path: Path) -> None:
         for before, after in zip(old.pages, new.pages, strict=True):
             np.testing.assert_array_equal(after.asarray(), before.asarray())
             assert after.dtype == before.dtype
+    assert (
+        repr(media.open(tmp_path / "out.tif"))
+        == "<dala photo 36 × 24, 3 pages, rgb, 16 bits, TIFF>"
+    )
     through(tmp_path / "in.tif", tmp_path / "look.tif", LOOK)
     for page, made in zip(
         media.open(tmp_path / "in.tif").frames,

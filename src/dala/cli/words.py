@@ -33,6 +33,8 @@ EXAMPLES = {
 ABOUT = {
     "rotate": "Turn clockwise by degrees: 90, 180 and 270 lose nothing and swap the sides, others cut the "
     "corners. (In Python and in looks, positive degrees turn counter-clockwise, as Pillow's do.)",
+    "crop": "A part of the picture: 100x100+20+10, 400x400 or 16:9; from the middle, or --at.",
+    "flip": "The image mirrored: horizontal, vertical or both.",
     "resize": "Another size: 50%, 1920, x1080, 1920x1080, long_edge=1920. It looks at every pixel "
     "(interpolation=area) unless you say otherwise.",
 }
