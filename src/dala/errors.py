@@ -25,6 +25,7 @@
     ├── FontError             (ValueError)    a font cannot be read
     │   └── FontNotFoundError (LookupError)   no font of that name; suggests the nearest
     ├── MediaError            (ValueError)    a picture's file cannot be read or written
+    │   ├── MediaFileError    (OSError)       the system refuses: no such file, no permission, disk full
     │   ├── LookError                         a look's file is wrong or missing; names the line
     │   └── LossError                         asked to be strict: an output does not hold all of its input
     ├── VideoError            (RuntimeError)  a video cannot be read or written
@@ -174,6 +175,22 @@ class FontNotFoundError(FontError, LookupError):
 
 class MediaError(DalaError, ValueError):
     """A picture's file cannot be read or written."""
+
+
+class MediaFileError(MediaError, OSError):
+    """The system refuses a picture's file: it is missing, a folder, not permitted, or the disk is full.
+
+    >>> from dala.errors import MediaFileError
+    >>> MediaFileError("photo.jpg: there is no such file", errno=2).errno
+    2
+    """
+
+    def __init__(self, message: str, *, errno: int | None = None) -> None:
+        super().__init__(message)
+        self.errno = errno
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return functools.partial(MediaFileError, errno=self.errno), (str(self),)
 
 
 class LookError(MediaError):

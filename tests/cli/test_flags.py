@@ -94,7 +94,7 @@ WRONG = {
     "--look nor": "--look: no look 'nor'; did you mean 'noir'?",
     "--look": "--look needs a name or a file; dala looks lists the names",
     "--look no/such.look": "--look: cannot read the look 'no/such.look': No such file or directory",
-    "--blend": "--blend: needs 2 inputs; give the images top too",
+    "--blend": "--blend: the picture top is missing; give top=…",
 }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import wave
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -57,15 +59,14 @@ def test_a_small_gif(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run("filter", "wide.mkv", "small.gif", "--gif", "--to", "0.4") == 0
     said = capfd.readouterr()
     assert "small.gif  480×240, 6 frames" in said.out
-    assert said.err == "note: small.gif does not hold audio 1 (flac)\n"
+    assert said.err == "note: small.gif does not hold its sound (flac)\n"
     with Image.open("small.gif") as gif:
         assert (gif.size, gif.n_frames) == ((480, 240), 6)
-    assert run("filter", "wide.mkv", "small.mp4", "--gif") == 1
+    assert run("filter", "wide.mkv", "small.mp4", "--gif") == 2
     assert "--gif writes a name that ends in .gif" in capfd.readouterr().err
 
 
 def test_pictures_become_a_video_and_the_other_way_round(counted: Path) -> None:
-    Path("frames").mkdir()
     assert run("filter", counted, "frames/%03d.png", "--to", "0.2", "--quiet") == 0
     assert sorted(p.name for p in Path("frames").iterdir()) == [f"00{n}.png" for n in range(1, 6)]
     for source in ("frames/%03d.png", "frames/*.png"):
@@ -92,6 +93,28 @@ def test_what_cannot_be_kept_is_said_once(counted: Path, capfd: pytest.CaptureFi
     assert not Path("c.webm").exists()
 
 
+def test_rates_as_editors_write_them(counted: Path) -> None:
+    for text in ("29.97", "30000/1001"):
+        assert run("filter", counted, "out.mp4", "--fps", text, "--quiet", "--overwrite") == 0
+        assert video.probe("out.mp4").fps == Fraction(30000, 1001)
+    assert run("filter", counted, "out.mp4", "--codec", "h265", "--quiet", "--overwrite") == 0
+    assert video.probe("out.mp4").codec == "hevc"
+
+
+def test_what_is_no_video_is_named(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    Path("notes.mp4").write_text("hello")
+    with wave.open("tone.wav", "wb") as tone:
+        tone.setparams((1, 2, 8000, 0, "NONE", ""))
+        tone.writeframes(bytes(800))
+    Path("tone.srt").write_text("1\n00:00:00,000 --> 00:00:01,000\nHello\n")
+    for name, what in (("notes.mp4", "a text file"), ("tone.wav", "a sound file")):
+        assert run("filter", name, "out.mp4") == 1
+        assert f"{name} is {what}, neither" in capfd.readouterr().err
+    assert run("filter", counted, "out.mp4", "--audio", "tone.srt") == 1
+    assert "tone.srt: this is no file with sound" in capfd.readouterr().err
+    assert not Path("out.mp4").exists()
+
+
 def test_concat(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run("concat", counted, counted, "both.mkv", "--codec", "ffv1") == 0
     assert "2 videos → both.mkv  32×16, 100 frames, 4.00 s" in capfd.readouterr().out
@@ -107,7 +130,7 @@ def test_concat(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--from", "3", "--to", "1"), "--from=3 is not before --to=1"),
+        (("--from", "3", "--to", "1"), "--from is not before --to: 3 and 1 seconds"),
         (
             ("--from", "soon"),
             "--from is a time in seconds from 0 up, or written like 1:02.5; got 'soon'",
@@ -119,6 +142,11 @@ def test_concat(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:
             "--audio is one of copy, encode, none, or a file with sound; got 'loud'",
         ),
         (("--audio", "no.wav"), "--audio: no file 'no.wav'"),
+        (("--fps", "lots"), "--fps is frames a second: 25, 29.97 or 30000/1001, got 'lots'"),
+        (("--fps", "0"), "--fps is frames a second"),
+        (("--crf", "99"), "--crf must be at most 63"),
+        (("--crf", "good"), "--crf must be a number"),
+        (("--preset", "slwo"), "--preset is one of ultrafast"),
     ],
 )
 def test_mistakes(

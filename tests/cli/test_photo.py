@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
-from dala.cli.mistakes import Failed
 from dala.cli.photo import filter_photo
-from dala.errors import MediaError
+from dala.errors import MediaError, MediaFileError
 from dala.media import Chain
 from dala.media.files import format_of, open_photo
 
@@ -141,15 +140,20 @@ def test_animations_keep_their_frames_and_times(tmp_path: Path) -> None:
             times.append(opened.info["duration"])
     assert np.abs(np.array(seen) - (255, 135, 15)).max() <= 8
     assert times == [50, 70, 90]
-    with pytest.raises(Failed, match=r"has 3 frames; \.jpg files have only one"):
+    with pytest.raises(MediaError, match=r"x\.jpg: 3 frames; \.jpg files have only one"):
         filter_photo(tmp_path / "in.gif", tmp_path / "x.jpg", tmp_path / "x.jpg", INVERT, 90)
 
 
-def test_pages_are_refused(tmp_path: Path) -> None:
+def test_pages_stay_pages_and_become_nothing_else(tmp_path: Path) -> None:
     pages = [rgb(), rgb()]
     pages[0].save(tmp_path / "in.tif", save_all=True, append_images=pages[1:])
-    with pytest.raises(MediaError, match=r"in\.tif: 2 pages; split them into files first"):
-        open_photo(tmp_path / "in.tif")
+    for ending in (".jpg", ".gif", ".png"):
+        target = tmp_path / f"out{ending}"
+        with pytest.raises(
+            MediaError, match=rf"out\{ending}: 2 pages; \{ending} files have only one"
+        ):
+            filter_photo(tmp_path / "in.tif", target, target, INVERT, 90)
+        assert not target.exists()
 
 
 def test_filters_may_change_the_size(tmp_path: Path) -> None:
@@ -212,7 +216,7 @@ def test_no_permission(tmp_path: Path) -> None:
     if was_root:
         os.seteuid(65_534)  # root may read everything
     try:
-        with pytest.raises(PermissionError):
+        with pytest.raises(MediaFileError, match=r"in\.jpg: no permission"):
             open_photo(source)
     finally:
         if was_root:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 from terminal import DALA, in_terminal, plain
@@ -121,7 +123,7 @@ def test_the_doctor_needs_no_extra() -> None:
 
 def test_without_pyav_videos_say_so(tmp_path: Path) -> None:
     clip = tmp_path / "clip.mp4"
-    clip.write_bytes(b"x" * 1000)
+    clip.write_bytes(b"\0\xff" * 500)
     done = without("av", "filter", str(clip), str(tmp_path / "out.mp4"), "--blur")
     assert done.returncode == 1
     assert "pip install 'dala-gpu[video]'" in done.stderr
@@ -212,8 +214,10 @@ def test_ctrl_c_leaves_whole_files_only(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.parametrize("told", ["SIGTERM", "SIGHUP"])  # Windows has not the second
 @pytest.mark.flaky(reruns=1)  # it could be done, were this process kept waiting for very long
-def test_sigterm_leaves_nothing_half_done(tmp_path: Path) -> None:
+def test_being_told_to_stop_leaves_nothing_half_done(told: str, tmp_path: Path) -> None:
+    number = getattr(signal, told)
     pictures(tmp_path, MANY, 700)
     out = tmp_path / "out"
     process = subprocess.Popen(
@@ -222,8 +226,55 @@ def test_sigterm_leaves_nothing_half_done(tmp_path: Path) -> None:
     )  # fmt: skip
     assert process.stdout is not None
     process.stdout.readline()  # the first file is done
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     process.communicate(timeout=300)
-    assert process.returncode == 128 + signal.SIGTERM
+    assert process.returncode == 128 + number
     assert 0 < len(list(out.iterdir())) < MANY
     assert not [p for p in out.iterdir() if ".part" in p.name]
+
+
+# -- pictures in pipes --------------------------------------------------------------------------------
+
+
+def piped(data: bytes, *arguments: object) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "dala", "filter", *map(str, arguments)],
+        input=data, capture_output=True, check=False, timeout=300,
+        env={**os.environ, "DALA_DEVICE": "cpu"},
+    )  # fmt: skip
+
+
+def test_pictures_in_pipes_stay_what_they_are(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[271] = "Maker"
+    Image.new("RGB", (40, 30), (200, 90, 30)).save(tmp_path / "in.jpg", exif=exif)
+    source = (tmp_path / "in.jpg").read_bytes()
+    for words, form in (
+        (("-", "-.png"), "PNG"),
+        ((tmp_path / "in.jpg", "-"), "JPEG"),
+        ((tmp_path / "in.jpg", "-.webp", "--quiet"), "WEBP"),
+    ):
+        done = piped(source, *words, "--invert")
+        assert done.returncode == 0, done.stderr
+        made = Image.open(io.BytesIO(done.stdout))  # in memory: nothing to close
+        assert (made.format, made.size, made.getexif()[271]) == (form, (40, 30), "Maker")
+        assert np.abs(np.asarray(made).astype(int)[15, 20] - (55, 165, 225)).max() <= 4
+    assert piped(source, "-", tmp_path / "out.tif", "--invert").returncode == 0
+    with Image.open(tmp_path / "out.tif") as made:
+        assert made.getexif()[271] == "Maker"
+
+
+def test_what_comes_through_a_pipe_and_is_no_picture() -> None:
+    done = piped(b"hello", "-", "-.png")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"dala filter: stdin is a text file, neither a picture nor a video\n"
+    done = piped(b"", "nowhere.jpg", "-.png")
+    assert done.stderr == b"dala filter: no file 'nowhere.jpg'\n"
+
+
+def test_stdout_as_a_file_of_some_ending(tmp_path: Path) -> None:
+    pytest.importorskip("av")
+    Image.new("RGB", (48, 32), (200, 90, 30)).save(tmp_path / "in.png")
+    done = piped(b"", tmp_path / "in.png", "-.webm", "--to", "0.2", "--invert")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout[:4] == b"\x1a\x45\xdf\xa3" and b"webm" in done.stdout[:64]

@@ -176,3 +176,18 @@ def test_pipelines_in_a_notebook_are_drawn() -> None:
 def test_devices_in_a_notebook() -> None:
     shown = dala.device("reference")._repr_html_()
     assert shown.startswith("<table>") and "numpy" in shown and "max-buffer-size" in shown
+
+
+def test_what_a_kernel_prints_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    @dala.kernel
+    def talking(src):  # type: ignore[no-untyped-def]
+        p = src[0, 0]
+        print("the pixel", p)
+        half = p.rgb * 0.5
+        third = p.rgb / 3.0
+        return (half + third).with_alpha(p.a)
+
+    capsys.readouterr()
+    seen = dala.debug_kernel(talking, [np.full((2, 2, 4), 51, np.uint8)])
+    assert len(seen) == 5
+    assert capsys.readouterr().out.count("the pixel") == 1

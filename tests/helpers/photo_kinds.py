@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageCms
+from PIL import Image, ImageCms, PngImagePlugin
 
 from dala.cli.photo import filter_photo
 from dala.media import Chain
@@ -80,6 +80,76 @@ def pil(mode: str, **options: Any) -> Callable[[Path], None]:
             .convert(mode)
         )
         image.save(path, **options)
+
+    return make
+
+
+def palette_with_alpha(path: Path) -> None:
+    Image.fromarray(levels(3)).quantize(64).save(path, transparency=5)
+
+
+def png_saying(**chunks: int) -> Callable[[Path], None]:
+    """A PNG with chunks of four bytes."""
+    said = PngImagePlugin.PngInfo()
+    for kind, value in chunks.items():
+        said.add(kind.encode(), value.to_bytes(4, "big"))
+    return pil("RGB", pnginfo=said)
+
+
+def lab_tiff(path: Path) -> None:
+    rgb, lab = ImageCms.createProfile("sRGB"), ImageCms.createProfile("LAB")
+    image = ImageCms.profileToProfile(Image.fromarray(levels(3)), rgb, lab, outputMode="LAB")
+    assert image is not None
+    image.save(path)
+
+
+def tiff_with_thumbnail(path: Path) -> None:
+    import tifffile
+
+    with tifffile.TiffWriter(path) as writer:
+        writer.write(levels(3, U16), photometric="rgb")
+        writer.write(levels(3)[::4, ::4], photometric="rgb", subfiletype=1)
+
+
+def tiff_pages(path: Path) -> None:
+    """A page of 16 bits, another of bytes and another size, and one of floats."""
+    import tifffile
+
+    with tifffile.TiffWriter(path) as writer:
+        writer.write(levels(3, U16), photometric="rgb", compression="zlib")
+        writer.write(levels(3)[:9], photometric="rgb")
+        writer.write(levels(1, F32), photometric="minisblack")
+
+
+def tiff12(path: Path) -> None:
+    """Two values of 12 bits in three bytes, as sensors and scanners pack them."""
+    values = (levels(1, U16) >> 4).reshape(-1, 2)
+    packed = np.stack(
+        [values[:, 0] >> 4, (values[:, 0] & 15) << 4 | values[:, 1] >> 8, values[:, 1] & 255], 1
+    )
+    data = packed.astype(np.uint8).tobytes()
+    tags = {
+        256: COLUMNS,
+        257: ROWS,
+        258: 12,
+        259: 1,
+        262: 1,
+        273: 8,
+        277: 1,
+        278: ROWS,
+        279: len(data),
+    }
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    head = b"II*\0" + struct.pack("<I", 8 + len(data))
+    path.write_bytes(head + data + struct.pack("<H", len(tags)) + entries + bytes(4))
+
+
+def netpbm(pixels: Array) -> Callable[[Path], None]:
+    kind = "P5" if pixels.ndim == 2 else "P6"
+    head = f"{kind}\n# made by a test\n{COLUMNS} {ROWS}\n65535\n".encode()
+
+    def make(path: Path) -> None:
+        path.write_bytes(head + pixels.astype(">u2").tobytes())
 
     return make
 
@@ -171,6 +241,28 @@ KINDS = {
     "webp rgb": Kind(pil("RGB", quality=95, **METADATA), ".webp", "rgb", lossy=True, into={".jpg": ""}),
     "webp rgba": Kind(pil("RGBA", lossless=True), ".webp", "rgba", lossy=True),
     "avif rgb": Kind(pil("RGB", quality=95, **METADATA), ".avif", "rgb", lossy=True),
+    "webp rgba lossless": Kind(pil("RGBA", lossless=True), ".webp", "rgba"),
+    "jpeg and a second view": Kind(
+        pil("RGB", format="MPO", quality=95, save_all=True, append_images=[Image.fromarray(levels(3))]),
+        ".mpo", "rgb", lossy=True, lost="its second picture (a gain map, or another view)",
+    ),
+    "png palette with alpha": Kind(palette_with_alpha, ".png", "rgba"),
+    "png of linear light": Kind(png_saying(gAMA=100_000), ".png", "rgb", into={".jpg": "its gamma of 1"}),
+    "png of HDR": Kind(
+        png_saying(cICP=0x09100001), ".png", "rgb", into={".tif": "its colours (cICP 9/16)", ".png": ""}
+    ),
+    "tiff bilevel": Kind(pil("1", compression="group4"), ".tif", "grey"),
+    "tiff lab": Kind(lab_tiff, ".tif", "rgb"),
+    "tiff cmyk 16": Kind(
+        tiff_of(levels(4, U16), photometric="separated"), ".tif", "rgb",
+        lost="CMYK (it is RGB), 16 bits (8 are read)",
+    ),
+    "tiff rgb 16, 64-bit offsets": Kind(tiff_of(levels(3, U16), bigtiff=True), ".tif", "rgb", 16),
+    "tiff grey 12": Kind(tiff12, ".tif", "grey", 16),
+    "tiff rgb 16 and its thumbnail": Kind(tiff_with_thumbnail, ".tif", "rgb", 16),
+    "tiff pages": Kind(tiff_pages, ".tif", "rgb", 16),
+    "pgm 16": Kind(netpbm(levels(1, U16)), ".pgm", "grey", 16, into={".png": "", ".jpg": DEEP_LOSS}),
+    "ppm 16": Kind(netpbm(levels(3, U16)), ".ppm", "rgb", 16, into={".tif": "", ".jpg": DEEP_LOSS}),
     "bmp": Kind(pil("RGB", dpi=(300, 300)), ".bmp", "rgb"),
     "ppm": Kind(pil("RGB"), ".ppm", "rgb"),
     "tga": Kind(pil("RGBA"), ".tga", "rgba"),
@@ -179,7 +271,7 @@ KINDS = {
 
 
 def through(
-    source: Path, target: Path, chain: Chain, quality: int = 95, *, strict: bool = False
+    source: Path, target: Path, chain: Chain, quality: int = 92, *, strict: bool = False
 ) -> str:
     """What is said when a file becomes another one."""
     said: list[str] = []

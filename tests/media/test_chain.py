@@ -179,7 +179,7 @@ def test_strength() -> None:
             ParameterError,
             "filter 1: warp_affine: parameter 'matrix' is missing",
         ),
-        ([("blend", {})], ParameterError, "filter 1: blend: needs 2 inputs; give the images top"),
+        ([("blend", {})], ParameterError, "filter 1: blend: the picture top is missing; give top="),
         ([("softmax", {})], ArgumentError, "filter 1: softmax is no filter: it works on tensors"),
         (
             ["generate_noise"],

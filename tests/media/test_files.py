@@ -148,7 +148,7 @@ def test_deep_files_have_the_metadata_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
 def test_the_compression_of_a_tiff_is_kept(compression: str, dtype: type, tmp_path: Path) -> None:
     pixels = levels(3, dtype)
-    tiff.write_tiff(tmp_path / "in.tif", pixels, compression, {})
+    tiff.write_tiff(tmp_path / "in.tif", [pixels], compression, {})
     through(tmp_path / "in.tif", tmp_path / "out.tif", NOTHING)
     with (tmp_path / "out.tif").open("rb") as file:
         assert tiff.read_tags(file)[tiff.COMPRESSION] == tiff.NAMES[compression]

@@ -227,7 +227,7 @@ def test_errors() -> None:
         ShapeError, match=r"crop: 200 × 130 from \(0, 0\) does not fit into 140 × 130"
     ):
         media.crop(FACE, width=200)
-    with pytest.raises(ParameterError, match="blend: needs 2 inputs; give the images top too"):
+    with pytest.raises(ParameterError, match="blend: the picture top is missing; give top="):
         media.apply_filter(FACE, "blend")
     with pytest.raises(
         ParameterError, match=r"unknown parameter 'tip'; it takes: alpha, mode, top; did you"

@@ -58,7 +58,9 @@ def test_sixteen_bits_stay_through_all_of_it(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(MediaError, match=r"blur: cannot read the picture 'no.jpg': No such file"):
+    with pytest.raises(
+        MediaError, match=r"blur: cannot read the picture 'no.jpg': there is no such file"
+    ):
         media.blur("no.jpg", 3)
     text = tmp_path / "notes.txt"
     text.write_text("hello")

@@ -383,7 +383,12 @@ ZERO = np.zeros((4, 5, 3), np.uint8)
             r"expected a picture \(path, NumPy array, .*got list",
         ),
         (None, {}, ArgumentError, "got NoneType"),
-        ("nowhere.jpg", {}, MediaError, "cannot read the picture .nowhere.jpg.: No such file"),
+        (
+            "nowhere.jpg",
+            {},
+            MediaError,
+            "cannot read the picture .nowhere.jpg.: there is no such file",
+        ),
     ],
 )
 def test_refused(image: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:

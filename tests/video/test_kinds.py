@@ -65,11 +65,14 @@ TABLE = [
     # HDR
     Row(Kind("p.mp4", "libx265", "yuv420p10le", PQ, X265), "o.mp4", "hevc", "yuv420p10le"),
     Row(Kind("q.mkv", "libx265", "yuv420p10le", HLG, X265), "o.mp4", None, "yuv420p10le"),
+    Row(Kind("q.mkv", "libx265", "yuv420p10le", HLG, X265), "o.mkv", "h264", "yuv420p10le"),
     Row(Kind("r.mkv", "ffv1", "yuv420p10le", PQ), "o.webm", None, "yuv420p",
         ("10 bits (8 are kept; too few for HDR, tonemap makes SDR of it)",)),
     # alpha
     Row(Kind("s.mov", "qtrle", "argb"), "o.mov", "qtrle", "argb"),
     Row(Kind("t.mov", "qtrle", "argb"), "o.webm", None, "yuva420p"),
+    Row(Kind("ss.mov", "qtrle", "argb"), "o.mov", None, "argb"),
+    Row(Kind("vv.mkv", "ffv1", "gbrap12le"), "o.mov", None, "yuva444p12le", ("12 bits (10 are kept)",)),
     Row(Kind("u.mov", "qtrle", "argb"), "o.mov", "prores", "yuva444p12le"),
     Row(Kind("v.mov", "prores_ks", "yuva444p10le", BT709, {"profile": "4444"}), "o.mov", "prores",
         "yuva444p12le", ("12 bits (10 are kept)",)),  # FFmpeg decodes 4444 to 12 bits and encodes 10
@@ -167,6 +170,29 @@ def test_ffprobe_sees_the_mastering_display(tmp_path: Path) -> None:
     told = {key: value for part in first for key, value in part.items()}
     assert (told["red_x"], told["max_luminance"]) == ("34000/50000", "10000000/10000")
     assert (told["max_content"], told["max_average"]) == (1000, 400)
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "words", "codec"),
+    [
+        (Kind("a.mkv", "ffv1", "yuv420p10le", PQ), "o.mp4", {}, "hevc"),
+        (Kind("a.mkv", "ffv1", "yuv420p10le", HLG), "o.mov", {"crf": 30}, "hevc"),
+        (Kind("a.mkv", "ffv1", "yuv420p10le", PQ), "o.mp4", {"codec": "h264"}, "h264"),
+        (Kind("a.mkv", "ffv1", "yuv420p10le", PQ), "o.mp4", {"tonemap": True}, "h264"),
+        (Kind("a.mkv", "ffv1", "yuv420p10le", BT709), "o.mp4", {}, "h264"),
+        (Kind("a.mov", "qtrle", "argb"), "o.mov", {}, "qtrle"),
+        (Kind("a.mkv", "ffv1", "bgra"), "o.mov", {}, "prores"),
+        (Kind("a.mkv", "ffv1", "bgra"), "o.mov", {"crf": 20}, "h264"),
+        (Kind("a.mkv", "ffv1", "bgra"), "o.mp4", {}, "h264"),
+        (Kind("a.mkv", "ffv1", "yuv420p", BT709), "o.mov", {"codec": "x265"}, "hevc"),
+    ],
+)
+def test_the_codec_that_nobody_asked_for(
+    kind: Kind, target: str, words: dict[str, Any], codec: str, tmp_path: Path
+) -> None:
+    """HDR in H.264 is shown by no player, and alpha has a place in a .mov."""
+    video.transcode(make(kind, tmp_path), tmp_path / target, **words)
+    assert video.probe(tmp_path / target).codec == codec
 
 
 def test_ten_bits_are_ten_bits(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_a_rate_alone_leaves_the_sound_as_it_is(tmp_path: Path) -> None:
 def test_parts_that_make_no_sense(counted: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.mkv"
     for words, told in (
-        ({"start": 2, "end": 1}, "start=2 is not before end=1"),
+        ({"start": 2, "end": 1}, "start is not before end: 2 and 1 seconds"),
         (
             {"start": "soon"},
             "start is a time in seconds from 0 up, or written like 1:02.5; got 'soon'",

@@ -12,6 +12,7 @@ from clips import Sound, durations, frame_times, packets_of, real_clip, write_cl
 
 from dala import video
 from dala.errors import LossError, ParameterError, VideoError
+from dala.video.timecode import later
 
 CHAIN = [("blur", {"radius": 2}), ("contrast", {"value": 0.1})]
 VFR = [Fraction(n, 1000) for n in (0, 20, 21, 100, 133, 400, 401, 900, 1500, 1517)]
@@ -156,7 +157,7 @@ def test_subtitles_and_metadata(tmp_path: Path) -> None:
     assert video.probe(tmp_path / "after.mkv").metadata["title"] == "A day"
     assert report.dropped == ()
     report = video.transcode(before, tmp_path / "after.mp4", CHAIN)
-    assert [d.split()[0] for d in report.dropped] == ["subtitle"]
+    assert report.dropped == ("its subtitles (subrip)",)
     assert packets_of(tmp_path / "after.mp4", "audio")[0] != []
 
 
@@ -219,3 +220,45 @@ def test_progress_tells_how_far(tmp_path: Path) -> None:
     assert counts == sorted(set(counts)) and counts[-1] == 250
     assert all(p.total_frames == 250 and p.duration == 10.0 for p in seen)
     assert seen[-1].fraction == 1.0 and seen[-1].seconds == 10.0 and seen[-1].fps > 0
+
+
+def with_timecode(path: Path, code: str, rate: Fraction, container: str | None = None) -> Path:
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream("libx264", rate=rate)
+        stream.width, stream.height = 32, 16
+        out.metadata["timecode"] = code
+        for _ in range(90):
+            out.mux(stream.encode(av.VideoFrame.from_ndarray(np.zeros((16, 32, 3), np.uint8))))
+        out.mux(stream.encode(None))
+    return path
+
+
+def timecode_in(path: Path) -> str | None:
+    with av.open(str(path)) as made:
+        said = {**made.metadata, **made.streams.video[0].metadata}
+        return next((v for k, v in said.items() if k.lower() == "timecode"), None)
+
+
+@pytest.mark.parametrize("source", ["in.mov", "in.mkv"])
+def test_timecode_goes_on_from_where_a_part_begins(source: str, tmp_path: Path) -> None:
+    path = with_timecode(tmp_path / source, "10:00:59:20", Fraction(25))
+    for name in ("a.mov", "a.mp4", "a.mkv"):
+        report = video.transcode(path, tmp_path / name)
+        assert (report.dropped, timecode_in(tmp_path / name)) == ((), "10:00:59:20")
+        video.transcode(path, tmp_path / name, start=1)
+        assert timecode_in(tmp_path / name) == "10:01:00:20"
+    for words in ({"speed": 2}, {"fps": 10}):
+        report = video.transcode(path, tmp_path / "b.mov", **words)  # type: ignore[arg-type]
+        assert (report.dropped, timecode_in(tmp_path / "b.mov")) == (("its timecode",), None)
+    assert video.transcode(path, tmp_path / "c.ts").dropped == ("its timecode",)
+
+
+def test_timecode_that_leaves_numbers_out() -> None:
+    ntsc = Fraction(30000, 1001)
+    assert later("00:00:59;29", 1 / ntsc, ntsc) == "00:01:00;02"
+    assert later("00:09:59;29", 1 / ntsc, ntsc) == "00:10:00;00"
+    assert later("00:00:00;00", 17982 / ntsc, ntsc) == "00:10:00;00"
+    assert later("00:59:59;29", 1 / ntsc, ntsc) == "01:00:00;00"
+    assert later("00:00:59;59", 1 / (2 * ntsc), 2 * ntsc) == "00:01:00;04"
+    assert later("23:59:59:24", Fraction(1, 25), Fraction(25)) == "00:00:00:00"
+    assert later("nonsense", Fraction(1), Fraction(25)) is None

@@ -19,6 +19,7 @@
     recording.py  what live shows, into a file          knobs.py      values of filters under keys
     captions.py   a text on the result                   text_flags.py its options
     video_flags.py  the options of videos               joining.py    videos one after the other
+    piped.py      pictures through pipes
 
 Exit codes: 0 done; 1 something failed; 2 the command line is wrong; 130 interrupted (Ctrl-C).
 Nothing heavy is imported before a command needs it: ``dala --help`` loads no NumPy.

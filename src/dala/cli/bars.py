@@ -74,12 +74,13 @@ class Bars:
         self._done += 1
         self._progress.update(self._current, visible=False)
         self._progress.update(self._whole, completed=self._done)
-        if error is not None:
-            self._progress.console.print(error, soft_wrap=True)
         if line is not None:
             # in a terminal above the bars, which are on the same screen
             together = self._live and sys.stdout.isatty()
             (self._progress.console if together else out()).print(line, soft_wrap=True)
+            sys.stdout.flush()  # what follows belongs to it, also where both go to one file
+        if error is not None:
+            self._progress.console.print(error, soft_wrap=True)
 
 
 class Amount(ProgressColumn):

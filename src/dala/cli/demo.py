@@ -19,12 +19,13 @@ from dala import compute, video
 from dala.cli.bars import Bars
 from dala.cli.bench import Run, in_turns
 from dala.cli.clip import dusk_frames, photo_frames
-from dala.cli.filtering import kind_of, moved_into_place
+from dala.cli.filtering import kind_of
 from dala.cli.mistakes import Failed
 from dala.cli.names import check_source
 from dala.cli.screen import say, say_columns
 from dala.cli.sheet import Moment, make_sheet
 from dala.media import Chain
+from dala.media.files.place import moved_into_place
 from dala.video.progress import OnProgress
 
 Array = npt.NDArray[np.uint8]

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dala import ml
-from dala.cli.filtering import kind_of, kind_of_name, moved_into_place
+from dala.cli.filtering import kind_of, kind_of_name
 from dala.cli.mistakes import Failed
 from dala.cli.names import check_source
 from dala.cli.screen import say, say_json
 from dala.media.files import open_photo, save_photo
+from dala.media.files.place import moved_into_place
 from dala.ml import Result
 from dala.ml.model import Model
 

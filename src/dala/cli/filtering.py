@@ -5,9 +5,6 @@ Every result is written under another name beside its place and moved there when
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -24,6 +21,7 @@ from dala.cli.captions import Caption
 from dala.cli.films import is_numbered, is_pipe, is_piped_or_numbered, plan_film
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.names import Job, check_source, plan_jobs, what_it_is
+from dala.cli.piped import as_files
 from dala.cli.screen import complain, complaint, say_json
 from dala.cli.videos import VideoOptions, filter_video
 from dala.errors import DalaError
@@ -97,10 +95,10 @@ def _outcomes(
 
     def attempt(job: Job) -> Outcome:
         try:
-            return _attempt(job, chain, settings, bars, room)
+            return _attempt(job, chain, settings, bars, room, alone=len(jobs) == 1)
         except Exception as error:
             if len(jobs) == 1:
-                raise  # a defect of dala: its traceback is what one needs
+                raise  # a mistake in the command line, or a defect of dala with its traceback
             told = f"{job.source}: {type(error).__name__}: {error}; by itself it shows where"
             return Outcome(str(job.source), str(job.target), error=told)
 
@@ -142,12 +140,19 @@ def _show_end(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
     bars.finish(line, lost)
 
 
-def _attempt(job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room) -> Outcome:
+def _attempt(
+    job: Job, chain: Chain, settings: Settings, bars: Bars, room: Room, *, alone: bool
+) -> Outcome:
     outcome = Outcome(str(job.source), str(job.target))
     started = time.perf_counter()
     try:
-        _filter_one(job, chain, settings, bars, room, outcome)
-    except (DalaError, Failed, UsageMistake) as error:
+        with as_files(job, kind_of_name) as files:
+            _filter_one(files, chain, settings, bars, room, outcome)
+    except UsageMistake as error:
+        if alone:
+            raise
+        outcome.error = _about(job, str(error))
+    except (DalaError, Failed) as error:
         outcome.error = _about(job, str(error))
     except OSError as error:
         outcome.error = _about(job, explain_os_error(error))
@@ -193,7 +198,7 @@ def _kind_of_job(job: Job) -> str:
     if job.film or is_piped_or_numbered(job.source) or is_pipe(job.target):
         return "video"
     own, wanted = kind_of(job.source), kind_of_name(job.target)
-    if not own and (what := what_it_is(job.source)):
+    if own != "picture" and (what := what_it_is(job.source)):
         raise Failed(f"{job.source} is {what}, neither a picture nor a video")
     if is_numbered(job.target):
         return "video"
@@ -204,6 +209,7 @@ def _filter_picture(
     job: Job, chain: Chain, settings: Settings, outcome: Outcome, room: Room
 ) -> None:
     from dala.cli.photo import filter_photo
+    from dala.media.files.place import moved_into_place
 
     with moved_into_place(job.target) as unfinished:
         size = filter_photo(
@@ -218,17 +224,6 @@ def _filter_picture(
             room=room,
         )
     (outcome.width, outcome.height), outcome.frames = size, 1
-
-
-@contextlib.contextmanager
-def moved_into_place(target: Path) -> Iterator[Path]:
-    """A new name beside ``target``; what is written there becomes ``target`` at the end, or is removed."""
-    unfinished = target.with_name(f".{target.stem}.{secrets.token_hex(4)}.part{target.suffix}")
-    try:
-        yield unfinished
-        os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def kind_of(source: Path) -> str:

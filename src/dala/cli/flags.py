@@ -23,7 +23,13 @@ import typer
 
 from dala.cli.help import Command
 from dala.cli.mistakes import UsageMistake
-from dala.cli.words import ABOUT, meant_values, refuse_odd_value, size_words
+from dala.cli.words import (
+    ABOUT,
+    meant_values,
+    own_words,
+    refuse_odd_value,
+    without_implied,
+)
 from dala.errors import DalaError, ParameterError, suggest
 
 if TYPE_CHECKING:
@@ -131,7 +137,7 @@ def _with_name(name: str, text: str) -> list[str]:
     """What was typed after ``--blur=``, as ``radius=…``; it has a name, or is the first parameter's."""
     if name == LOOK or _PAIR.fullmatch(text):
         return [text]
-    size = size_words(name, text)
+    size = own_words(name, text)
     if size is not None:
         return size
     first = _first_parameter(name)
@@ -146,7 +152,7 @@ def _take_words(name: str, waiting: list[str], *, first: bool) -> list[str]:
         taken = first and waiting and not waiting[0].startswith("--")
         return [waiting.pop(0)] if taken else []
     words = []
-    size = size_words(name, waiting[0]) if first and waiting else None
+    size = own_words(name, waiting[0]) if first and waiting else None
     if size is not None:
         waiting.pop(0)
         words += size
@@ -197,7 +203,9 @@ def _step_of(flag: Flag, people: bool) -> Step:
     from dala.media.lookfile import parse_params
 
     kernel, images = _filters()[flag.name]
-    params = meant_values(flag.name, parse_params(kernel, images, flag.words))
+    params = meant_values(
+        flag.name, parse_params(kernel, images, without_implied(flag.name, flag.words))
+    )
     if images and images[0] in MASKS:
         params = _with_mask(params, images, people)
     return make_step(kernel, params)
@@ -229,6 +237,15 @@ def _steps_of_look(flag: Flag) -> Sequence[Step]:
             f"--look: no look {name!r}{suggest(name, shipped())}; there are {listed}"
         )
     return Chain.of(name).steps
+
+
+def filters_with(parameter: str) -> list[str]:
+    """The filters that have a parameter of that name."""
+    return [
+        name
+        for name, (kernel, images) in _filters().items()
+        if parameter in images or any(p.name == parameter for p in kernel.params)
+    ]
 
 
 def is_filter(word: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -9,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from dala.cli.video_flags import VIDEOS
 
 OPTIONS = "Options"
+_PIPE = re.compile(r"-\.[a-z0-9]+")  # stdout as a file of that ending; the last of the names
 
 
 class Group(TyperGroup):
@@ -27,12 +30,25 @@ class Group(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command: its help lists arguments and options."""
+    """A command: its help lists arguments and options. ``-.webm`` is stdout, and no option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        options, literal = _until_literal(args)
+        piped = [word for word in options if _PIPE.fullmatch(word)]
+        if piped:
+            args = [*(w for w in options if w not in piped), "--", *literal, *piped]
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _begin(self, ctx)
         _show_options(self, ctx)
         _end(self)
+
+
+def _until_literal(args: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words before ``--``, and those behind it."""
+    end = args.index("--") if "--" in args else len(args)
+    return list(args[:end]), list(args[end + 1 :])
 
 
 def _begin(command: Any, ctx: Any) -> None:

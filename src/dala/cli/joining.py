@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich.text import Text
+
 from dala.cli.bars import Bars
 from dala.cli.films import is_pipe
 from dala.cli.mistakes import Failed, UsageMistake
@@ -54,7 +56,5 @@ def concat_files(
     report_losses(
         output,
         lost,
-        tell=lambda line: err().print(
-            f"dala concat: {line}", style="yellow", markup=False, soft_wrap=True
-        ),
+        tell=lambda line: err().print(Text.assemble(("note: ", "yellow"), line), soft_wrap=True),
     )

@@ -193,7 +193,8 @@ def run_live(
         height, width, _ = first.shape
         with gpu.create_surface(width, height) as surface:
             stage = (LiveWindow if window else Unseen)(surface, desk, source)
-            say(f"{source}, {width}×{height}; keys: " + ", ".join(f"{k} {m}" for k, m in KEYS))
+            keys = "; keys: " + ", ".join(f"{k} {m}" for k, m in KEYS)
+            say(f"{source}, {width}×{height}{keys if window else ''}")
             try:
                 _play(stage, itertools.chain([first], pictures), frames, recorder)
             finally:

@@ -35,7 +35,7 @@ def plan_jobs(
     """Every input with its output. ``output`` is a file, a folder, or a pattern of names; of a folder among
     the inputs, all files that are ``is_media`` by their names."""
     sources = expand(inputs, is_media)
-    make_folder = "{" in output or output.endswith(("/", os.sep))
+    make_folder = "{" in output or "%" in output or output.endswith(("/", os.sep))
     targets = _targets(sources, output)
     jobs = [Job(s, t, make_folder) for s, t in zip(sources, targets, strict=True)]
     _refuse_clashes(jobs)
@@ -136,6 +136,8 @@ def what_it_is(path: Path) -> str:
     for begin, name in _KINDS.items():
         if head.startswith(begin):
             return name
+    if (head[:4], head[8:12]) == (b"RIFF", b"WAVE") or head[4:11] == b"ftypM4A":
+        return "a sound file"
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
     except UnicodeDecodeError:
@@ -147,6 +149,7 @@ def what_it_is(path: Path) -> str:
 _KINDS = {
     b"%PDF": "a PDF document", b"PK\x03\x04": "a ZIP archive or an office document",
     b"\x1f\x8b": "a gzip archive", b"ID3": "a sound file", b"fLaC": "a sound file",
+    b"\xff\xfb": "a sound file", b"\xff\xf3": "a sound file",
     b"\x7fELF": "a program", b"MZ": "a program", b"SQLite format 3": "a database",
 }  # fmt: skip
 

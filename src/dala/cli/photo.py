@@ -13,12 +13,11 @@ import numpy as np
 from dala.backends.host import HostArray
 from dala.cli.batch import Room, usual_room
 from dala.cli.captions import Caption
-from dala.cli.mistakes import Failed
 from dala.ir.arrays import ArrayType
 from dala.media import Chain
 from dala.media.apply import filter_frames
 from dala.media.files import Photo, format_of, open_photo, save_photo
-from dala.media.files.formats import ANIMATED
+from dala.media.files.writing import check_frames
 
 
 def filter_photo(
@@ -34,12 +33,9 @@ def filter_photo(
     room: Room | None = None,
 ) -> tuple[int, int]:
     """Read ``source``, filter it, and write it to ``write`` in the format of ``target``; the new size."""
-    form = format_of(target)
+    format_of(target)
     photo = open_photo(source, lent=True)
-    if len(photo.frames) > 1 and form not in ANIMATED:
-        raise Failed(
-            f"{source} has {len(photo.frames)} frames; {target.suffix} files have only one"
-        )
+    check_frames(photo, target)
     with ExitStack() as until_written:
         made = _filtered(photo, chain, room or usual_room(1), until_written)
         del photo  # of which nothing is needed any more: the next one is decoded there

@@ -16,7 +16,7 @@ from typing import Any
 import typer
 
 from dala.cli.app import app
-from dala.cli.flags import is_filter, spell
+from dala.cli.flags import filters_with, is_filter, spell
 from dala.cli.mistakes import (
     FAILED,
     INTERRUPTED,
@@ -27,13 +27,21 @@ from dala.cli.mistakes import (
 )
 from dala.errors import DalaError, suggest
 
+_REFUSED = re.compile(r"invalid value for '(.+?)': input should be (.*?)(-?[\d.]*)$", re.IGNORECASE)
+_BOUNDS = {
+    "less than": "must be at most ",
+    "greater than": "must be at least ",
+    "integer": "must be a whole number",
+    "": "must be a number",
+}
+
 
 def run(arguments: Sequence[str]) -> int:
     """Run ``dala`` with these arguments."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # an old code page has no arrows
             stream.reconfigure(errors="replace")
-    with _ending_on_sigterm():
+    with _ending_when_told():
         return _run(app, arguments)
 
 
@@ -92,11 +100,18 @@ def _in_our_words(error: Exception) -> str:
     wrong = getattr(error, "option_name", None)
     near: Sequence[str] = getattr(error, "possibilities", None) or ()
     if wrong and "No such option" in str(error):
+        parameter = wrong.lstrip("-").replace("-", "_")
+        if owners := filters_with(parameter):
+            flag = f"--{spell(owners[0])}"
+            return f"no option {wrong!r}; it is a parameter of {flag}, and follows it: {flag} {parameter}=…"
         return f"no option {wrong!r}{suggest(wrong, near)}"
     text: str = error.format_message()  # type: ignore[attr-defined]
     if text.startswith("No such command") and (asked := re.search(r"'(.+?)'", text)):
         return _no_command(asked[1], getattr(error, "ctx", None))
     text = (text[:1].lower() + text[1:]).removesuffix(".")
+    if found := _REFUSED.match(text):
+        must = next(ours for theirs, ours in _BOUNDS.items() if theirs in found[2])
+        return f"{found[1]} {must}{found[3]}"
     about = getattr(getattr(error, "param", None), "help", None)
     return f"{text}: {about.removesuffix('.')}" if about and text.startswith("missing ") else text
 
@@ -108,8 +123,8 @@ def _no_command(asked: str, context: Any) -> str:
 
 
 @contextlib.contextmanager
-def _ending_on_sigterm() -> Iterator[None]:
-    """Being told to stop leaves as little behind as Ctrl-C does."""
+def _ending_when_told() -> Iterator[None]:
+    """Being told to stop leaves as little behind as Ctrl-C does; a terminal that is closed tells, too."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
@@ -117,8 +132,14 @@ def _ending_on_sigterm() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # whoever runs us there keeps its own handlers
         return
-    before = signal.signal(signal.SIGTERM, stop)
+    asked = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    heard = {
+        s: signal.getsignal(s) for s in asked if signal.getsignal(s) != signal.SIG_IGN
+    }  # nohup
+    for number in heard:
+        signal.signal(number, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, before in heard.items():
+            signal.signal(number, before)

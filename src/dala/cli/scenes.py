@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -79,7 +80,7 @@ PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".avif")
 
 
 def render_scene(
-    source: Path, output: Path, span: tuple[float | None, float | None], fps: float | None,
+    source: Path, output: Path, span: tuple[float | None, float | None], fps: Fraction | None,
     given: Sequence[str] | None, *, allow_sources: bool, overwrite: bool, quiet: bool, resume: bool = False,
 ) -> None:  # fmt: skip
     """A scene into a video, or its picture at the first time of the span."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from typing import Annotated
 
 import typer
+
+from dala.cli.videos import read_rate
 
 VIDEOS = "Of videos"
 option = partial(typer.Option, rich_help_panel=VIDEOS)
@@ -22,7 +25,12 @@ From = Annotated[
 ]
 To = Annotated[str | None, option("--to", metavar="TIME", help="End there; exact, with sound.")]
 Fps = Annotated[
-    float | None, option(metavar="N", help="Frames a second; of pictures, how fast they come.")
+    Fraction | None,
+    option(
+        metavar="N",
+        parser=read_rate,
+        help="Frames a second: 25, 29.97, 30000/1001; of pictures, how fast they come.",
+    ),
 ]
 Speed = Annotated[float, option(metavar="N", help="2 is twice as fast, 0.5 half; with sound.")]
 Crf = Annotated[

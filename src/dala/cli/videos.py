@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,8 @@ GIF_WIDTH, GIF_FPS = 480, 15  # of --gif, at most
 _BITS = re.compile(r"(\d+(?:\.\d+)?)([kKmM]?)")
 # how Python's words for an option are spelled here
 _SPELLED = {"start": "--from", "end": "--to", "on_damage='conceal'": "--conceal", "bit_rate": "--bitrate",
-            "pixel_format": "--pixel-format", "speed": "--speed", "preset": "--preset",
-            "fps": "--fps", "audio": "--audio", "audio='none'": "--audio none",
+            "pixel_format": "--pixel-format", "before end:": "before --to:", "speed": "--speed",
+            "preset": "--preset", "fps": "--fps", "audio": "--audio", "audio='none'": "--audio none",
             "audio='encode'": "--audio encode", "tonemap makes": "--tonemap makes",
             "tonemap is for": "--tonemap is for"}  # fmt: skip
 
@@ -37,7 +38,7 @@ class VideoOptions:
 
     start: str | None = None
     end: str | None = None
-    fps: float | None = None
+    fps: Fraction | None = None
     speed: float = 1.0
     codec: str | None = None
     crf: float | None = None
@@ -73,6 +74,19 @@ class Told:
     height: int = 0
     frames: int = 0
     notes: list[str] = field(default_factory=list)
+
+
+def read_rate(text: str) -> Fraction:
+    """``25``, ``29.97`` (which is NTSC's), ``30000/1001``."""
+    from dala.video.span import rate_of
+
+    over, slash, under = text.partition("/")
+    try:
+        return rate_of(Fraction(int(over), int(under)) if slash else float(text))
+    except (ValueError, ZeroDivisionError):  # also what rate_of raises
+        raise UsageMistake(
+            f"--fps is frames a second: 25, 29.97 or 30000/1001, got {text!r}"
+        ) from None
 
 
 def read_bits(text: str | None) -> int | None:
@@ -168,19 +182,19 @@ def _spec(source: Path | Sequence[Path]) -> Any:
 
 
 def _for_gif(
-    spec: Any, target: Path, chain: Chain, fps: float | None
-) -> tuple[Chain, float | None]:
+    spec: Any, target: Path, chain: Chain, fps: Fraction | None
+) -> tuple[Chain, Fraction | None]:
     from dala import video
     from dala.media.chain import Chain
 
     if target.suffix.lower() != ".gif":
         raise UsageMistake(f"--gif writes a name that ends in .gif, got {str(target)!r}")
     if spec == PIPE:
-        return chain, fps or GIF_FPS
+        return chain, fps or Fraction(GIF_FPS)
     facts = video.probe(spec)
     width, _ = chain.size_after(facts.width, facts.height)
     if width > GIF_WIDTH:
         small = Chain.of([("resize", {"width": GIF_WIDTH, "interpolation": "area"})])
         chain = Chain([*chain.steps, *small.steps], chain.strength)
     rate = float(facts.fps or GIF_FPS)
-    return chain, fps or (GIF_FPS if rate > GIF_FPS else None)
+    return chain, fps or (Fraction(GIF_FPS) if rate > GIF_FPS else None)

@@ -1,6 +1,7 @@
 """Values as photographers write them: ``50%``, ``1920x1080``, ``100x100+20+10``, ``16:9``.
 
-    --resize 50% | 1920 | x1080 | 1920x1080     --crop 100x100+20+10 | 400x400 | 16:9
+    --resize 50% | 1920 | x1080 | 1920x1080     --crop 100x100+20+10 | 400x400 | 16:9 | 1.5
+    --flip horizontal | vertical | both
 
 Everything else after a flag is a number or ``name=value``; a word that can be neither is said to be wrong
 about that flag, and is not taken for a file.
@@ -17,18 +18,23 @@ from dala.cli.mistakes import UsageMistake
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _SIZE = re.compile(r"(\d*)[xX×](\d*)")
 _AREA = re.compile(r"(\d+)[xX×](\d+)(?:\+(\d+)\+(\d+))?")
-_RATIO = re.compile(r"(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)")
+_RATIO = re.compile(r"(\d+(?:\.\d+)?)[:/](\d+(?:\.\d+)?)")
+_FLIPS = {"horizontal": (True, False), "vertical": (False, True), "both": (True, True)}
+_IN_THE_MIDDLE = "at=center"  # where a crop of a size lies, unless it is said
 _QUANTITY = re.compile(r"[+-]?\d+(\.\d+)?([%°]|[a-z]{1,4}|[xX×:]\d*(\+\d+)*)?", re.IGNORECASE)
 _OF_PATHS = set("./\\*?[{~")
 EXAMPLES = {
     "resize": "50%, 1920, x1080, 1920x1080 or long_edge=1920",
-    "crop": "100x100+20+10, 400x400 or 16:9",
+    "crop": "100x100+20+10, 400x400, 16:9 or 1.5",
+    "flip": "horizontal, vertical or both",
 }
 
 # what flags do where a command line means something else than the kernel of that name
 ABOUT = {
     "rotate": "Turn clockwise by degrees: 90, 180 and 270 lose nothing and swap the sides, others cut the "
     "corners. (In Python and in looks, positive degrees turn counter-clockwise, as Pillow's do.)",
+    "crop": "A part of the picture: 100x100+20+10, 400x400 or 16:9; from the middle, or --at.",
+    "flip": "The image mirrored: horizontal, vertical or both.",
     "resize": "Another size: 50%, 1920, x1080, 1920x1080, long_edge=1920. It looks at every pixel "
     "(interpolation=area) unless you say otherwise.",
 }
@@ -49,8 +55,8 @@ def meant_values(name: str, params: Mapping[str, object]) -> dict[str, object]:
     return meant
 
 
-def size_words(name: str, text: str) -> list[str] | None:
-    """What a size means to ``resize`` or ``crop``, as name=value; None if it is none."""
+def own_words(name: str, text: str) -> list[str] | None:
+    """What a word means to ``resize``, ``crop`` or ``flip``, as name=value; None if nothing."""
     if name == "resize":
         if found := _PERCENT.fullmatch(text):
             return [f"scale={float(found[1]) / 100:g}"]
@@ -59,14 +65,37 @@ def size_words(name: str, text: str) -> list[str] | None:
             return [f"{side}={pixels}" for side, pixels in sides if pixels]
         return [f"width={text}"] if text.isdecimal() else None
     if name == "crop":
-        if found := _RATIO.fullmatch(text):
-            if not float(found[1]) or not float(found[2]):
-                raise UsageMistake(f"--crop: {text} is no ratio of sides")
-            return [f"ratio={float(found[1]) / float(found[2]):.9g}"]
-        if found := _AREA.fullmatch(text):
-            size = [f"width={found[1]}", f"height={found[2]}"]
-            return size + ([f"x={found[3]}", f"y={found[4]}"] if found[3] else ["at=center"])
+        return _crop_words(text)
+    if name == "flip" and text in _FLIPS:
+        across, down = _FLIPS[text]
+        return [f"horizontal={across}".lower(), f"vertical={down}".lower()]
     return None
+
+
+def _crop_words(text: str) -> list[str] | None:
+    if found := _RATIO.fullmatch(text):
+        if not float(found[1]) or not float(found[2]):
+            raise UsageMistake(f"--crop: {text} is no ratio of sides")
+        return [f"ratio={float(found[1]) / float(found[2]):.9g}"]
+    if found := _AREA.fullmatch(text):
+        size = [f"width={found[1]}", f"height={found[2]}"]
+        return size + ([f"x={found[3]}", f"y={found[4]}"] if found[3] else [_IN_THE_MIDDLE])
+    if text.isdecimal():
+        raise UsageMistake(f"--crop: expected {EXAMPLES['crop']}, got {text!r}")
+    return [f"ratio={text}"] if re.fullmatch(r"\d*\.\d+", text) else None
+
+
+def without_implied(name: str, words: Sequence[str]) -> list[str]:
+    """A flag's words; where it is said, a crop does not lie in the middle.
+
+    >>> without_implied("crop", ["width=9", "height=9", "at=center", "at=top"])
+    ['width=9', 'height=9', 'at=top']
+    """
+    kept = list(words)
+    said = [word for word in kept if word.startswith(("at=", "x=", "y="))]
+    if name == "crop" and len(said) > 1 and _IN_THE_MIDDLE in said[:1]:
+        kept.remove(_IN_THE_MIDDLE)
+    return kept
 
 
 def refuse_odd_value(name: str, flag: str, word: str, parameters: Sequence[str]) -> None:

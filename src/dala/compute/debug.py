@@ -6,9 +6,10 @@ with an eye on its local names, and what they stand for is computed by passes of
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from types import FrameType
 from typing import Any, TypeAlias
 
@@ -145,7 +146,9 @@ class _Session:
         def look(*images: object, **values: object) -> Vec:
             names: dict[str, object] = {}
             assert self.kernel.function is not None
-            with _watching(self.kernel.function, names):
+            # what it prints is said once, however many passes its values take
+            said = redirect_stdout(io.StringIO()) if self.names else nullcontext()
+            with said, _watching(self.kernel.function, names):
                 result = call_traced(self.kernel.name, self.kernel.function, images, values)
             self.names = {**names, RESULT: result}
             parts = [p for value in self.names.values() for p in _parts(value)]

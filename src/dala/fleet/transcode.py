@@ -31,6 +31,7 @@ from dala.video.parts.journal import Journal, Record, folder_of, hash_file, is_u
 from dala.video.places import place_of
 from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage
+from dala.video.transcode import encoding_for
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -93,6 +94,7 @@ def transcode(
             scene, source, dst, workers=workers, threads=threads, engine=engine, address=address,
             segment_s=segment_s, audio=audio, encoding=chosen, device=device, progress=progress,
         )  # fmt: skip
+    chosen = encoding_for(source, str(target), chosen, on_damage)
     settings = choose_encoder(
         str(target), chosen
     )  # what cannot be encoded is said before anything runs

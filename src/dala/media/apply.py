@@ -130,6 +130,8 @@ def filter_frames(
     """The same for frames alone. They are taken out of the list, so that whoever holds them nowhere else
     has a large photo in memory twice at most. ``room`` gives the memory for a result on a host device.
     """
+    if len({(frame.shape, frame.dtype) for frame in frames}) > 1:  # pages, each by itself
+        return [filter_frames([frame], chain, device)[0] for frame in frames]
     height, width = frames[0].shape[:2]
     grey = frames[0].ndim == 2
     for number, frame in enumerate(frames):

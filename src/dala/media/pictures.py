@@ -22,7 +22,15 @@ import numpy.typing as npt
 
 from dala.backends.copying import copy_array
 from dala.compute.buffers import Buffer, array_type
-from dala.errors import ArgumentError, DTypeError, MediaError, ParameterError, ShapeError, suggest
+from dala.errors import (
+    ArgumentError,
+    DTypeError,
+    MediaError,
+    MediaFileError,
+    ParameterError,
+    ShapeError,
+    suggest,
+)
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import IMAGE_DTYPES, DType, parse_dtype
 from dala.media.files.photo import Photo
@@ -160,8 +168,8 @@ def _open(
 def _open_file(path: str | os.PathLike[str], who: str) -> Photo:
     try:
         return open_photo(path)
-    except OSError as error:
-        reason = error.strerror or error
+    except MediaFileError as error:
+        reason = str(error).removeprefix(f"{path}: ")
         raise MediaError(f"{who}: cannot read the picture {str(path)!r}: {reason}") from error
 
 

@@ -82,5 +82,6 @@ def open_picture(path: Path, who: str) -> Array:
         return open_photo(path).pixels
     except UnsupportedError as error:
         raise UnsupportedError(f"{who}: {error}") from error
-    except (OSError, MediaError) as error:
-        raise MediaError(f"{who}: cannot read the picture {str(path)!r}: {error}") from error
+    except MediaError as error:
+        reason = str(error).removeprefix(f"{path}: ")
+        raise MediaError(f"{who}: cannot read the picture {str(path)!r}: {reason}") from error

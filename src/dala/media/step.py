@@ -126,7 +126,7 @@ def make_step(kernel: Kernel, params: Mapping[str, object]) -> Step:
     if not kernel.takes(1 + len(images)):
         missing = [n for n in names if n not in images]
         raise ParameterError(
-            f"{kernel.name}: needs {kernel.inputs_in_words}; give the images {', '.join(missing)} too"
+            f"{kernel.name}: the picture {' and '.join(missing)} is missing; give {missing[0]}=…"
         )
     return Step(kernel, MappingProxyType(dict(params)), values, images)
 

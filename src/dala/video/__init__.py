@@ -9,6 +9,7 @@ pictures.py  FFmpeg's pictures         writer.py      pictures into a file
 color.py     matrix, range, tags       encoder.py     encoding
 pixels.py    formats of pixels         palette.py     256 colours for a GIF
 keeping.py   what cannot be kept       weave.py       interlaced pictures made whole
+timecode.py  the clock of a recording
 hdr.py       its metadata, and SDR of it
 concat.py    one after the other       joined.py      their sound
 voice.py     sound being encoded       samples.py     a user's sound

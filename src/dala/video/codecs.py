@@ -27,6 +27,7 @@ ENCODERS = {
     "qtrle": ("qtrle",),
     "ffv1": ("ffv1",),
 }
+ALIASES = {"h265": "hevc", "x265": "hevc", "x264": "h264", "avc": "h264"}  # as people call them
 AUDIO_ENCODERS = {
     "aac": ("aac",), "opus": ("libopus",), "mp3": ("libmp3lame",), "vorbis": ("libvorbis",),
     "flac": ("flac",), "ac3": ("ac3",), "alac": ("alac",),
@@ -90,7 +91,8 @@ def choose_encoder(
 ) -> Settings:
     """The encoders for an output: those asked for, or the usual ones; and the format for such pixels."""
     target = target_of(path)
-    family = encoding.codec or target.codec
+    asked = encoding.codec or target.codec
+    family = ALIASES.get(asked, asked)
     encoder = find_encoder(family)
     options = dict(_SETTINGS.get(encoder, {}))
     if encoding.bit_rate is not None:
@@ -117,6 +119,23 @@ def choose_encoder(
         _audio_encoder(target.format, encoding.audio_codec),
         encoding.audio_codec is not None,
     )
+
+
+def codec_for(
+    path: str | os.PathLike[str], encoding: Encoding, pixels: Pixels, codec: str, *, hdr: bool
+) -> Encoding:
+    """With a codec, where nobody asked for one and the usual one would lose what its files can hold: alpha
+    stays in a ``.mov``, and HDR is HEVC, because no player shows it in H.264.
+    """
+    target = target_of(path)
+    if encoding.codec is not None or target.codec != "h264":
+        return encoding
+    words = (encoding.crf, encoding.preset, encoding.bit_rate, encoding.pixel_format)
+    if pixels.alpha and target.format == "mov" and words == (None,) * len(words):
+        return replace(encoding, codec="qtrle" if codec == "qtrle" else "prores")
+    if hdr and target.kind == "file" and can_encode("libx265", "video"):
+        return replace(encoding, codec="hevc")
+    return encoding
 
 
 def _check_preset(encoder: str, preset: str | int) -> None:

@@ -12,7 +12,7 @@ from dala.errors import VideoError
 from dala.video.clock import Clock, usual_duration
 from dala.video.color import Matrix, Range, color_of
 from dala.video.device import Format
-from dala.video.library import as_fraction
+from dala.video.library import as_fraction, load_av
 from dala.video.pictures import Decoded, kind_of, turn_of
 from dala.video.pixels import Pixels, chroma_of, pixels_of
 from dala.video.places import Place, Spec, place_of
@@ -58,10 +58,9 @@ class Input:
         ]
         # kept apart from their streams, which FFmpeg frees when the source is closed
         self.voices = [Track(s.index, s.codec_context) for s in self.passed_on if s.type == "audio"]
+        others = [s for s in streams if s.type not in ("audio", "subtitle")]
         self.left_out = [
-            f"{s.type} {s.index}"
-            for s in streams
-            if s.type not in ("audio", "subtitle") and s.index != self.source.index
+            _words_for(s) for s in others if s.index != self.source.index and not _is_timecode(s)
         ]
         self.clock = Clock(self.source)
         self.usual_duration = usual_duration(self.source)
@@ -73,7 +72,8 @@ class Input:
             self.first = first
             self.turn = turn_of(first)
             self.color = color_of(first, matrix=matrix, range=range)
-            self.pixels = _pixels_of(first, self.source.context.codec.canonical_name)
+            self.codec = str(self.source.context.codec.canonical_name)
+            self.pixels = _pixels_of(first, self.codec)
             self.chroma = chroma_of(first.format)
             self.bits = 8  # that the passes read; more only where the output holds them
             self.format = self._format_of(first)
@@ -183,6 +183,17 @@ class Input:
             if item.picture is not None:
                 return item.picture
         raise VideoError(f"{self.name}: not a single frame could be decoded")
+
+
+def _words_for(stream: Any) -> str:
+    """A stream that does not come along."""
+    picture = stream.disposition & load_av().stream.Disposition.attached_pic
+    return "its cover picture" if picture else f"{stream.type} {stream.index}"
+
+
+def _is_timecode(stream: Any) -> bool:
+    """Whether a track holds nothing but where its video's timecode begins, which the video says itself."""
+    return stream.type == "data" and "timecode" in stream.metadata
 
 
 def _pixels_of(first: Any, codec: str) -> Pixels:

@@ -20,6 +20,7 @@ from dala.video.library import as_fraction
 from dala.video.pictures import Decoded
 from dala.video.progress import OnProgress, Watch
 from dala.video.sound import Companion, SoundFile, bring_along, other_sound
+from dala.video.timecode import KEPT_IN, NAME, has_timecode, is_timecode, timecode_of
 
 Array = npt.NDArray[Any]
 ZERO = Fraction(0)
@@ -121,13 +122,12 @@ def produce_file(
         notes = list(extras.notes)
         if speaker is not None:
             voice = inputs[speaker]
-            container = voice.source.container
             ways, dropped, said = bring_along(
                 encoder, voice.passed_on, voice.audio, voice.span, voice.begin
             )
             notes += said
             dropped += voice.left_out
-            encoder.describe(container.metadata, _chapters(container.chapters(), voice))
+            dropped += _describe(encoder, lead, voice)
         other = None
         if extras.sound is not None:
             other, said = other_sound(encoder, extras.sound)
@@ -151,6 +151,17 @@ def produce_file(
         encoder.discard()
     begin = lead.begin if lead.keeps_times else ZERO
     return report_of(frames, encoder, watch, inputs, (dropped, notes), begin)
+
+
+def _describe(encoder: Encoder, lead: Input, voice: Input) -> list[str]:
+    """What the file says about itself; and what of that it has no place for."""
+    container = voice.source.container
+    metadata = {k: v for k, v in container.metadata.items() if not is_timecode(k)}
+    code = timecode_of(lead) if encoder.settings.target.format in KEPT_IN else None
+    if code is not None:
+        metadata["timecode"] = code
+    encoder.describe(metadata, _chapters(container.chapters(), voice))
+    return [NAME] if code is None and has_timecode(lead) else []
 
 
 def _chapters(chapters: list[dict[str, Any]], voice: Input) -> list[dict[str, Any]]:

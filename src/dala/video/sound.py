@@ -11,13 +11,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from dala.errors import ParameterError, VideoError
+from dala.errors import ParameterError, VideoError, VideoFileError
 from dala.video.library import as_fraction, ffmpeg_errors
 from dala.video.output import Output
 from dala.video.span import WHOLE, Span
 from dala.video.voice import SoundGraph, Voice
 
 Audio = Literal["copy", "encode", "none"]
+_NAMES = {"audio": "its sound", "subtitle": "its subtitles"}
 
 
 def check_audio(audio: object) -> None:
@@ -137,12 +138,12 @@ def bring_along(
         if stream.type != "audio":
             made = encoder.copy_stream(stream)
             if made is None:
-                dropped.append(f"{stream.type} {stream.index} ({codec})")
+                dropped.append(f"{_NAMES[stream.type]} ({codec})")
             else:
                 ways[stream.index] = Copied(encoder, made, span, begin)
         elif not encoder.settings.target.holds_sound:
             if encoder.settings.target.kind == "file":  # of pictures nobody expects sound
-                dropped.append(f"{stream.type} {stream.index} ({codec})")
+                dropped.append(f"{_NAMES[stream.type]} ({codec})")
         else:
             ways[stream.index], said = _sound_way(encoder, stream, audio, span, begin)
             notes += said
@@ -205,7 +206,12 @@ class SoundFile:
         from dala.video.places import place_of
 
         self.name = str(path)
-        self.container = open_container(place_of(path), 10)
+        try:
+            self.container = open_container(place_of(path), 10)
+        except VideoFileError:
+            raise
+        except VideoError as error:
+            raise VideoError(f"{self.name}: this is no file with sound") from error
         streams = self.container.streams.audio
         if not streams:
             self.container.close()

@@ -52,7 +52,7 @@ def span_of(
     last = None if end is None else seconds_of(end, "end")
     if last is not None and last <= first:
         raise ParameterError(
-            f"start={float(first):g} is not before end={float(last):g}, both in seconds"
+            f"start is not before end: {float(first):g} and {float(last):g} seconds"
         )
     rate = 1 if isinstance(speed, bool) or not isinstance(speed, int | float | Fraction) else speed
     if rate is not speed or not SLOWEST <= speed <= FASTEST:

@@ -24,7 +24,7 @@ from dala.media.chain import Chain, Filters
 from dala.media.masks import Begin, LiveMasks
 from dala.media.program import engine_of
 from dala.media.stages import ON_BLACK
-from dala.video.codecs import Settings, choose_encoder
+from dala.video.codecs import Settings, choose_encoder, codec_for
 from dala.video.color import Matrix, Range, check_color
 from dala.video.device import Format, FramePass, Live, Middle, PassThrough, Tensor, rgba_scratch
 from dala.video.encoder import Encoder, target_format
@@ -219,6 +219,18 @@ def transcode_span(
         return produce_file([source], 0, moments, frames, encoder, progress, extras)
 
 
+def encoding_for(
+    src: Spec, dst: str | os.PathLike[str], wanted: Encoding, on_damage: OnDamage = "error"
+) -> Encoding:
+    """The encoding with the codec that ``transcode`` would choose."""
+    source = Input(src, audio="none", subtitles="none", on_damage=on_damage)
+    try:
+        hdr = is_hdr(source.color)
+        return codec_for(dst, wanted, source.pixels, source.codec, hdr=hdr)
+    finally:
+        source.close()
+
+
 def _settle(
     dst: str | os.PathLike[str],
     wanted: Encoding,
@@ -231,10 +243,12 @@ def _settle(
     if tonemap:
         check_tonemap(source.color, source.name)
         pixels = replace(pixels, bits=8)
+    hdr = is_hdr(source.color) and not tonemap
+    wanted = codec_for(dst, wanted, pixels, source.codec, hdr=hdr)
     settings = choose_encoder(dst, wanted, pixels)
     if tonemap or settings.pixels.bits > 8:
         source.keep_bits()
-    if is_hdr(source.color) and not tonemap:
+    if hdr:
         settings = settings.with_options(mastering_options(source.first, settings.encoder))
     return settings
 

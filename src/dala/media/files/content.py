@@ -24,6 +24,9 @@ class Metadata:
     text: Mapping[str, str] = field(default_factory=dict)  # of a PNG
     dpi: tuple[float, float] | None = None
     iptc: bytes | None = None  # captions and keywords of agencies, as they are
+    color_chunks: Mapping[bytes, bytes] = field(
+        default_factory=dict
+    )  # of a PNG: what it says of colours
     durations: tuple[float, ...] = ()  # of an animation's frames, in milliseconds
     loop: int = 0
 
@@ -38,7 +41,9 @@ class Content:
     settings: Mapping[str, Any] = field(
         default_factory=dict
     )  # of that format: subsampling, compression
-    inks: bool = False  # it was CMYK, and its pixels are RGB now
+    unread: tuple[
+        str, ...
+    ] = ()  # what of the file is not here, in words: inks, bits, further pictures
     grey: bool = False  # it was grey in the file, whatever it is made of now
     opaque: bool = False  # it is RGB in four channels, the last of them 255 everywhere
 

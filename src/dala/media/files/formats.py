@@ -18,10 +18,13 @@ READ = ("JPEG", "MPO", "PNG", "TIFF", "WEBP", "GIF", "AVIF", "BMP", "DIB", "PPM"
         "PCX", "SGI", "JPEG2000", "QOI", "DDS", "XBM", "HEIF", "JXL")  # fmt: skip
 WRITTEN = ("JPEG", "PNG", "TIFF", "WEBP", "GIF", "AVIF", "BMP", "PPM", "TGA", "ICO", "PCX", "SGI",
            "JPEG2000", "HEIF", "JXL")  # fmt: skip
+SAME_FILES = {
+    "MPO": "JPEG"
+}  # a JPEG with further ones behind it, which is opened and written as one
 ANIMATED = ("GIF", "WEBP", "PNG", "AVIF")  # several frames are a film; in an MPO, other views
 LOSSY = ("JPEG", "WEBP", "AVIF", "HEIF", "JXL")
 OPAQUE = ("JPEG", "PPM", "BMP", "PCX")  # no alpha
-DEEP = {"PNG": 16, "TIFF": 32, "PPM": 8}  # bits of a value; else 8
+DEEP = {"PNG": 16, "TIFF": 32, "PPM": 16}  # bits of a value; else 8
 HOLDS = {
     "icc_profile": ("JPEG", "PNG", "TIFF", "WEBP", "AVIF", "HEIF", "JXL"),
     "exif": ("JPEG", "PNG", "TIFF", "WEBP", "AVIF", "HEIF", "JXL"),
@@ -85,16 +88,20 @@ def hint_for(path: Path) -> str:
 def picture_endings() -> frozenset[str]:
     """Endings of the files that are opened, with what is installed or without."""
     image = pillow("open")
-    known = {e for e, f in image.registered_extensions().items() if f in READ and f in image.OPEN}
+    known = {
+        e
+        for e, f in image.registered_extensions().items()
+        if f in READ and SAME_FILES.get(f, f) in image.OPEN
+    }
     return frozenset(known | RAW | {e for _, endings in PLUGINS.values() for e in endings})
 
 
 def format_of(path: Path) -> str:
     """Pillow's name of the format that a file's ending asks for."""
     image = pillow("save")
-    endings = {
-        e: f for e, f in image.registered_extensions().items() if f in WRITTEN and f in image.SAVE
-    }
+    registered = {e: SAME_FILES.get(f, f) for e, f in image.registered_extensions().items()}
+    endings = {e: f for e, f in registered.items() if f in WRITTEN and f in image.SAVE}
+    endings.pop(".pfm", None)  # of floats, which is opened only
     form: str | None = endings.get(path.suffix.lower())
     if form is None and path.suffix.lower() in RAW:
         raise MediaError(

@@ -83,7 +83,11 @@ def read_tiff_metadata(tags: Any, file: BinaryIO) -> tuple[Metadata, int]:
 
     exif = Image.Exif()
     file.seek(0)
-    exif.load_from_fp(file)
+    if b"+" in file.read(4):  # of 64-bit offsets, which Pillow's Exif does not know
+        _load_big(exif, tags, file)
+    else:
+        file.seek(0)
+        exif.load_from_fp(file)
     data, orientation = _clean_exif(exif, tiff=True)
     return Metadata(
         icc_profile=tags.get(ICC),
@@ -92,6 +96,21 @@ def read_tiff_metadata(tags: Any, file: BinaryIO) -> tuple[Metadata, int]:
         dpi=_density(tags),
         iptc=as_bytes(tags.get(IPTC)),
     ), orientation
+
+
+def _load_big(exif: Any, tags: Any, file: BinaryIO) -> None:
+    from PIL import TiffImagePlugin
+
+    file.seek(0)
+    header = file.read(16)
+    for tag, value in tags.items():
+        if tag in (EXIF_IFD, GPS_IFD):
+            inner = TiffImagePlugin.ImageFileDirectory_v2(header, group=tag)
+            file.seek(value)
+            inner.load(file)
+            exif.get_ifd(tag).update(dict(inner))
+        elif tag in DESCRIPTIVE or tag == ORIENTATION:
+            exif[tag] = value
 
 
 def _upright_exif(data: bytes) -> bytes:

@@ -57,7 +57,8 @@ class Photo(Content):
         return np.array(self.pixels, dtype, copy=copy)
 
     def __repr__(self) -> str:
-        count = f"{len(self.frames)} frames, " if len(self.frames) > 1 else ""
+        several = "pages" if self.format == "TIFF" else "frames"
+        count = f"{len(self.frames)} {several}, " if len(self.frames) > 1 else ""
         depth = "floats" if self.bits == 32 else f"{self.bits} bits"
         kind = f", {self.format}" if self.format else ""
         return f"<dala photo {self.width} × {self.height}, {count}{self.channels}, {depth}{kind}>"

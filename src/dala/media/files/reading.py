@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import struct
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,12 +16,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dala.errors import MediaError, UnsupportedError
-from dala.media.files import deep_png, tiff
+from dala.media.files import deep_png, depth, netpbm, tiff
 from dala.media.files.content import Pixels
 from dala.media.files.formats import ANIMATED, RAW, READ, hint_for, pillow
 from dala.media.files.lending import in_one_block, lend_pixels
 from dala.media.files.metadata import read_metadata, read_tiff_metadata, turn_upright
 from dala.media.files.photo import Photo
+from dala.media.files.place import system_refuses
 from dala.media.packing import drop_alpha
 
 GREY = ("1", "L", "LA", "La", "I", "I;16", "I;16B", "I;16L", "I;16N", "F")
@@ -44,40 +47,64 @@ def open_photo(path: str | os.PathLike[str], *, lent: bool = False) -> Photo:
     except (MediaError, UnsupportedError) as error:
         raise type(error)(f"{path}: {error}") from error
     except OSError as error:
-        if error.filename is not None:
-            raise
-        raise MediaError(f"{path}: the picture is damaged: {error}") from error
+        if error.errno is not None:
+            raise system_refuses(error, path) from error
+        raise MediaError(f"{path}: {_why_damaged(path, error)}") from error
     except DAMAGE as error:
-        raise MediaError(f"{path}: the picture is damaged: {error}") from error
+        raise MediaError(f"{path}: {_why_damaged(path, error)}") from error
+
+
+@contextlib.contextmanager
+def _quietly(path: Path) -> Iterator[BinaryIO]:
+    """A file that is wrong, to be asked why: what is not understood ends the asking."""
+    with path.open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with contextlib.suppress(OSError, *DAMAGE):
+            yield file
 
 
 def _why_unknown(path: Path) -> str:
     if path.stat().st_size == 0:
         return "the file is empty"
+    with _quietly(path) as file:
+        tags = tiff.read_tags(file)
+        if tags is not None and tiff.WIDTH in tags:
+            return f"{tiff.describe(tags)} is not read; convert it first, or save it as RGB"
     return hint_for(path) or "not a picture that can be read"
+
+
+def _why_damaged(path: Path, error: Exception) -> str:
+    """In what a decoder says, what it cannot do looks like damage."""
+    with _quietly(path) as file:
+        tags = tiff.read_tags(file)
+        if tags is not None and (name := tiff.compression_of(tags)):
+            return f"its compression, {name}, is not in this Pillow, or it is damaged: {error}"
+    return f"the picture is damaged: {error}"
 
 
 def _read(path: Path, file: BinaryIO, image: Any, lent: bool) -> Photo:
     if path.suffix.lower() in RAW:
         return _read_raw(path)
-    tags = tiff.read_tags(file)
-    layout = None if tags is None else tiff.layout_of(tags)
-    if layout is not None:
-        return _read_deep_tiff(tags, layout, file, image)
+    pages = tiff.read_pages(file)
+    layouts = [tiff.layout_of(tags) for _, tags in pages]
+    if len(pages) == 1 and layouts[0] is not None:
+        return _read_deep_tiff(pages[0][1], layouts[0], file, image)
+    if (deep := netpbm.read_deep(file, _most_pixels(image))) is not None:
+        return Photo((deep,), format="PPM", grey=deep.ndim == 2)
     file.seek(0)
     with (
         image.open(file, formats=[f for f in READ if f in image.OPEN]) as opened,
         in_one_block(image),
     ):
-        return _take(opened, path, lambda: image.open(path, formats=("PNG",)), lent)
+        if len(pages) > 1:
+            return _read_pages(pages, layouts, opened, file, image)
+        return _take(opened, path, file, lent)
 
 
 def _read_deep_tiff(tags: Any, layout: tiff.Layout, file: BinaryIO, image: Any) -> Photo:
     pixels = layout.size[0] * layout.size[1]
-    if min(layout.size) < 1 or (image.MAX_IMAGE_PIXELS and pixels > 2 * image.MAX_IMAGE_PIXELS):
-        raise MediaError(f"{pixels} pixels; more than {2 * image.MAX_IMAGE_PIXELS} could be a bomb")
-    if tags.next:
-        raise MediaError("several pages; split them into files first")
+    if min(layout.size) < 1 or pixels > _most_pixels(image):
+        raise MediaError(f"{pixels} pixels; more than {_most_pixels(image)} could be a bomb")
     metadata, orientation = read_tiff_metadata(tags, file)
     frame = turn_upright(tiff.read_deep(tags, layout, file), orientation)
     names = {number: name for name, number in tiff.NAMES.items()}
@@ -85,27 +112,73 @@ def _read_deep_tiff(tags: Any, layout: tiff.Layout, file: BinaryIO, image: Any) 
     return Photo((frame,), metadata, "TIFF", settings, grey=layout.samples < 3)
 
 
-def _take(opened: Any, path: Path, reopen: Callable[[], Any], lent: bool) -> Photo:
+def _most_pixels(image: Any) -> int:
+    """More of them are a bomb; it is twice of what Pillow warns of."""
+    return 2 * image.MAX_IMAGE_PIXELS if image.MAX_IMAGE_PIXELS else sys.maxsize
+
+
+def _read_pages(
+    pages: Sequence[tuple[int, Any]],
+    layouts: Sequence[tiff.Layout | None],
+    opened: Any,
+    file: BinaryIO,
+    image: Any,
+) -> Photo:
+    """The pages of a TIFF, each as deep as it is; what is said of all is that of the first."""
+    made = []
+    for (number, tags), layout in zip(pages, layouts, strict=True):
+        if layout is not None:
+            made.append(_read_deep_tiff(tags, layout, file, image))
+        else:
+            opened.seek(number)
+            made.append(_take_one(opened, Path(), lent=False))
+    grey = all(page.grey for page in made)
+    return replace(made[0], frames=tuple(page.pixels for page in made), grey=grey)
+
+
+def _take(opened: Any, path: Path, file: BinaryIO, lent: bool) -> Photo:
     count = getattr(opened, "n_frames", 1)
-    if opened.format == "TIFF" and count > 1:
-        raise MediaError(f"{count} pages; split them into files first")
     if opened.format in ANIMATED and count > 1:
-        return _read_frames(opened, count)
+        lossless = opened.format == "WEBP" and depth.is_lossless_webp(file)
+        return _read_frames(opened, count, {"lossless": True} if lossless else {})
+    if deep_png.is_deep(opened):
+        grey = deep_png.is_grey(opened)
+        frame = deep_png.read_deep(opened, lambda: pillow("open").open(path, formats=("PNG",)))
+        metadata, orientation = read_metadata(opened)
+        photo = Photo((turn_upright(frame, orientation),), metadata, "PNG", grey=grey)
+    else:
+        if opened.format in ("JPEG", "MPO") and depth.is_arithmetic(file):
+            opened.decodermaxblock = path.stat().st_size  # this decoder cannot wait for more
+        photo = _take_one(opened, path, lent=lent)
+    if opened.format == "PNG":
+        said = replace(photo.metadata, color_chunks=deep_png.read_color_chunks(file))
+        return replace(photo, metadata=said)
+    if opened.format == "WEBP" and depth.is_lossless_webp(file):
+        return replace(photo, settings={**photo.settings, "lossless": True})
+    unread = list(photo.unread)
+    if count > 1 and opened.format != "TIFF":
+        unread.append(
+            "its second picture (a gain map, or another view)"
+            if count == 2
+            else f"its {count - 1} further pictures"
+        )
+    if photo.bits == 8 and (bits := depth.bits_in(opened.format, file, opened)) > 8:
+        unread.append(f"{bits} bits (8 are read)")
+    return replace(photo, unread=tuple(unread))
+
+
+def _take_one(opened: Any, path: Path, *, lent: bool) -> Photo:
+    """The picture that an opened file stands at."""
     settings = {key: opened.info[key] for key in SAVED_LATER if key in opened.info}
     settings |= _sampling(opened)
-    if deep_png.is_deep(opened):
-        grey, opaque = deep_png.is_grey(opened), False
-        frame = deep_png.read_deep(opened, reopen)
-        metadata, orientation = read_metadata(opened)
-    else:
-        opened.load()
-        metadata, orientation = read_metadata(opened)
-        grey = opened.mode in GREY
-        if opened.mode == "CMYK":
-            frame = turn_upright(_light_of_inks(opened, metadata.icc_profile), orientation)
-            metadata = replace(metadata, icc_profile=None)  # its pixels are sRGB now
-            return Photo((frame,), metadata, opened.format, settings, inks=True)
-        frame, opaque = _frame_of(opened, path, lent)
+    opened.load()
+    metadata, orientation = read_metadata(opened)
+    grey = opened.mode in GREY
+    if opened.mode == "CMYK":
+        frame = turn_upright(_light_of_inks(opened, metadata.icc_profile), orientation)
+        metadata = replace(metadata, icc_profile=None)  # its pixels are sRGB now
+        return Photo((frame,), metadata, opened.format, settings, ("CMYK (it is RGB)",))
+    frame, opaque = _frame_of(opened, path, lent)
     frame = turn_upright(frame, orientation)
     return Photo((frame,), metadata, opened.format, settings, grey=grey, opaque=opaque)
 
@@ -121,7 +194,7 @@ def _frame_of(opened: Any, path: Path, lent: bool) -> tuple[Pixels, bool]:
     return _pixels(opened), False
 
 
-def _read_frames(opened: Any, count: int) -> Photo:
+def _read_frames(opened: Any, count: int, settings: Mapping[str, Any]) -> Photo:
     frames, durations = [], []
     for number in range(count):
         opened.seek(number)
@@ -133,14 +206,16 @@ def _read_frames(opened: Any, count: int) -> Photo:
     kept = replace(metadata, durations=tuple(durations), loop=int(loop))
     if all((frame[..., 3] == 255).all() for frame in frames):
         frames = [np.ascontiguousarray(frame[..., :3]) for frame in frames]
-    return Photo(tuple(frames), kept, opened.format)
+    return Photo(tuple(frames), kept, opened.format, settings)
 
 
 def _pixels(opened: Any) -> Pixels:
     """The pixels of a picture in one of Pillow's modes."""
     mode = opened.mode
     if mode.startswith("I;16"):
-        return np.asarray(opened).astype(np.uint16)
+        levels = np.asarray(opened).astype(np.uint16)
+        bits = opened.tag_v2.get(tiff.BITS, (16,))[0] if opened.format == "TIFF" else 16
+        return levels if bits == 16 else _widened(levels, bits)
     if mode == "I":
         values = np.asarray(opened)
         if values.min() < 0 or values.max() > 65535:
@@ -157,6 +232,12 @@ def _pixels(opened: Any) -> Pixels:
     if shared is None:
         return np.asarray(opened)
     return drop_alpha(shared) if working == "RGB" else shared
+
+
+def _widened(levels: Pixels, bits: int) -> Pixels:
+    """Levels of fewer bits as those of 16: white stays white."""
+    widened: Pixels = np.rint(levels * np.float32(65535 / (2**bits - 1))).astype(np.uint16)
+    return widened
 
 
 def _sampling(opened: Any) -> dict[str, Any]:
@@ -203,7 +284,8 @@ def _deep_heif(path: Path) -> Pixels:
     import pillow_heif
 
     opened = pillow_heif.open_heif(path, convert_hdr_to_8bit=False)
-    return np.asarray(opened).astype(np.uint16)
+    bits = int(opened.info["bit_depth"])
+    return _widened(np.asarray(opened) >> (16 - bits), bits)  # where it has them, the highest
 
 
 def _read_raw(path: Path) -> Photo:

@@ -9,8 +9,9 @@ and which writes no EXIF.)
 from __future__ import annotations
 
 import io
+import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -27,6 +28,10 @@ OFFSETS, SAMPLES, ROWS, COUNTS, PLANAR, PREDICTOR = 273, 277, 278, 279, 284, 317
 TILE_WIDTH, TILE_HEIGHT, TILE_OFFSETS, TILE_COUNTS, EXTRA, FORMAT = 322, 323, 324, 325, 338, 339
 NAMES = {"raw": 1, "tiff_lzw": 5, "tiff_adobe_deflate": 8, "tiff_deflate": 32946, "packbits": 32773}
 NAMES |= {"zstd": 50000}
+SUBFILE, OLD_SUBFILE, PAGE = 254, 255, 297
+# in words, what Pillow has none for
+COMPRESSIONS = {7: "JPEG", 8: "deflate", 32946: "deflate", 34712: "JPEG 2000", 34925: "LZMA", 50000: "zstd",
+                50001: "WebP", 50002: "JPEG XL", 52546: "JPEG XL"}  # fmt: skip
 DEFLATED = (8, 32946)
 PREDICTED = (5, *DEFLATED, 50000)  # compressions that have a predictor
 STRIP_BYTES = 1 << 18  # of one strip that is written
@@ -51,17 +56,57 @@ class Layout:
 
 
 def read_tags(file: BinaryIO) -> Any:
-    """The first directory of a TIFF file; None if it is none (or one of 64-bit offsets)."""
+    """The first directory of a TIFF file; None if it is none."""
+    return next(_directories(file), None)
+
+
+def read_pages(file: BinaryIO) -> list[tuple[int, Any]]:
+    """The directories of a TIFF's pages with their numbers; thumbnails of others are none."""
+    found = list(enumerate(_directories(file)))
+    return found[:1] + [(n, tags) for n, tags in found[1:] if not _is_reduced(tags)]
+
+
+def _directories(file: BinaryIO) -> Iterator[Any]:
     from PIL import TiffImagePlugin
 
     file.seek(0)
     header = file.read(8)
-    if header[:4] not in (b"II*\0", b"MM\0*"):
-        return None
+    if header[:4] not in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
+        return
+    if b"+" in header[:4]:  # 64-bit offsets
+        header += file.read(8)
     tags = TiffImagePlugin.ImageFileDirectory_v2(header)
-    file.seek(tags.next)
-    tags.load(file)
-    return tags
+    seen: set[int] = set()
+    while (place := tags.next) and place not in seen:
+        seen.add(place)
+        tags = TiffImagePlugin.ImageFileDirectory_v2(header)
+        file.seek(place)
+        tags.load(file)
+        yield tags
+
+
+def _is_reduced(tags: Any) -> bool:
+    return bool(tags.get(SUBFILE, 0) & 1) or tags.get(OLD_SUBFILE) == 2
+
+
+def describe(tags: Any) -> str:
+    """A kind of TIFF that nobody here reads, in words."""
+    from PIL import TiffTags
+
+    def word(tag: int, others: Mapping[int, str]) -> str:
+        known, value = TiffTags.lookup(tag), tags.get(tag, 1)
+        names = {number: word for word, number in known.enum.items()} | dict(others)
+        return names.get(value, f"{known.name} {value}")
+
+    samples = f"{tags.get(SAMPLES, 1)} × {max(tags.get(BITS, (1,)))} bits"
+    return f"a TIFF of {samples}, {word(PHOTOMETRIC, {})}, {word(COMPRESSION, COMPRESSIONS)}"
+
+
+def compression_of(tags: Any) -> str:
+    """How a TIFF is compressed, in words; nothing of what Pillow's libtiff has always."""
+    return (
+        COMPRESSIONS.get(tags.get(COMPRESSION, 1), "") if tags.get(COMPRESSION, 1) > 40_000 else ""
+    )
 
 
 def layout_of(tags: Any) -> Layout | None:
@@ -244,8 +289,29 @@ def _set(tags: Any, values: Mapping[int, Any]) -> None:
 # -- writing ------------------------------------------------------------------------------------------
 
 
-def write_tiff(target: Path, pixels: Pixels, compression: str, tags: Mapping[int, Any]) -> None:
-    """A TIFF file of uint8, uint16 or float32 pixels, with these tags besides its own."""
+def write_tiff(
+    target: Path, pages: Sequence[Pixels], compression: str, tags: Mapping[int, Any]
+) -> None:
+    """A TIFF file of pages of uint8, uint16 or float32 pixels, with these tags besides its own."""
+    with target.open("wb") as file:
+        link = 0  # where the place of the next page is written
+        for number, pixels in enumerate(pages):
+            own = {SUBFILE: 2, PAGE: (number, len(pages))} if len(pages) > 1 else {}
+            directory, strips = _page(pixels, compression, {**tags, **own})
+            file.write(b"\0" * (file.tell() % 2))
+            place = file.tell() or 8
+            directory.save(file)
+            for strip in strips:
+                file.write(strip)
+            if link:
+                file.seek(link)
+                file.write(struct.pack("<I", place))
+                file.seek(0, io.SEEK_END)
+            link = place + 2 + 12 * len(directory)
+
+
+def _page(pixels: Pixels, compression: str, tags: Mapping[int, Any]) -> tuple[Any, list[bytes]]:
+    """A directory and the strips that follow it."""
     from PIL import TiffImagePlugin
 
     height, width = pixels.shape[:2]
@@ -276,10 +342,7 @@ def write_tiff(target: Path, pixels: Pixels, compression: str, tags: Mapping[int
     if samples in (2, 4):
         own[EXTRA] = (2,)  # alpha by itself: colours are not multiplied by it
     _set(directory, own)
-    with target.open("wb") as file:
-        directory.save(file)
-        for strip in strips:
-            file.write(strip)
+    return directory, strips
 
 
 def _packed(rows: Pixels, samples: int, compression: int, differs: bool) -> bytes:

@@ -6,6 +6,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dala.errors import MediaError
-from dala.media.files import deep_png, tiff
+from dala.media.files import deep_png, netpbm, tiff
 from dala.media.files.content import Content, Metadata, Pixels
 from dala.media.files.formats import ANIMATED, DEEP, HOLDS, LOSSY, OPAQUE, format_of, pillow
 from dala.media.files.metadata import (
@@ -24,6 +25,7 @@ from dala.media.files.metadata import (
     photoshop_segments,
     tiff_tags,
 )
+from dala.media.files.place import moved_into_place, system_refuses
 from dala.media.losses import report_losses
 from dala.media.packing import drop_alpha
 
@@ -37,6 +39,7 @@ KEPT = {
 }
 USUAL_DPI = (72.0, 96.0)  # what files say that were never meant for paper
 IN_EXIF = ("WEBP", "AVIF", "HEIF", "JXL")  # have no place for dpi but that
+SRGB_CICP, USUAL_GAMMA = b"\x01\x0d", 45_455  # as a PNG writes them
 WHITE = {1: 255, 2: 65535, 4: 1}  # by the bytes of a value
 
 
@@ -54,20 +57,30 @@ def save_photo(
     """
     path = Path(path)
     form = format_of(path)
-    if len(photo.frames) > 1 and form not in ANIMATED:
-        raise MediaError(f"{path}: {len(photo.frames)} frames; {path.suffix} files have only one")
+    check_frames(photo, path)
     report_losses(path, list(find_losses(photo, form)), strict=strict, tell=tell)
     if _has_grey_profile(photo):
         photo = replace(photo, metadata=replace(photo.metadata, icc_profile=None))
     if photo.opaque and form != "JPEG":  # which alone takes them as they lie
         photo = replace(photo, frames=tuple(map(drop_alpha, photo.frames)), opaque=False)
     frames = photo.frames if photo.opaque else [_fitting(frame, form) for frame in photo.frames]
-    try:
-        _write(replace(photo, frames=tuple(frames)), write_to or path, form, quality)
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise MediaError(f"{path}: {error}") from error  # Pillow's own: a mode the format has not
+    with ExitStack() as places:
+        try:
+            unfinished = write_to or places.enter_context(moved_into_place(path))
+            _write(replace(photo, frames=tuple(frames)), unfinished, form, quality)
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise system_refuses(error, path) from error
+            raise MediaError(f"{path}: {error}") from error  # Pillow's own: a mode it has not
+
+
+def check_frames(photo: Content, path: Path) -> None:
+    """Refuse several frames where there is room for one. Pages are not frames of an animation."""
+    count, form = len(photo.frames), format_of(path)
+    are_pages = photo.format == "TIFF"
+    if count > 1 and (form != "TIFF" if are_pages else form not in ANIMATED):
+        what = "pages" if are_pages else "frames"
+        raise MediaError(f"{path}: {count} {what}; {path.suffix} files have only one")
 
 
 def find_losses(photo: Content, form: str) -> Iterator[str]:
@@ -79,8 +92,7 @@ def find_losses(photo: Content, form: str) -> Iterator[str]:
         yield "alpha (it lies on black)"
     if form == "GIF" and photo.format != "GIF":
         yield "more than 256 colours"
-    if photo.inks:
-        yield "CMYK (it is RGB)"
+    yield from photo.unread
     metadata = photo.metadata
     for name, words in KEPT.items():
         as_text = name == "comment" and form == "PNG"
@@ -95,6 +107,20 @@ def find_losses(photo: Content, form: str) -> Iterator[str]:
         yield "its profile (it is of greys)"
     if metadata.text and form != "PNG":
         yield f"its texts ({', '.join(metadata.text)})"
+    if form != "PNG" and (colors := _unusual_colors(metadata)):
+        yield colors
+
+
+def _unusual_colors(metadata: Metadata) -> str:
+    """What a PNG alone can say of its colours, if they are not sRGB's anyway."""
+    chunks = metadata.color_chunks
+    if b"cICP" in chunks and chunks[b"cICP"][:2] != SRGB_CICP:
+        return "its colours (cICP {}/{})".format(*chunks[b"cICP"][:2])
+    if b"gAMA" in chunks and b"sRGB" not in chunks and not metadata.icc_profile:
+        (gamma,) = struct.unpack(">I", chunks[b"gAMA"])
+        if abs(gamma - USUAL_GAMMA) > 0.02 * USUAL_GAMMA:
+            return f"its gamma of {gamma / 100_000:g}"
+    return ""
 
 
 def _is_too_long(name: str, value: bytes, form: str) -> bool:
@@ -139,7 +165,10 @@ def _fitting(frame: Pixels, form: str) -> Pixels:
 def _write(photo: Content, path: Path, form: str, quality: int) -> None:
     if form == "TIFF":
         compression = photo.settings.get("compression", "tiff_adobe_deflate")
-        tiff.write_tiff(path, _with_few_channels(photo), compression, tiff_tags(photo.metadata))
+        pages = [_with_few_channels(replace(photo, frames=(frame,))) for frame in photo.frames]
+        tiff.write_tiff(path, pages, compression, tiff_tags(photo.metadata))
+    elif form == "PPM" and photo.bits == 16:
+        netpbm.write_deep(path, photo.pixels)
     elif form == "PNG" and photo.bits == 16:
         deep_png.write_deep(path, _with_few_channels(photo), _png_chunks(photo.metadata))
     else:
@@ -173,6 +202,8 @@ def _write_with_pillow(photo: Content, path: Path, form: str, quality: int) -> N
         options["quality"] = quality
     if form == "JPEG":
         options |= _jpeg_options(photo.settings, quality)
+    if form == "WEBP" and photo.settings.get("lossless") and quality in (QUALITY, 100):
+        options |= {"lossless": True, "exact": True}  # unless another quality is asked for
     if len(images) > 1:
         options |= _animation_options(photo.metadata, form, images)
     images[0].save(path, form, **options)
@@ -197,10 +228,13 @@ def _metadata_options(metadata: Metadata, form: str) -> Iterator[tuple[str, Any]
         if name != "dpi" and _is_too_long(name, value, form):
             continue
         yield ("extra", photoshop_segments(value)) if name == "iptc" else (name, value)
-    if form == "PNG" and (texts := _texts(metadata)):
+    texts, colors = _texts(metadata), metadata.color_chunks
+    if form == "PNG" and (texts or colors):
         from PIL import PngImagePlugin
 
         written = PngImagePlugin.PngInfo()
+        for kind, data in colors.items():
+            written.add(kind, data)
         for key, text in texts.items():
             written.add_itxt(key, text)
         yield "pnginfo", written
@@ -234,6 +268,7 @@ def _animation_options(metadata: Metadata, form: str, images: list[Any]) -> dict
 
 
 def _png_chunks(metadata: Metadata) -> Iterator[tuple[bytes, bytes]]:
+    yield from metadata.color_chunks.items()
     if metadata.icc_profile:
         yield b"iCCP", b"ICC Profile\0\0" + zlib.compress(metadata.icc_profile)
     if metadata.dpi:

@@ -1,0 +1,207 @@
+"""Photos beyond what Pillow tells of them: pages, 64-bit offsets, netpbm, bits that are not read."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from photo_kinds import COLUMNS, F32, KINDS, LOOK, NOTHING, ROWS, U16, levels, through
+from PIL import Image
+
+from dala import media
+from dala.errors import MediaError, MediaFileError
+from dala.media.files import depth, tiff
+
+
+def test_pages_come_and_go_as_they_are(tmp_path: Path) -> None:
+    import tifffile
+
+    KINDS["tiff pages"].make(tmp_path / "in.tif")
+    through(tmp_path / "in.tif", tmp_path / "out.tif", NOTHING)
+    with (
+        tifffile.TiffFile(tmp_path / "in.tif") as old,
+        tifffile.TiffFile(tmp_path / "out.tif") as new,
+    ):
+        assert len(new.pages) == 3
+        for before, after in zip(old.pages, new.pages, strict=True):
+            np.testing.assert_array_equal(after.asarray(), before.asarray())
+            assert after.dtype == before.dtype
+    assert (
+        repr(media.open(tmp_path / "out.tif"))
+        == "<dala photo 36 × 24, 3 pages, rgb, 16 bits, TIFF>"
+    )
+    through(tmp_path / "in.tif", tmp_path / "look.tif", LOOK)
+    for page, made in zip(
+        media.open(tmp_path / "in.tif").frames,
+        media.open(tmp_path / "look.tif").frames,
+        strict=True,
+    ):
+        np.testing.assert_array_equal(made, media.apply_filters(page, LOOK))
+
+
+def test_metadata_behind_offsets_of_64_bits(tmp_path: Path) -> None:
+    """The exposure's time lies in a directory of its own."""
+    import tifffile
+
+    inner = struct.pack("<QHHQIIQ", 1, 0x829A, 5, 1, 1, 50, 0)
+    extra = [(271, "s", 0, "Maker", True), (65000, "Q", 1, 0, True)]
+    tifffile.imwrite(
+        tmp_path / "in.tif", levels(3, U16), photometric="rgb", bigtiff=True, extratags=extra
+    )
+    data = bytearray((tmp_path / "in.tif").read_bytes())
+    entry = data.index(struct.pack("<HHQ", 65000, 16, 1))
+    struct.pack_into("<HHQQ", data, entry, 34665, 16, 1, len(data))
+    (tmp_path / "in.tif").write_bytes(bytes(data) + inner)
+    exif = Image.Exif()
+    exif.load(media.open(tmp_path / "in.tif").metadata.exif or b"")
+    assert exif[271] == "Maker"
+    assert float(exif.get_ifd(34665)[0x829A]) == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize("kind", [b"Pf", b"PF"])
+@pytest.mark.parametrize("order", "<>")
+def test_floats_of_netpbm_are_opened(kind: bytes, order: str, tmp_path: Path) -> None:
+    pixels = levels(1 if kind == b"Pf" else 3, F32)
+    head = b"%s\n%d %d\n%s1.0\n" % (kind, COLUMNS, ROWS, b"-" if order == "<" else b"")
+    (tmp_path / "in.pfm").write_bytes(head + pixels[::-1].astype(f"{order}f4").tobytes())
+    photo = media.open(tmp_path / "in.pfm")
+    np.testing.assert_array_equal(photo.pixels, pixels)
+    (tmp_path / "short.pfm").write_bytes((tmp_path / "in.pfm").read_bytes()[:-1])
+    with pytest.raises(MediaError, match="the file ends too early"):
+        media.open(tmp_path / "short.pfm")
+    (tmp_path / "bomb.pfm").write_bytes(b"PF\n99999 99999\n1.0\n")
+    with pytest.raises(MediaError, match="could be a bomb"):
+        media.open(tmp_path / "bomb.pfm")
+
+
+def test_levels_of_ten_bits_are_spread(tmp_path: Path) -> None:
+    ten = (levels(3, U16) >> 6).astype(">u2")
+    (tmp_path / "in.ppm").write_bytes(b"P6 %d %d 1023\n" % (COLUMNS, ROWS) + ten.tobytes())
+    (tmp_path / "white.ppm").write_bytes(b"P6 1 1 1023\n" + b"\x03\xff" * 3)
+    found = media.open(tmp_path / "in.ppm").pixels
+    assert np.abs(found.astype(int) - levels(3, U16)).max() <= 64
+    assert media.open(tmp_path / "white.ppm").pixels.min() == 65535
+
+
+def encoded(path: Path, codec: str, pixels: str, form: str | None = None) -> None:
+    """A still by one of FFmpeg's encoders: alone, or in a file of that format."""
+    av = pytest.importorskip("av")
+    if codec not in av.codecs_available:
+        pytest.skip(f"this PyAV cannot encode {codec}")
+    frame = av.VideoFrame.from_ndarray(np.tile(levels(3), (4, 4, 1)), "rgb24").reformat(
+        format=pixels
+    )
+    with av.open(str(path) if form else str(path.with_suffix(".nut")), "w", format=form) as out:
+        stream = out.add_stream(codec, rate=1)
+        stream.width, stream.height, stream.pix_fmt = frame.width, frame.height, pixels
+        packets = [*stream.encode(frame), *stream.encode(None)]
+        out.mux(packets)
+    if not form:
+        path.write_bytes(b"".join(bytes(p) for p in packets))
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "pixels", "form", "bits"),
+    [
+        ("a.avif", "libaom-av1", "yuv420p10le", "avif", 10),
+        ("b.avif", "libaom-av1", "yuv420p", "avif", 8),
+        ("c.j2k", "jpeg2000", "rgb48le", None, 16),
+        ("d.j2k", "jpeg2000", "rgb24", None, 8),
+    ],
+)
+def test_bits_that_are_not_read_are_said(
+    name: str, codec: str, pixels: str, form: str | None, bits: int, tmp_path: Path
+) -> None:
+    encoded(tmp_path / name, codec, pixels, form)
+    photo = media.open(tmp_path / name)
+    assert photo.bits == 8
+    said = through(tmp_path / name, tmp_path / "out.png", NOTHING)
+    assert said == ("" if bits == 8 else f"{bits} bits (8 are read)")
+
+
+@pytest.mark.parametrize(
+    ("head", "bits"),
+    [
+        ("ff0af81ffc24141702001288020094d59886dbf985d14d91d7a97e05e212", 16),
+        (
+            "0000000c4a584c200d0a870a00000014667479706a786c20000000006a786c20"
+            "000000126a786c7000000000ff0af81f1009000001e06a627264c06d03088220",
+            8,
+        ),
+    ],
+)
+def test_bits_of_jpeg_xl_are_found(head: str, bits: int) -> None:
+    """Heads as cjxl writes them: of 16 bits, and of 8 in a container."""
+    assert depth.bits_in("JXL", io.BytesIO(bytes.fromhex(head)), None) == bits
+
+
+@pytest.mark.parametrize("quality", [92, 80])
+def test_webp_stays_without_loss_unless_a_quality_is_asked_for(
+    quality: int, tmp_path: Path
+) -> None:
+    noise = np.random.default_rng(3).integers(0, 256, (20, 30, 3), np.uint8)
+    Image.fromarray(noise).save(tmp_path / "in.webp", lossless=True)
+    through(tmp_path / "in.webp", tmp_path / "out.webp", NOTHING, quality)
+    same = bool((np.asarray(Image.open(tmp_path / "out.webp")) == noise).all())
+    assert same == (quality == 92)
+
+
+@pytest.mark.skipif(shutil.which("jpegtran") is None, reason="jpegtran is not installed")
+def test_large_jpegs_with_arithmetic_coding_are_opened(tmp_path: Path) -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (300, 400, 3), np.uint8)
+    Image.fromarray(noise).save(tmp_path / "usual.jpg", quality=98)
+    words = [
+        "jpegtran",
+        "-arithmetic",
+        "-outfile",
+        str(tmp_path / "a.jpg"),
+        str(tmp_path / "usual.jpg"),
+    ]
+    subprocess.run(words, check=True, timeout=300)
+    assert (tmp_path / "a.jpg").stat().st_size > 1 << 16  # what Pillow reads at a time
+    found = media.open(tmp_path / "a.jpg").pixels
+    np.testing.assert_array_equal(found, media.open(tmp_path / "usual.jpg").pixels)
+
+
+def test_what_nobody_reads_is_named_for_what_it_is(tmp_path: Path) -> None:
+    import tifffile
+
+    tifffile.imwrite(tmp_path / "lab.tif", levels(3, U16), photometric="cielab")
+    with pytest.raises(MediaError, match="a TIFF of 3 × 16 bits, CieLAB, Uncompressed is not read"):
+        media.open(tmp_path / "lab.tif")
+
+
+def test_nothing_half_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    media.save(levels(3), tmp_path / "out.tif")
+    before = (tmp_path / "out.tif").read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tiff, "_page", full)
+    with pytest.raises(MediaFileError, match=r"out\.tif: No space left on device") as caught:
+        media.save(levels(3), tmp_path / "out.tif")
+    assert isinstance(caught.value, OSError) and caught.value.errno == 28
+    assert [p.name for p in tmp_path.iterdir()] == ["out.tif"]
+    assert (tmp_path / "out.tif").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no.jpg", "no.jpg: there is no such file"),
+        ("no/a.jpg", "there is no folder"),
+        ("", "a folder"),
+    ],
+)
+def test_what_the_system_refuses(name: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(MediaFileError, match=words):
+        media.open(tmp_path / name)
+    if "/" in name:
+        with pytest.raises(MediaFileError, match=words):
+            media.save(levels(3), tmp_path / name)
