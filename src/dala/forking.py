@@ -10,8 +10,8 @@ good, and native code that another thread was in stays where it was. So there ar
     in_child      What must begin anew (threads), after the locks are right.
     outlive       Native objects that wait for threads of their own when they are freed. Those threads
                   stayed in the parent, and the child would wait for good: there, none of them is freed.
-
-Nor does the child collect what was garbage before the fork: drivers of GPUs wait for such threads, too.
+    leave_garbage The same for native objects that nobody can name (of GPUs' drivers): once there may be
+                  some, a child collects nothing that was made before the fork.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _taken: list[AbstractContextManager[Any]] = []  # by the thread that is forking
 _beginnings: list[Callable[[], None]] = []
 _outliving: list[Callable[[], object]] = []
 _collecting: list[bool] = []  # whether garbage was, before the fork
+_leaves_garbage = False
 _outlived: list[object] = []  # while the process is forked, and in the child for good
 
 
@@ -66,6 +67,12 @@ def outlive(living: Callable[[], object]) -> None:
     _outliving.append(living)
 
 
+def leave_garbage() -> None:
+    """From now on a child leaves alone what was garbage before the fork."""
+    global _leaves_garbage
+    _leaves_garbage = True
+
+
 def _before() -> None:
     for section in _held:  # it may grow while an outer one is waited for
         section.__enter__()
@@ -92,7 +99,8 @@ def _let_go() -> None:
 
 
 def _begin_in_child() -> None:
-    gc.freeze()
+    if _leaves_garbage:
+        gc.freeze()
     _collect_again()
     _let_go()
     for each in tuple(_locks):

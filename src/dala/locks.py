@@ -58,8 +58,8 @@ class Condition(threading.Condition):
 
     _lock: Any
 
-    def __init__(self) -> None:
-        super().__init__(rlock())
+    def __init__(self, lock: Any = None) -> None:
+        super().__init__(rlock() if lock is None else lock)
 
     # Looked up before it is locked; what is called then is the lock's own.
     __enter__ = property(lambda self: self._lock.__enter__)
