@@ -13,6 +13,7 @@ import av
 import numpy as np
 import pytest
 from fleet_workers import assert_same_video, frames_of
+from kinds import PQ, Kind, make, with_timecode
 from made_models import made_model
 
 from dala import fleet, video
@@ -227,3 +228,23 @@ def test_parts_have_the_codec_of_the_whole_file(clip: Path, tmp_path: Path) -> N
     fleet.transcode(clip, tmp_path / "out.webm", workers=2, segment_s=1.2, preset=8)
     assert video.probe(tmp_path / "out.webm").codec == "vp9"
     assert len(frames_of(tmp_path / "out.webm")[0]) == 60
+
+
+def test_parts_have_the_codec_that_what_they_show_needs(tmp_path: Path) -> None:
+    """Nobody named one: HDR is HEVC, alpha in a .mov is ProRes, as in one run."""
+    hdr = Kind("hdr.mkv", "ffv1", "yuv420p10le", PQ)
+    alpha = Kind("alpha.mkv", "ffv1", "bgra")
+    for kind, target, codec in ((hdr, "o.mp4", "hevc"), (alpha, "o.mov", "prores")):
+        fleet.transcode(make(kind, tmp_path), tmp_path / target, ["sepia"], workers=1, device="cpu")
+        made = video.probe(tmp_path / target)
+        video.transcode(tmp_path / kind.name, tmp_path / f"one_{target}", ["sepia"], device="cpu")
+        one = video.probe(tmp_path / f"one_{target}")
+        assert made.codec == one.codec == codec
+        assert (made.pixel_format, made.transfer) == (one.pixel_format, one.transfer)
+
+
+def test_timecode_is_said_to_be_left_out(tmp_path: Path) -> None:
+    """A track of it needs a rate of frames, and FFmpeg refused the whole file."""
+    source = with_timecode(tmp_path / "in.mkv", "10:00:59:20", Fraction(25))
+    report = fleet.transcode(source, tmp_path / "out.mov", ["sepia"], workers=1, device="cpu")
+    assert (report.frames, report.notes) == (90, ("its timecode",))

@@ -55,3 +55,15 @@ def make(kind: Kind, folder: Path, frames: int = 3) -> Path:
             out.mux(stream.encode(frame))
         out.mux(stream.encode(None))
     return path
+
+
+def with_timecode(path: Path, code: str, rate: Fraction) -> Path:
+    """Three or four seconds of black, whose first frame has that timecode."""
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream("libx264", rate=rate)
+        stream.width, stream.height = 32, 16
+        out.metadata["timecode"] = code
+        for _ in range(90):
+            out.mux(stream.encode(av.VideoFrame.from_ndarray(np.zeros((16, 32, 3), np.uint8))))
+        out.mux(stream.encode(None))
+    return path

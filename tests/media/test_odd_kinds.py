@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import struct
 import subprocess
@@ -108,8 +109,8 @@ def encoded(path: Path, codec: str, pixels: str, form: str | None = None) -> Non
 @pytest.mark.parametrize(
     ("name", "codec", "pixels", "form", "bits"),
     [
-        ("a.avif", "libaom-av1", "yuv420p10le", "avif", 10),
-        ("b.avif", "libaom-av1", "yuv420p", "avif", 8),
+        ("a.avif", "libsvtav1", "yuv420p10le", "avif", 10),
+        ("b.avif", "libsvtav1", "yuv420p", "avif", 8),
         ("c.j2k", "jpeg2000", "rgb48le", None, 16),
         ("d.j2k", "jpeg2000", "rgb24", None, 8),
     ],
@@ -205,3 +206,16 @@ def test_what_the_system_refuses(name: str, words: str, tmp_path: Path) -> None:
     if "/" in name:
         with pytest.raises(MediaFileError, match=words):
             media.save(levels(3), tmp_path / name)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and permissions of Unix")
+def test_a_link_stays_one_and_a_file_leaves_its_permissions(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    real = tmp_path / "there" / "real.png"
+    media.save(levels(3), real)
+    real.chmod(0o600)
+    (tmp_path / "link.png").symlink_to(real)
+    media.save(levels(1), tmp_path / "link.png")
+    assert (tmp_path / "link.png").is_symlink() and media.open(real).channels == "grey"
+    assert real.stat().st_mode & 0o777 == 0o600
+    assert [p.name for p in real.parent.iterdir()] == ["real.png"]

@@ -9,6 +9,7 @@ import av
 import numpy as np
 import pytest
 from clips import Sound, durations, frame_times, packets_of, real_clip, write_clip
+from kinds import with_timecode
 
 from dala import video
 from dala.errors import LossError, ParameterError, VideoError
@@ -220,17 +221,6 @@ def test_progress_tells_how_far(tmp_path: Path) -> None:
     assert counts == sorted(set(counts)) and counts[-1] == 250
     assert all(p.total_frames == 250 and p.duration == 10.0 for p in seen)
     assert seen[-1].fraction == 1.0 and seen[-1].seconds == 10.0 and seen[-1].fps > 0
-
-
-def with_timecode(path: Path, code: str, rate: Fraction, container: str | None = None) -> Path:
-    with av.open(str(path), "w") as out:
-        stream = out.add_stream("libx264", rate=rate)
-        stream.width, stream.height = 32, 16
-        out.metadata["timecode"] = code
-        for _ in range(90):
-            out.mux(stream.encode(av.VideoFrame.from_ndarray(np.zeros((16, 32, 3), np.uint8))))
-        out.mux(stream.encode(None))
-    return path
 
 
 def timecode_in(path: Path) -> str | None:

@@ -10,6 +10,7 @@ import re
 from fractions import Fraction
 
 from dala.video.inputs import Input
+from dala.video.source import Source
 
 _CODE = re.compile(r"(\d\d):(\d\d):(\d\d)([:;.])(\d\d)")
 KEPT_IN = ("mov", "mp4", "matroska", "mxf")  # containers with a place for it
@@ -18,7 +19,7 @@ NAME = "its timecode"
 
 def timecode_of(source: Input) -> str | None:
     """At the first frame that is taken; None if it has none, or if frames are no longer the recording's."""
-    code = _said(source)
+    code = first_timecode(source.source)
     if code is None or source.span.speed != 1 or source.span.fps is not None:
         return None
     return later(code, source.span.start, source.fps)
@@ -26,7 +27,7 @@ def timecode_of(source: Input) -> str | None:
 
 def has_timecode(source: Input) -> bool:
     """Whether the recording has one."""
-    return _said(source) is not None
+    return first_timecode(source.source) is not None
 
 
 def is_timecode(key: str) -> bool:
@@ -34,8 +35,9 @@ def is_timecode(key: str) -> bool:
     return key.lower() == "timecode"
 
 
-def _said(source: Input) -> str | None:
-    said = (source.source.container.metadata, source.source.stream.metadata)
+def first_timecode(source: Source) -> str | None:
+    """What the clock said at a recording's first frame."""
+    said = (source.container.metadata, source.stream.metadata)
     return next((str(v) for words in said for k, v in words.items() if is_timecode(k)), None)
 
 

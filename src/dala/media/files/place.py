@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,11 +21,16 @@ _REASONS = {
 
 @contextlib.contextmanager
 def moved_into_place(target: Path) -> Iterator[Path]:
-    """A new name beside ``target``; what is written there becomes ``target`` at the end, or is removed."""
-    unfinished = target.with_name(f".{target.stem}.{secrets.token_hex(4)}.part{target.suffix}")
+    """A new name beside ``target``; what is written there becomes ``target`` at the end, or is removed.
+    A link stays one, and a file that is replaced leaves its permissions.
+    """
+    place = Path(os.path.realpath(target))
+    unfinished = place.with_name(f".{target.stem}.{secrets.token_hex(4)}.part{target.suffix}")
     try:
         yield unfinished
-        os.replace(unfinished, target)
+        if place.exists():
+            shutil.copymode(place, unfinished)
+        os.replace(unfinished, place)
     finally:
         unfinished.unlink(missing_ok=True)
 

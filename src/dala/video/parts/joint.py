@@ -23,6 +23,7 @@ from dala.video.places import place_of
 from dala.video.sink import Sink
 from dala.video.sound import Audio, Companion, bring_along
 from dala.video.source import Source
+from dala.video.timecode import NAME, first_timecode, is_timecode
 
 
 class Part(NamedTuple):
@@ -76,7 +77,12 @@ def join_parts(source: str, settings: Settings, parts: Sequence[Part], audio: Au
             streams = spoken.container.streams
             kept = [*(() if audio == "none" else streams.audio), *streams.subtitles]
             companions, dropped, notes = bring_along(output, kept, audio)
-            output.describe(spoken.container.metadata, spoken.container.chapters())
+            if (
+                first_timecode(spoken) is not None
+            ):  # a track of it needs a rate, which packets have not
+                dropped.append(NAME)
+            said = {k: v for k, v in spoken.container.metadata.items() if not is_timecode(k)}
+            output.describe(said, spoken.container.chapters())
             with ffmpeg_errors(output.sink.name, "joining parts"):
                 _interleave(output.sink, pictures, spoken, companions)
         output.sink.finish()
@@ -120,6 +126,10 @@ class _Pictures:
             self.time_base = as_fraction(template.time_base)
             self.stream = sink.container.add_stream_from_template(template, opaque=True)
             self.stream.time_base = template.time_base
+            if (
+                sink.format == "mov"
+            ):  # which tells ProRes with alpha by its tag, and parts have the same
+                self.stream.codec_context.codec_tag = template.codec_context.codec_tag
 
     def __iter__(self) -> Iterator[_Timed]:
         last: int | None = None  # dts; it goes forward in every container
