@@ -505,7 +505,7 @@ def _text(text: str, who: str) -> bytes:
 
 def _data(data: Data, who: str) -> bytes:
     try:
-        return _block(bytes(memoryview(data)))  # type: ignore[arg-type]
+        return _block(bytes(memoryview(data)))  # type: ignore[arg-type,unused-ignore]
     except TypeError:
         raise ArgumentError(
             f"{who}: expected bytes or an array, got {type(data).__name__}; struct.pack makes bytes"

@@ -100,7 +100,7 @@ def _bytes_held() -> int:
 
 def _digest(array: Array) -> bytes:
     # By content, not by identity: an array that was changed in place is another table.
-    return hashlib.blake2b(np.ascontiguousarray(array), digest_size=16).digest()  # type: ignore[arg-type]
+    return hashlib.blake2b(np.ascontiguousarray(array), digest_size=16).digest()  # type: ignore[arg-type,unused-ignore]
 
 
 def _as_numbers(value: object) -> Array:
