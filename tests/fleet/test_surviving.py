@@ -246,3 +246,18 @@ def test_a_changed_file_is_done_anew(tmp_path: Path) -> None:
     again = fleet.map(sources, tmp_path / "out", ["invert"], **asked)
     assert (again.resumed, len(again.failures)) == (0, 1)
     assert media.open(tmp_path / "out" / "a.png").pixels.shape[:2] == (9, 9)
+
+
+def test_files_are_done_anew_with_another_table(tmp_path: Path) -> None:
+    sources, table = [tmp_path / "a.png", tmp_path / "missing.png"], tmp_path / "film.cube"
+    media.save(np.full((8, 8, 3), 7, np.uint8), sources[0])
+
+    def grade() -> fleet.Report:
+        filters = [("lut", {"lut": str(table)})]
+        return fleet.map(sources, tmp_path / "out", filters, workers=1, device="cpu")
+
+    table.write_text("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n")
+    assert (grade().resumed, grade().resumed) == (0, 1)
+    table.write_text("LUT_1D_SIZE 2\n1 1 1\n0 0 0\n")
+    assert grade().resumed == 0
+    assert media.open(tmp_path / "out" / "a.png").pixels[0, 0, 0] == 248

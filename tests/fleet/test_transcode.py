@@ -16,7 +16,7 @@ from fleet_workers import assert_same_video, frames_of
 from kinds import PQ, Kind, make, with_timecode
 from made_models import made_model
 
-from dala import fleet, video
+from dala import fleet, media, video
 from dala.errors import FleetError, ParameterError
 from dala.fleet.cuts import Segment
 from dala.media.chain import Chain
@@ -191,6 +191,18 @@ def test_another_chain_begins_anew(clip: Path, tmp_path: Path) -> None:
     with pytest.raises(_Enough):
         fleet.transcode(clip, target, CHAIN, progress=stop_after(1), **asked)
     report = fleet.transcode(clip, target, ["invert"], **asked)
+    assert (report.resumed, report.frames) == (0, 60)
+
+
+def test_another_picture_in_a_chain_begins_anew(clip: Path, tmp_path: Path) -> None:
+    target, logo = tmp_path / "out.mp4", tmp_path / "logo.png"
+    asked: dict[str, Any] = {"encoding": LOSSLESS, "workers": 1, "segment_s": 0.4, "device": "cpu"}
+    chain = [("blend", {"top": str(logo), "alpha": 1.0})]
+    media.save(np.full((8, 8, 3), 40, np.uint8), logo)
+    with pytest.raises(_Enough):
+        fleet.transcode(clip, target, chain, progress=stop_after(1), **asked)
+    media.save(np.full((8, 8, 3), 200, np.uint8), logo)
+    report = fleet.transcode(clip, target, chain, **asked)
     assert (report.resumed, report.frames) == (0, 60)
 
 

@@ -20,7 +20,7 @@ from dala.media.chain import Chain, Filters
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.endings import is_video_name
 from dala.video.parts.folder import LOOK
-from dala.video.parts.journal import Journal, Record, is_url, name_of
+from dala.video.parts.journal import Journal, Record, hash_file, is_url, name_of
 from dala.video.source import OnDamage
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def map(  # the API's own name
     asked: Record = {
         "kind": "map",
         "chain": looks.lines_of(chain, Path(os.sep)),
+        "files": {path: hash_file(path) for path in looks.files_of(chain)},
         "strength": chain.strength,
         "encoding": encoding_of(with_words(encoding, words)),
         "on_damage": on_damage,

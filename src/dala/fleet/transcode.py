@@ -110,6 +110,7 @@ def transcode(
         "source": source,
         "content": hash_file(source),
         "chain": looks.lines_of(chain, Path(os.sep)),
+        "files": {path: hash_file(path) for path in looks.files_of(chain)},
         "strength": chain.strength,
         "encoding": encoding_of(chosen, settings),
         "part_suffix": suffix_of(settings),

@@ -75,12 +75,26 @@ def lines_of(chain: Chain, folder: Path) -> list[str]:
     return [_line(step, folder) for step in chain.steps]
 
 
+def files_of(chain: Chain) -> set[str]:
+    """The files that a chain reads: further pictures, tables of colours."""
+    named = (
+        os.path.abspath(given)
+        for step in chain.steps
+        for name, given in step.params.items()
+        if _may_be_a_file(step, name) and isinstance(given, str | os.PathLike)
+    )
+    return {path for path in named if os.path.isfile(path)}
+
+
+def _may_be_a_file(step: Step, name: str) -> bool:
+    tables = (p.name for p in step.kernel.params if p.type == "array")
+    return name in further_inputs(step.kernel) or name in tables
+
+
 def _line(step: Step, folder: Path) -> str:
     words = []
-    declared = {p.name: p.type for p in step.kernel.params}
     for name, given in step.params.items():
-        names_a_file = name in further_inputs(step.kernel) or declared[name] == "array"
-        if names_a_file:
+        if _may_be_a_file(step, name):
             value = Path(given) if isinstance(given, str) else given
         else:
             value = step.values[name]
