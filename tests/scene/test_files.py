@@ -154,7 +154,7 @@ def put(path: str, value: object) -> dict[str, Any]:
         ("/nodes/1/nodes", {}, "a list of nodes"),
         ("/nodes/2", {"type": "transition", "a": "title", "b": "titel"}, "did you mean 'title'"),
         ("/nodes/2", {"type": "image"}, "image is missing"),
-        ("/nodes/2", {"type": "image", "image": "missing.png"}, "No such file"),
+        ("/nodes/2", {"type": "image", "image": "missing.png"}, "there is no such file"),
         ("/nodes/2", {"type": "scene", "scene": {}}, 'expected "format"'),
         ("/nodes/2", 5, "expected a node"),
         ("/fps", 0, "frames a second"),

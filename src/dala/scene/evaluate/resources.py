@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dala import forking
-from dala.errors import DalaError, MediaError, ParameterError
+from dala.errors import ParameterError
 from dala.scene.evaluate.kept import Kept
 from dala.scene.layers import Rgba
 from dala.scene.nodes.media import Held
@@ -95,12 +95,7 @@ def read_picture(image: Any) -> Rgba:
     from dala import media
     from dala.video.rgba import as_rgba
 
-    try:
-        given = media.open(image) if isinstance(image, str) else image
-    except OSError as error:
-        if isinstance(error, DalaError):
-            raise
-        raise MediaError(f"{image}: {error.strerror or error}") from error
+    given = media.open(image) if isinstance(image, str) else image
     pixels = as_rgba(given, who="add_image")
     if isinstance(image, np.ndarray) and np.shares_memory(pixels, image):
         pixels = pixels.copy()
