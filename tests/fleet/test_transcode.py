@@ -255,8 +255,31 @@ def test_parts_have_the_codec_that_what_they_show_needs(tmp_path: Path) -> None:
         assert (made.pixel_format, made.transfer) == (one.pixel_format, one.transfer)
 
 
+def test_what_the_result_does_not_hold_is_said_once(tmp_path: Path) -> None:
+    """By its parts, also those of a run before."""
+    source, target = (
+        make(Kind("in.mkv", "ffv1", "yuv422p"), tmp_path, frames=15),
+        tmp_path / "o.mp4",
+    )
+    asked: dict[str, Any] = {"workers": 1, "segment_s": 0.2, "device": "cpu"}
+    with pytest.raises(_Enough):
+        fleet.transcode(source, target, ["sepia"], progress=stop_after(2), **asked)
+    report = fleet.transcode(source, target, ["sepia"], **asked)
+    assert report.resumed == 2 < report.tasks
+    assert report.notes == ("o.mp4 does not hold 4:2:2 colour (4:2:0 is kept)",)
+
+
+def test_what_results_of_many_files_do_not_hold(tmp_path: Path) -> None:
+    sources = [tmp_path / "deep.png", make(Kind("a.mkv", "ffv1", "yuv422p"), tmp_path)]
+    media.save(np.full((8, 8, 3), 4000, np.uint16), sources[0])
+    report = fleet.map(sources[:1], tmp_path, names="{name}.jpg", workers=1, device="cpu")
+    assert report.notes == (f"{tmp_path / 'deep.jpg'} does not hold 16 bits (8 bits are kept)",)
+    report = fleet.map(sources[1:], tmp_path, names="{name}.mp4", workers=1, device="cpu")
+    assert report.notes == (f"{tmp_path / 'a.mp4'} does not hold 4:2:2 colour (4:2:0 is kept)",)
+
+
 def test_timecode_is_said_to_be_left_out(tmp_path: Path) -> None:
     """A track of it needs a rate of frames, and FFmpeg refused the whole file."""
     source = with_timecode(tmp_path / "in.mkv", "10:00:59:20", Fraction(25))
     report = fleet.transcode(source, tmp_path / "out.mov", ["sepia"], workers=1, device="cpu")
-    assert (report.frames, report.notes) == (90, ("its timecode",))
+    assert (report.frames, report.notes) == (90, ("out.mov does not hold its timecode",))

@@ -22,7 +22,7 @@ from dala.cli.films import is_numbered, is_pipe, is_piped_or_numbered, plan_film
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.names import Job, check_source, plan_jobs, what_it_is
 from dala.cli.piped import as_files
-from dala.cli.screen import complain, complaint, say_json
+from dala.cli.screen import complain, complaint, note_of, say_json
 from dala.cli.videos import VideoOptions, filter_video
 from dala.errors import DalaError
 from dala.media.losses import report_losses
@@ -132,7 +132,7 @@ def _show_end(bars: Bars, outcome: Outcome, *, shown: bool) -> None:
     if outcome.kind == "video":  # of a picture it is a whole sentence already
         said = []
         report_losses(outcome.output, outcome.notes, tell=said.append)
-    lost = Text.assemble(("note: ", "yellow"), said[0]) if said and shown else None
+    lost = note_of(said[0]) if said and shown else None
     line = _line(outcome) if shown else None
     if is_pipe(Path(outcome.output)):
         bars.finish(None, line)  # what goes to stdout is the result itself

@@ -245,13 +245,16 @@ class _Shown:
 
     def end(self, report: Report, target: str) -> int:
         """What became of it; the exit code."""
-        from dala.cli.screen import complain, say
+        from dala.cli.screen import complain, say, say_note
 
         for failure in report.failures:
             complain("dala fleet", f"{failure.name}: {failure.reason}")
+        if not self._as_json:
+            for note in report.notes:
+                say_note(note)
         if self._as_json:
             _line({"output": str(Path(target)), "tasks": report.tasks, "resumed": report.resumed,
-                   "frames": report.frames, "seconds": round(report.seconds, 3),
+                   "frames": report.frames, "seconds": round(report.seconds, 3), "notes": report.notes,
                    "failures": [asdict(failure) for failure in report.failures]})  # fmt: skip
         else:
             done = report.tasks - len(report.failures)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.text import Text
-
 from dala.cli.bars import Bars
 from dala.cli.films import is_pipe
 from dala.cli.mistakes import Failed, UsageMistake
 from dala.cli.names import check_source, expand
-from dala.cli.screen import err, out
+from dala.cli.screen import err, out, say_note
 from dala.cli.videos import VideoOptions, encoding_of, respell
 from dala.errors import DalaError, ParameterError
 from dala.media.losses import report_losses
@@ -53,8 +51,4 @@ def concat_files(
         f"{said}{float(report.duration):.2f} s", soft_wrap=True, markup=False
     )
     lost = [*report.notes, *report.dropped]
-    report_losses(
-        output,
-        lost,
-        tell=lambda line: err().print(Text.assemble(("note: ", "yellow"), line), soft_wrap=True),
-    )
+    report_losses(output, lost, tell=say_note)

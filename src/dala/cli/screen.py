@@ -49,6 +49,16 @@ def complaint(who: str, what: str) -> Text:
     return Text.assemble((f"{who}: ", "bold red"), " ".join(what.split()))
 
 
+def note_of(line: str) -> Text:
+    """What is worth knowing, and no mistake."""
+    return Text.assemble(("note: ", "yellow"), line)
+
+
+def say_note(line: str) -> None:
+    """The same, on its own."""
+    err().print(note_of(line), soft_wrap=True)
+
+
 def say_json(data: object) -> None:
     """The answer for a script."""
     sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")

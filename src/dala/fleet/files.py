@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -90,9 +91,10 @@ def map(  # the API's own name
             find_engine(engine, placement, address, device, workers),
             tasks, journal, progress=progress, stop_at_failure=False,
         )  # fmt: skip
+        notes = journal.notes(targets)
         if not report.failures:
             journal.remove()
-    return report
+    return replace(report, notes=tuple(notes))
 
 
 def plan_targets(paths: Sequence[PathLike], folder: str, names: str) -> dict[str, str]:

@@ -1,11 +1,13 @@
-"""Parts of a job: how long they are, how they are encoded, and that none is missing."""
+"""Parts of a job: how long they are, how they are encoded, that none is missing, what the result lacks."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from dala.errors import FleetError, ParameterError
 from dala.fleet.running import Report
+from dala.media.losses import report_losses
 from dala.video.codecs import Settings
 from dala.video.encoding import Encoding
 from dala.video.parts import Journal, Record, encoding_for
@@ -36,3 +38,10 @@ def encoding_of(encoding: Encoding, settings: Settings | None = None) -> Record:
     """How parts of a file with these settings, or whole files, are encoded."""
     values = asdict(encoding) if settings is None else encoding_for(encoding, settings)
     return {**values, "options": {"threads": str(ENCODER_THREADS), **values["options"]}}
+
+
+def lines_about(result: str, losses: Sequence[str]) -> tuple[str, ...]:
+    """What a result does not hold, as a report tells it."""
+    lines: list[str] = []
+    report_losses(result, losses, tell=lines.append)
+    return tuple(lines)

@@ -108,7 +108,7 @@ class Report:
     failures: tuple[Failure, ...]
     seconds: float
     placement: str
-    notes: tuple[str, ...] = ()  # what of the source the result does not hold
+    notes: tuple[str, ...] = ()  # what of a source its result does not hold, a line for each
 
     @property
     def fps(self) -> float:

@@ -14,7 +14,7 @@ from dala.compute.default import default_name
 from dala.errors import ParameterError
 from dala.fleet.addresses import absolute, deliver
 from dala.fleet.engines import find_engine
-from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, require_all
+from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, lines_about, require_all
 from dala.fleet.placement import Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.video.encoding import Encoding, Words, with_words
@@ -181,7 +181,7 @@ def export_document(
             if is_url(whole):
                 deliver(target, whole)
             journal.remove()
-    return replace(report, notes=tuple(notes))
+    return replace(report, notes=lines_about(name_of(whole), notes))
 
 
 def _tasks(spans: list[Span], rate: Fraction, folder: Path, asked: Record) -> list[Task]:

@@ -18,6 +18,7 @@ from dala.compute.default import default_name, use
 from dala.errors import FleetError
 from dala.fleet.addresses import deliver, fetch
 from dala.media.chain import Chain
+from dala.media.losses import report_losses
 from dala.video.parts.journal import Record, is_url, name_of
 
 Tell = Callable[[int], None]  # frames done so far
@@ -55,7 +56,8 @@ def encode_segment(facts: Record, tell: Tell) -> Record:
         on_damage=facts["on_damage"],
         progress=lambda progress: tell(progress.frames),
     )
-    return {"frames": report.frames, "bytes": os.path.getsize(facts["part"])}
+    size = os.path.getsize(facts["part"])
+    return {"frames": report.frames, "bytes": size, "notes": list(report.notes)}
 
 
 def export_span(facts: Record, tell: Tell) -> Record:
@@ -85,14 +87,18 @@ def filter_file(facts: Record, tell: Tell) -> Record:
         made = Path(folder, "made", name_of(target)) if is_url(target) else Path(target)
         made.parent.mkdir(parents=True, exist_ok=True)
         read = fetch(source, Path(folder, name_of(source))) if is_url(source) else Path(source)
-        frames = _filter(read, made, facts, tell)
+        notes: list[str] = []
+        frames = _filter(read, made, facts, tell, notes.append)
         size = made.stat().st_size
         if is_url(target):
             deliver(made, target)
-    return {"frames": frames, "bytes": size, "state": facts["state"]}
+    return {"frames": frames, "bytes": size, "state": facts["state"], "notes": notes}
 
 
-def _filter(source: Path, target: Path, facts: Record, tell: Tell) -> int:
+def _filter(
+    source: Path, target: Path, facts: Record, tell: Tell, note: Callable[[str], None]
+) -> int:
+    """How many frames; what the result does not hold is noted in a line."""
     if facts["is_video"]:
         from dala import video
 
@@ -104,11 +110,12 @@ def _filter(source: Path, target: Path, facts: Record, tell: Tell) -> int:
             on_damage=facts["on_damage"],
             progress=lambda progress: tell(progress.frames),
         )
+        report_losses(target, [*report.notes, *report.dropped], tell=note)
         return report.frames
     from dala.media.apply import apply_to_photo
     from dala.media.files import open_photo, save_photo
 
-    save_photo(apply_to_photo(open_photo(source), chain_of(facts)), target)
+    save_photo(apply_to_photo(open_photo(source), chain_of(facts)), target, tell=note)
     return 1
 
 

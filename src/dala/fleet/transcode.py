@@ -13,7 +13,7 @@ from dala.errors import FleetError, ParameterError
 from dala.fleet.addresses import absolute, deliver, fetch, state_of
 from dala.fleet.cuts import Segment, cut, scan
 from dala.fleet.engines import find_engine
-from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, require_all
+from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, lines_about, require_all
 from dala.fleet.placement import Workers, name_of_device, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.fleet.scenes import transcode_through
@@ -131,11 +131,14 @@ def transcode(
         report = run_tasks(runner, tasks, journal, progress=progress, stop_at_failure=True)
         require_all(report, whole, journal)
         parts = [Part(t.facts["part"], s.shown) for t, s in zip(tasks, segments, strict=True)]
-        notes = join_parts(source, settings, parts, audio)
+        notes = [
+            *journal.notes(t.key for t in tasks),
+            *join_parts(source, settings, parts, audio),
+        ]
         if is_url(whole):
             deliver(target, whole)
         journal.remove()
-    return replace(report, notes=tuple(notes))
+    return replace(report, notes=lines_about(name_of(whole), notes))
 
 
 def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:

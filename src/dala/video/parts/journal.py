@@ -126,6 +126,12 @@ class Journal:
             ) from error
         return file
 
+    def notes(self, keys: Iterable[str]) -> list[str]:
+        """What finished tasks have said of their results, each line once."""
+        records = [self.finished[key] for key in keys if key in self.finished]
+        said = [note for record in records for note in _lines(record.get("notes"))]
+        return list(dict.fromkeys(said))
+
     def _resume(self) -> bool:
         self._file.seek(0)
         lines = read_lines(self._file.read())
@@ -278,6 +284,10 @@ def _is_part(key: str, count: int) -> bool:
     number = key.removeprefix("part-")
     few = len(number) < 20 and number.isdecimal()
     return few and int(number) < count and key == part_key(int(number))
+
+
+def _lines(value: object) -> list[str]:
+    return [line for line in value if isinstance(line, str)] if isinstance(value, list) else []
 
 
 def _is_count(value: object) -> bool:
