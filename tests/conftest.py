@@ -46,6 +46,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Where the WebGPU cases are required, having no adapter is an error and no reason to skip."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # so a shell starts what ends in &
         signal.signal(signal.SIGINT, signal.default_int_handler)  # programs of tests inherit it
+    hung_up = getattr(signal, "SIGHUP", None)  # Windows has none; nohup ignores it
+    if hung_up is not None and signal.getsignal(hung_up) == signal.SIG_IGN:
+        signal.signal(hung_up, signal.SIG_DFL)
     if REQUIRED and not find_adapters():
         raise pytest.UsageError(f"DALA_REQUIRE_WEBGPU=1, but {why_none()}")
     if GPU_REQUIRED and (best := find_adapters()[0]).is_software:

@@ -20,7 +20,7 @@ from dala.video.library import as_fraction
 from dala.video.pictures import Decoded
 from dala.video.progress import OnProgress, Watch
 from dala.video.sound import Companion, SoundFile, bring_along, other_sound
-from dala.video.timecode import KEPT_IN, NAME, has_timecode, is_timecode, timecode_of
+from dala.video.timecode import KEPT_IN, NAME, has_timecode, timecode_of, without_timecode
 
 Array = npt.NDArray[Any]
 ZERO = Fraction(0)
@@ -156,7 +156,7 @@ def produce_file(
 def _describe(encoder: Encoder, lead: Input, voice: Input) -> list[str]:
     """What the file says about itself; and what of that it has no place for."""
     container = voice.source.container
-    metadata = {k: v for k, v in container.metadata.items() if not is_timecode(k)}
+    metadata = without_timecode(container.metadata)
     code = timecode_of(lead) if encoder.settings.target.format in KEPT_IN else None
     if code is not None:
         metadata["timecode"] = code

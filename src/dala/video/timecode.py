@@ -7,6 +7,7 @@ the clock: two at each minute but every tenth (four at 59.94).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 
 from dala.video.inputs import Input
@@ -33,6 +34,11 @@ def has_timecode(source: Input) -> bool:
 def is_timecode(key: str) -> bool:
     """Whether a key of metadata is its name; Matroska has it in capitals."""
     return key.lower() == "timecode"
+
+
+def without_timecode(metadata: Mapping[str, str]) -> dict[str, str]:
+    """All else that is said."""
+    return {key: value for key, value in metadata.items() if not is_timecode(key)}
 
 
 def first_timecode(source: Source) -> str | None:

@@ -23,7 +23,7 @@ from dala.video.places import place_of
 from dala.video.sink import Sink
 from dala.video.sound import Audio, Companion, bring_along
 from dala.video.source import Source
-from dala.video.timecode import NAME, first_timecode, is_timecode
+from dala.video.timecode import NAME, first_timecode, without_timecode
 
 
 class Part(NamedTuple):
@@ -77,11 +77,10 @@ def join_parts(source: str, settings: Settings, parts: Sequence[Part], audio: Au
             streams = spoken.container.streams
             kept = [*(() if audio == "none" else streams.audio), *streams.subtitles]
             companions, dropped, notes = bring_along(output, kept, audio)
-            if (
-                first_timecode(spoken) is not None
-            ):  # a track of it needs a rate, which packets have not
+            # a track of timecode needs a rate, which packets have not
+            if first_timecode(spoken) is not None:
                 dropped.append(NAME)
-            said = {k: v for k, v in spoken.container.metadata.items() if not is_timecode(k)}
+            said = without_timecode(spoken.container.metadata)
             output.describe(said, spoken.container.chapters())
             with ffmpeg_errors(output.sink.name, "joining parts"):
                 _interleave(output.sink, pictures, spoken, companions)
