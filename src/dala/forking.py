@@ -23,6 +23,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from threading import get_ident
 from typing import Any
 
 from dala import locks
@@ -32,9 +33,12 @@ _held: list[AbstractContextManager[Any]] = []
 _taken: list[AbstractContextManager[Any]] = []  # by the thread that is forking
 _beginnings: list[Callable[[], None]] = []
 _outliving: list[Callable[[], object]] = []
-_collecting: list[bool] = []  # whether garbage was, before the fork
+# By the thread that is forking. A signal's exception may end what is done before the fork, and Python forks
+# all the same: nothing needs to have been noted here.
+_collecting: dict[int, bool] = {}  # whether garbage was, before the fork
+_outlived: dict[int, object] = {}
+_kept: list[object] = []  # in a child, for good
 _leaves_garbage = False
-_outlived: list[object] = []  # while the process is forked, and in the child for good
 
 
 def lock() -> threading.Lock:
@@ -77,20 +81,21 @@ def _before() -> None:
     for section in _held:  # it may grow while an outer one is waited for
         section.__enter__()
         _taken.append(section)
-    _outlived.append([living() for living in _outliving])
-    _collecting.append(gc.isenabled())
+    me = get_ident()
+    _outlived[me] = [living() for living in _outliving]
+    _collecting[me] = gc.isenabled()
     gc.disable()
 
 
 def _collect_again() -> None:
-    if _collecting.pop():
+    if _collecting.pop(get_ident(), False):
         gc.enable()
 
 
 def _go_on_in_parent() -> None:
-    _collect_again()
     _let_go()
-    _outlived.pop()
+    _outlived.pop(get_ident(), None)
+    _collect_again()
 
 
 def _let_go() -> None:
@@ -101,12 +106,13 @@ def _let_go() -> None:
 def _begin_in_child() -> None:
     if _leaves_garbage:
         gc.freeze()
-    _collect_again()
+    _kept.append(_outlived.pop(get_ident(), None))
     _let_go()
     for each in tuple(_locks):
         each._at_fork_reinit()  # as the standard library does with its own
     for begin in tuple(_beginnings):
         begin()
+    _collect_again()
 
 
 # Who registers last takes its locks first. logging takes its own at a fork as well, and whoever is inside

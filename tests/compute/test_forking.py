@@ -211,3 +211,46 @@ def test_what_was_garbage_before_is_left_alone() -> None:
     code, out, errors = run_to_the_end(GARBAGE)
     told = ["the child's in the child", "0 True 0", "the parent's in the parent", "0 False"]
     assert (code, out.splitlines()) == (0, told), errors
+
+
+INTERRUPTED = """
+    import os, signal, threading, warnings
+    from dala import forking, leaving
+    warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+
+    class Told(Exception):
+        pass
+
+    def tell(*_):
+        raise Told
+
+    class Waiting:
+        def __enter__(self):
+            os.kill(os.getpid(), signal.SIGUSR1)
+
+        def __exit__(self, *_):
+            pass
+
+    signal.signal(signal.SIGUSR1, tell)
+    forking.hold(Waiting())  # behind the gates of native code
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    def enter():
+        with leaving.native:
+            print("inside", flush=True)
+
+    thread = threading.Thread(target=enter, daemon=True)
+    thread.start()
+    thread.join(60)
+    os._exit(0)
+"""
+
+
+def test_a_signal_before_a_fork_leaves_nothing_taken() -> None:
+    """Python ignores what is raised there, and forks."""
+    code, out, errors = run_to_the_end(INTERRUPTED)
+    assert (code, out) == (0, "0\ninside\n"), errors
+    assert "Told" in errors
