@@ -57,7 +57,7 @@ def test_buffers_that_nobody_else_holds_fill_memory(
     full, wait_for_room = threading.Event(), commands._wait_for_room
 
     def wait() -> None:
-        if commands._held_by(list(commands.pending.values())) > 40:
+        if commands._held() > 40:
             full.set()
         wait_for_room()
 
@@ -78,12 +78,13 @@ def test_buffers_that_nobody_else_holds_fill_memory(
     filling.start()
     assert full.wait(PATIENCE_S)
     assert len(alone) <= 5  # of 8 bytes each, beside those before
-    assert commands._held_by(list(commands.pending.values())) <= 40 + 8
+    assert commands._held() <= 40 + 8
     launches.let_go("elementwise_add")
     filling.join(PATIENCE_S)
     for command in (*same, *alone):
         command.wait(PATIENCE_S)
     assert compute.read_list(a) == [50]
+    assert not commands._holders
 
 
 def test_a_command_larger_than_that_is_done_alone(monkeypatch: pytest.MonkeyPatch) -> None:

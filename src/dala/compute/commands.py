@@ -70,7 +70,10 @@ pending: dict[int, Command] = {}  # empty: nothing is under way, and nothing nee
 _failures: OrderedDict[int, BaseException] = OrderedDict()
 _forgotten = 0  # the newest number whose failure is no longer remembered
 _newest = 0
-_held_at_most = 0  # bytes of buffers: each counted as often as it was submitted since the last look
+_holders: dict[
+    int, tuple[Tracked, set[int]]
+] = {}  # buffers of commands under way, and whose they are
+_held_at_most = 0  # their bytes: each counted as often as it was submitted since the last look
 _INTERRUPTED = CommandError("it was interrupted by a signal")
 
 
@@ -254,6 +257,8 @@ class Command(Handle[None]):
             for tracked in self._writes:
                 if tracked.writer is self:
                     tracked.writer = None
+        for tracked in self._holds:
+            _let_go(tracked, self)
         self._writes = self._holds = ()
         pending.pop(self.id, None)
         while self._dependents:
@@ -351,20 +356,39 @@ def submit_command(
 def _wait_for_room() -> None:
     """Wait until the older half is done, and half of the rest, …: it depends on nothing that comes later.
     Nobody may have asked for those that run on demand, so they neither count nor are waited for."""
-    global _held_at_most
     if _here.executes:
         return
-    while queued := [c for c in _under_way() if not c._on_demand]:
-        _held_at_most = _held_by(queued)
-        if len(queued) < QUEUED and _held_at_most <= _memory():
+    while not _has_room():
+        queued = [c for c in _under_way() if not c._on_demand]
+        if not queued:
             return
         queued[len(queued) // 2]._wait_until_done(None)
-    _held_at_most = 0
 
 
-def _held_by(commands: Sequence[Command]) -> int:
-    """Bytes of the buffers that they keep, each counted once."""
-    return sum({id(t): t.size for c in commands for t in c._holds}.values())
+def _has_room() -> bool:
+    global _held_at_most
+    with _lock:
+        _held_at_most = _held()
+    if _held_at_most > _memory():
+        return False
+    return len(pending) < QUEUED or sum(not c._on_demand for c in _under_way()) < QUEUED
+
+
+def _held() -> int:
+    """Bytes of the buffers that commands under way keep, each counted once."""
+    return sum(tracked.size for tracked, _ in _holders.values())
+
+
+def _hold(tracked: Tracked, command: Command) -> None:
+    _holders.setdefault(id(tracked), (tracked, set()))[1].add(command.id)
+
+
+def _let_go(tracked: Tracked, command: Command) -> None:
+    """May be repeated."""
+    _, numbers = _holders.get(id(tracked), (tracked, set()))
+    numbers.discard(command.id)
+    if not numbers:
+        _holders.pop(id(tracked), None)
 
 
 @once
@@ -427,6 +451,8 @@ def _place(
         tracked.writer, tracked.readers = command, []
     if not inline:
         command._holds = [touched[number] for number in {*reads, *writes}]
+        for tracked in command._holds:
+            _hold(tracked, command)
         _held_at_most += sum(tracked.size for tracked in command._holds)
     if command._waits_for > 1 or not inline:  # otherwise it runs at once, on this thread
         command._left_behind = not leaving.is_waited_for()
