@@ -16,6 +16,7 @@ from PIL import Image
 
 from dala import media
 from dala.errors import MediaError, MediaFileError
+from dala.media import Chain
 from dala.media.files import depth, tiff
 
 
@@ -219,3 +220,15 @@ def test_a_link_stays_one_and_a_file_leaves_its_permissions(tmp_path: Path) -> N
     assert (tmp_path / "link.png").is_symlink() and media.open(real).channels == "grey"
     assert real.stat().st_mode & 0o777 == 0o600
     assert [p.name for p in real.parent.iterdir()] == ["real.png"]
+
+
+def test_pages_of_one_shape_are_measured_each_by_itself(tmp_path: Path) -> None:
+    ramp = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
+    dark, light = ramp + 10, 2 * ramp + 150
+    first, second = (Image.fromarray(page) for page in (dark, light))
+    first.save(tmp_path / "in.tif", save_all=True, append_images=[second])
+    media.auto_levels(media.open(tmp_path / "in.tif")).save(tmp_path / "a.tif")
+    through(tmp_path / "in.tif", tmp_path / "b.tif", Chain.of(["auto_levels"]))
+    for name in ("a.tif", "b.tif"):
+        for page, before in zip(media.open(tmp_path / name).frames, (dark, light), strict=True):
+            np.testing.assert_array_equal(page, media.auto_levels(before))
