@@ -232,3 +232,16 @@ def test_pages_of_one_shape_are_measured_each_by_itself(tmp_path: Path) -> None:
     for name in ("a.tif", "b.tif"):
         for page, before in zip(media.open(tmp_path / name).frames, (dark, light), strict=True):
             np.testing.assert_array_equal(page, media.auto_levels(before))
+
+
+@pytest.mark.parametrize("big", [False, True])
+def test_deep_pages_lie_each_as_they_say(big: bool, tmp_path: Path) -> None:
+    import tifffile
+
+    pixels = levels(3, U16)
+    with tifffile.TiffWriter(tmp_path / "in.tif", bigtiff=big) as out:
+        for orientation in (1, 6, 3):
+            out.write(pixels, photometric="rgb", extratags=[(274, "H", 1, orientation, True)])
+    pages = media.open(tmp_path / "in.tif").frames
+    for page, turned in zip(pages, (0, -1, 2), strict=True):
+        np.testing.assert_array_equal(page, np.rot90(pixels, turned))
