@@ -15,7 +15,7 @@ from photo_kinds import COLUMNS, F32, KINDS, LOOK, NOTHING, ROWS, U16, levels, t
 from PIL import Image
 
 from dala import media
-from dala.errors import MediaError, MediaFileError
+from dala.errors import LossError, MediaError, MediaFileError
 from dala.media import Chain
 from dala.media.files import depth, tiff
 
@@ -245,3 +245,12 @@ def test_deep_pages_lie_each_as_they_say(big: bool, tmp_path: Path) -> None:
     pages = media.open(tmp_path / "in.tif").frames
     for page, turned in zip(pages, (0, -1, 2), strict=True):
         np.testing.assert_array_equal(page, np.rot90(pixels, turned))
+
+
+def test_inks_of_a_later_page_are_said(tmp_path: Path) -> None:
+    plain, inks = Image.new("RGB", (8, 6)), Image.new("CMYK", (8, 6))
+    plain.save(tmp_path / "in.tif", save_all=True, append_images=[inks, inks])
+    photo = media.open(tmp_path / "in.tif")
+    assert photo.unread == ("CMYK (it is RGB)",)
+    with pytest.raises(LossError, match="CMYK"):
+        photo.save(tmp_path / "out.tif", strict=True)

@@ -133,7 +133,9 @@ def _read_pages(
             opened.seek(number)
             made.append(_take_one(opened, Path(), lent=False))
     grey = all(page.grey for page in made)
-    return replace(made[0], frames=tuple(page.pixels for page in made), grey=grey)
+    unread = tuple(dict.fromkeys(word for page in made for word in page.unread))
+    frames = tuple(page.pixels for page in made)
+    return replace(made[0], frames=frames, grey=grey, unread=unread)
 
 
 def _take(opened: Any, path: Path, file: BinaryIO, lent: bool) -> Photo:
