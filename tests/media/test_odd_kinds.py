@@ -15,6 +15,7 @@ from photo_kinds import COLUMNS, F32, KINDS, LOOK, NOTHING, ROWS, U16, levels, t
 from PIL import Image
 
 from dala import media
+from dala.cli.filtering import count_pixels
 from dala.errors import LossError, MediaError, MediaFileError
 from dala.media import Chain
 from dala.media.files import depth, tiff
@@ -254,3 +255,15 @@ def test_inks_of_a_later_page_are_said(tmp_path: Path) -> None:
     assert photo.unread == ("CMYK (it is RGB)",)
     with pytest.raises(LossError, match="CMYK"):
         photo.save(tmp_path / "out.tif", strict=True)
+
+
+def test_pages_are_no_bomb_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may be small, and all of them lie in the same bytes of the file."""
+    page = Image.new("RGB", (40, 30))
+    page.save(tmp_path / "in.tif", save_all=True, append_images=[page] * 3)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 2 * 40 * 30)
+    assert len(media.open(tmp_path / "in.tif").frames) == 4
+    assert count_pixels(tmp_path / "in.tif") == 4 * 40 * 30
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 2 * 40 * 30 - 1)
+    with pytest.raises(MediaError, match="4 pages of 4800 pixels; more than 4798 could be a bomb"):
+        media.open(tmp_path / "in.tif")

@@ -125,6 +125,11 @@ def _read_pages(
     image: Any,
 ) -> Photo:
     """The pages of a TIFF, each as deep as it is; what is said of all is that of the first."""
+    if (pixels := tiff.pixels_of(pages)) > _most_pixels(image):  # they may all lie in one place
+        raise MediaError(
+            f"{len(pages)} pages of {pixels} pixels; more than {_most_pixels(image)} could be a bomb; "
+            "split it into files of fewer pages"
+        )
     made = []
     for (number, tags), layout in zip(pages, layouts, strict=True):
         if layout is not None:
