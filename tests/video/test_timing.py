@@ -259,3 +259,9 @@ def test_timecode_of_frames_that_last_seconds(tmp_path: Path) -> None:
     path = with_timecode(tmp_path / "in.mkv", "10:00:59:20", Fraction(1, 5))
     report = video.transcode(path, tmp_path / "out.mkv")
     assert (report.dropped, timecode_in(tmp_path / "out.mkv")) == (("its timecode",), None)
+
+
+def test_of_a_still_nobody_expects_timecode(tmp_path: Path) -> None:
+    path = with_timecode(tmp_path / "in.mkv", "10:00:59:20", Fraction(25))
+    for name in ("still.png", "all-%03d.png"):
+        assert video.transcode(path, tmp_path / name, [], end=0.04, strict=True).dropped == ()

@@ -161,7 +161,10 @@ def _describe(encoder: Encoder, lead: Input, voice: Input) -> list[str]:
     if code is not None:
         metadata["timecode"] = code
     encoder.describe(metadata, _chapters(container.chapters(), voice))
-    return [NAME] if code is None and has_timecode(lead) else []
+    lost = code is None and has_timecode(lead)
+    return (
+        [NAME] if lost and encoder.settings.target.kind == "file" else []
+    )  # of a still, nobody asks
 
 
 def _chapters(chapters: list[dict[str, Any]], voice: Input) -> list[dict[str, Any]]:
