@@ -49,6 +49,15 @@ def test_another_list_of_files_is_the_same_job(tmp_path: Path) -> None:
     assert path.read_text().count('"fingerprint"') == 3  # asked for twice with the same: said once
 
 
+def test_the_same_job_is_said_once(tmp_path: Path) -> None:
+    """A tuple comes out of a journal as a list."""
+    for _ in range(3):
+        with Journal(tmp_path / "out", ASKED, 2, {"pairs": (("a", 1), ("b", 2))}):
+            pass
+    path = folder_of(tmp_path / "out") / JOURNAL
+    assert path.read_text().count('"fingerprint"') == 1
+
+
 @pytest.mark.parametrize("cut", [1, 5, 20])
 def test_a_line_that_was_cut_off_does_not_count(cut: int, tmp_path: Path) -> None:
     with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:

@@ -15,7 +15,9 @@ from photo_kinds import COLUMNS, F32, KINDS, LOOK, NOTHING, ROWS, U16, levels, t
 from PIL import Image
 
 from dala import media
-from dala.errors import MediaError, MediaFileError
+from dala.cli.filtering import count_pixels
+from dala.errors import LossError, MediaError, MediaFileError
+from dala.media import Chain
 from dala.media.files import depth, tiff
 
 
@@ -219,3 +221,49 @@ def test_a_link_stays_one_and_a_file_leaves_its_permissions(tmp_path: Path) -> N
     assert (tmp_path / "link.png").is_symlink() and media.open(real).channels == "grey"
     assert real.stat().st_mode & 0o777 == 0o600
     assert [p.name for p in real.parent.iterdir()] == ["real.png"]
+
+
+def test_pages_of_one_shape_are_measured_each_by_itself(tmp_path: Path) -> None:
+    ramp = np.arange(48, dtype=np.uint8).reshape(4, 4, 3)
+    dark, light = ramp + 10, 2 * ramp + 150
+    first, second = (Image.fromarray(page) for page in (dark, light))
+    first.save(tmp_path / "in.tif", save_all=True, append_images=[second])
+    media.auto_levels(media.open(tmp_path / "in.tif")).save(tmp_path / "a.tif")
+    through(tmp_path / "in.tif", tmp_path / "b.tif", Chain.of(["auto_levels"]))
+    for name in ("a.tif", "b.tif"):
+        for page, before in zip(media.open(tmp_path / name).frames, (dark, light), strict=True):
+            np.testing.assert_array_equal(page, media.auto_levels(before))
+
+
+@pytest.mark.parametrize("big", [False, True])
+def test_deep_pages_lie_each_as_they_say(big: bool, tmp_path: Path) -> None:
+    import tifffile
+
+    pixels = levels(3, U16)
+    with tifffile.TiffWriter(tmp_path / "in.tif", bigtiff=big) as out:
+        for orientation in (1, 6, 3):
+            out.write(pixels, photometric="rgb", extratags=[(274, "H", 1, orientation, True)])
+    pages = media.open(tmp_path / "in.tif").frames
+    for page, turned in zip(pages, (0, -1, 2), strict=True):
+        np.testing.assert_array_equal(page, np.rot90(pixels, turned))
+
+
+def test_inks_of_a_later_page_are_said(tmp_path: Path) -> None:
+    plain, inks = Image.new("RGB", (8, 6)), Image.new("CMYK", (8, 6))
+    plain.save(tmp_path / "in.tif", save_all=True, append_images=[inks, inks])
+    photo = media.open(tmp_path / "in.tif")
+    assert photo.unread == ("CMYK (it is RGB)",)
+    with pytest.raises(LossError, match="CMYK"):
+        photo.save(tmp_path / "out.tif", strict=True)
+
+
+def test_pages_are_no_bomb_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may be small, and all of them lie in the same bytes of the file."""
+    page = Image.new("RGB", (40, 30))
+    page.save(tmp_path / "in.tif", save_all=True, append_images=[page] * 3)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 2 * 40 * 30)
+    assert len(media.open(tmp_path / "in.tif").frames) == 4
+    assert count_pixels(tmp_path / "in.tif") == 4 * 40 * 30
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 2 * 40 * 30 - 1)
+    with pytest.raises(MediaError, match="4 pages of 4800 pixels; more than 4798 could be a bomb"):
+        media.open(tmp_path / "in.tif")

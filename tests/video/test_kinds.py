@@ -185,6 +185,13 @@ def test_ffprobe_sees_the_mastering_display(tmp_path: Path) -> None:
         (Kind("a.mkv", "ffv1", "bgra"), "o.mov", {"crf": 20}, "h264"),
         (Kind("a.mkv", "ffv1", "bgra"), "o.mp4", {}, "h264"),
         (Kind("a.mkv", "ffv1", "yuv420p", BT709), "o.mov", {"codec": "x265"}, "hevc"),
+        (
+            Kind("a.mkv", "ffv1", "yuv420p10le", PQ),
+            "o.mp4",
+            {"options": {"tune": "film"}},
+            "h264",
+        ),  # x265 has none of that name
+        (Kind("a.mkv", "ffv1", "bgra"), "o.mov", {"options": {"tune": "film"}}, "h264"),
     ],
 )
 def test_the_codec_that_nobody_asked_for(

@@ -252,3 +252,16 @@ def test_timecode_that_leaves_numbers_out() -> None:
     assert later("00:00:59;59", 1 / (2 * ntsc), 2 * ntsc) == "00:01:00;04"
     assert later("23:59:59:24", Fraction(1, 25), Fraction(25)) == "00:00:00:00"
     assert later("nonsense", Fraction(1), Fraction(25)) is None
+    assert later("10:00:00:00", Fraction(5), Fraction(1, 5)) is None  # it has no frames to count
+
+
+def test_timecode_of_frames_that_last_seconds(tmp_path: Path) -> None:
+    path = with_timecode(tmp_path / "in.mkv", "10:00:59:20", Fraction(1, 5))
+    report = video.transcode(path, tmp_path / "out.mkv")
+    assert (report.dropped, timecode_in(tmp_path / "out.mkv")) == (("its timecode",), None)
+
+
+def test_of_a_still_nobody_expects_timecode(tmp_path: Path) -> None:
+    path = with_timecode(tmp_path / "in.mkv", "10:00:59:20", Fraction(25))
+    for name in ("still.png", "all-%03d.png"):
+        assert video.transcode(path, tmp_path / name, [], end=0.04, strict=True).dropped == ()

@@ -243,7 +243,9 @@ def kind_of(source: Path) -> str:
 
 def count_pixels(source: Path) -> int:
     """How many pixels a picture has, by its head; 0 if that cannot be read: decoding will say why."""
+    from dala.media.files import tiff
     from dala.media.files.formats import READ, pillow
+    from dala.media.files.reading import DAMAGE
 
     image = pillow("filter")
     formats = [f for f in READ if f in image.OPEN]
@@ -251,8 +253,8 @@ def count_pixels(source: Path) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", image.DecompressionBombWarning)
             with image.open(source, formats=formats) as opened:
-                return int(opened.width * opened.height)
-    except (OSError, ValueError, SyntaxError, image.DecompressionBombError):
+                return tiff.count_pixels(opened)
+    except (OSError, image.DecompressionBombError, *DAMAGE):
         return 0
 
 

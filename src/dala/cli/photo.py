@@ -56,7 +56,8 @@ def _filtered(photo: Photo, chain: Chain, room: Room, until_written: ExitStack) 
     frames = list(photo.frames)
     photo = replace(photo, frames=(), opaque=photo.opaque and not chain.writes_alpha)
     with room.alone:  # filters use all cores
-        return photo.with_frames(filter_frames(frames, chain, room=take))
+        pages = photo.format == "TIFF"
+        return photo.with_frames(filter_frames(frames, chain, room=take, pages=pages))
 
 
 def _captioned(photo: Photo, caption: Caption) -> Photo:

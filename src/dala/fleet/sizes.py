@@ -42,12 +42,14 @@ def _of_video(path: str) -> Pixels:
 
 
 def _of_picture(path: str) -> Pixels:
+    from dala.media.files import tiff
     from dala.media.files.formats import READ, pillow
+    from dala.media.files.reading import DAMAGE
 
     image = pillow("open")
     formats = [f for f in READ if f in image.OPEN]
     try:
         with image.open(path, formats=formats) as opened:
-            return int(opened.width * opened.height)
-    except (OSError, ValueError, SyntaxError, image.DecompressionBombError):  # said by the task
+            return tiff.count_pixels(opened)
+    except (OSError, image.DecompressionBombError, *DAMAGE):  # said by the task
         return 0

@@ -118,7 +118,8 @@ def apply_chain(
 
 def apply_to_photo(photo: Photo, chain: Chain, device: str | None = None) -> Photo:
     """A file's picture, or all of an animation: grey may become coloured, and opaque transparent."""
-    return photo.with_frames(filter_frames(list(photo.frames), chain, device))
+    pages = photo.format == "TIFF"
+    return photo.with_frames(filter_frames(list(photo.frames), chain, device, pages=pages))
 
 
 def filter_frames(
@@ -126,12 +127,15 @@ def filter_frames(
     chain: Chain,
     device: str | None = None,
     room: Callable[[ArrayType], HostArray] | None = None,
+    *,
+    pages: bool = False,
 ) -> list[Array]:
     """The same for frames alone. They are taken out of the list, so that whoever holds them nowhere else
     has a large photo in memory twice at most. ``room`` gives the memory for a result on a host device.
+    ``pages`` are pictures of their own: what is measured of one says nothing of the next.
     """
-    if len({(frame.shape, frame.dtype) for frame in frames}) > 1:  # pages, each by itself
-        return [filter_frames([frame], chain, device)[0] for frame in frames]
+    if pages and len(frames) > 1:
+        return [filter_frames([frames.pop(0)], chain, device)[0] for _ in range(len(frames))]
     height, width = frames[0].shape[:2]
     grey = frames[0].ndim == 2
     for number, frame in enumerate(frames):

@@ -128,8 +128,8 @@ def codec_for(
     stays in a ``.mov``, and HDR is HEVC, because no player shows it in H.264.
     """
     target = target_of(path)
-    if encoding.codec is not None or target.codec != "h264":
-        return encoding
+    if encoding.codec is not None or encoding.options or target.codec != "h264":
+        return encoding  # an encoder's own options are options of the usual one
     words = (encoding.crf, encoding.preset, encoding.bit_rate, encoding.pixel_format)
     if pixels.alpha and target.format == "mov" and words == (None,) * len(words):
         return replace(encoding, codec="qtrle" if codec == "qtrle" else "prores")

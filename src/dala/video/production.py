@@ -161,7 +161,8 @@ def _describe(encoder: Encoder, lead: Input, voice: Input) -> list[str]:
     if code is not None:
         metadata["timecode"] = code
     encoder.describe(metadata, _chapters(container.chapters(), voice))
-    return [NAME] if code is None and has_timecode(lead) else []
+    is_file = encoder.settings.target.kind == "file"  # of a still nobody asks for it
+    return [NAME] if is_file and code is None and has_timecode(lead) else []
 
 
 def _chapters(chapters: list[dict[str, Any]], voice: Input) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def first_timecode(source: Source) -> str | None:
 
 
 def later(code: str, seconds: Fraction, fps: Fraction) -> str | None:
-    """The code so many seconds on.
+    """The code so many seconds on; none where a frame lasts longer than the seconds that it counts.
 
     >>> later("10:00:59:20", Fraction(1, 5), Fraction(25))
     '10:01:00:00'
@@ -56,7 +56,7 @@ def later(code: str, seconds: Fraction, fps: Fraction) -> str | None:
     '00:01:00;02'
     """
     found = _CODE.fullmatch(code)
-    if found is None:
+    if found is None or fps < 1:
         return None
     hours, minutes, whole, frames = (int(found[n]) for n in (1, 2, 3, 5))
     rate = round(fps)

@@ -78,7 +78,7 @@ def _density(tags: Any) -> tuple[float, float] | None:
 
 
 def read_tiff_metadata(tags: Any, file: BinaryIO) -> tuple[Metadata, int]:
-    """The same of a TIFF that Pillow does not open."""
+    """The same of a page of a TIFF that Pillow does not open. EXIF is that of the first page."""
     from PIL import Image
 
     exif = Image.Exif()
@@ -88,14 +88,15 @@ def read_tiff_metadata(tags: Any, file: BinaryIO) -> tuple[Metadata, int]:
     else:
         file.seek(0)
         exif.load_from_fp(file)
-    data, orientation = _clean_exif(exif, tiff=True)
+    data, _ = _clean_exif(exif, tiff=True)
+    orientation = tags.get(ORIENTATION, 1)
     return Metadata(
         icc_profile=tags.get(ICC),
         exif=data,
         xmp=_upright_xmp(tags.get(XMP)),
         dpi=_density(tags),
         iptc=as_bytes(tags.get(IPTC)),
-    ), orientation
+    ), orientation if orientation in range(1, 9) else 1
 
 
 def _load_big(exif: Any, tags: Any, file: BinaryIO) -> None:

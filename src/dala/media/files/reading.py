@@ -125,6 +125,11 @@ def _read_pages(
     image: Any,
 ) -> Photo:
     """The pages of a TIFF, each as deep as it is; what is said of all is that of the first."""
+    if (pixels := tiff.pixels_of(pages)) > _most_pixels(image):  # they may all lie in one place
+        raise MediaError(
+            f"{len(pages)} pages of {pixels} pixels; more than {_most_pixels(image)} could be a bomb; "
+            "split it into files of fewer pages"
+        )
     made = []
     for (number, tags), layout in zip(pages, layouts, strict=True):
         if layout is not None:
@@ -133,7 +138,9 @@ def _read_pages(
             opened.seek(number)
             made.append(_take_one(opened, Path(), lent=False))
     grey = all(page.grey for page in made)
-    return replace(made[0], frames=tuple(page.pixels for page in made), grey=grey)
+    unread = tuple(dict.fromkeys(word for page in made for word in page.unread))
+    frames = tuple(page.pixels for page in made)
+    return replace(made[0], frames=frames, grey=grey, unread=unread)
 
 
 def _take(opened: Any, path: Path, file: BinaryIO, lent: bool) -> Photo:

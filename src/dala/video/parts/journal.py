@@ -140,7 +140,7 @@ class Journal:
             return False
         head, done = _latest(head, lines)
         self.finished = _finished(done, self._head)
-        if head != self._head:  # the same job, of other files
+        if head != json.loads(json.dumps(self._head)):  # the same job, of other files
             self._append(self._head)
         return True
 
