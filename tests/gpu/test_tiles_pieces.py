@@ -177,3 +177,41 @@ def test_a_command_that_finds_no_room_is_gathered_by_one_thread(
     tiles = TileCanvas(WIDTH, HEIGHT, replace=False, shaders=ShaderSet(device("webgpu")))  # type: ignore[arg-type]
     data = bytes(recorder)
     assert apply_to(load_pictures(tiles), data) == apply_to(new_canvas(WIDTH, HEIGHT), data)
+
+
+def tile_canvas(width: int = WIDTH, height: int = HEIGHT) -> TileCanvas:
+    shaders = ShaderSet(device("webgpu"))  # type: ignore[arg-type]
+    return load_pictures(TileCanvas(width, height, replace=False, shaders=shaders))
+
+
+def zigzag(corners: int, left: int, right: int) -> bytes:
+    """A polygon of so many corners."""
+    points = np.empty((corners, 2), np.float32)
+    points[:, 0] = np.linspace(left, right, corners)
+    points[::2, 1], points[1::2, 1] = 10, 280
+    recorder = Recorder()
+    recorder.fill_polygon(points, (255, 0, 0, 64))
+    return bytes(recorder)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_data_of_what_is_clipped_away_leaves_room_for_others(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is to be painted, and yet blocks were taken."""
+    use_threads(monkeypatch, threads)
+    monkeypatch.setattr(gathered, "WORD_BLOCKS", 8)
+    tiles, plain = tile_canvas(), load_pictures(new_canvas(WIDTH, HEIGHT))
+    shown = command.encode_fill_rect(0, 0, 5, 5, (255, 0, 0, 255))
+    assert apply_to(tiles, shown) == apply_to(plain, shown)
+    enlarge, tried = tiles.tiles.enlarge, []
+
+    def count() -> None:
+        tried.append(1)
+        assert len(tried) < 9, "room is sought for ever"
+        enlarge()
+
+    monkeypatch.setattr(tiles.tiles, "enlarge", count)
+    data = zigzag(55_000, -100, -10) + zigzag(70_000, 10, 600)
+    assert apply_to(tiles, data) == apply_to(plain, data)
+    assert tried
