@@ -17,7 +17,7 @@ from dala.gpu.canvas import Outcome
 from dala.gpu.shaders import ShaderSet
 from dala.gpu.tiles import gathered
 from dala.gpu.tiles.canvas import TileCanvas
-from dala.gpu.tiles.layout import MOST_BINNED
+from dala.gpu.tiles.layout import MOST_BINNED, PRIM_BYTES
 
 pytestmark = pytest.mark.webgpu
 WIDTH, HEIGHT = 700, 300
@@ -231,3 +231,15 @@ def test_pieces_together_are_not_too_much_for_one_dispatch(
     assert len(alone) > 3
     assert max(map(len, sent)) < 4 * MOST_BINNED + 16_384  # a list, its head and one rectangle
     assert sent == alone
+
+
+def test_a_large_triangle_has_all_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where there are nearly as many places in bins as one dispatch may have."""
+    size = (1920, 1080)
+    rect = command.encode_fill_rect(0, 0, *size, (255, 0, 0, 64))
+    triangle = command.encode_fill_triangle(0, 0, 40_000, 0, 0, 1080, (0, 255, 0, 255))
+    for rects in (0, 31_060):
+        sent, failed, _ = gather(rect * rects + triangle, monkeypatch, 1, size)
+        prims = sum(map(len, sent[::3])) // PRIM_BYTES
+        assert not failed
+        assert prims == rects + 1080
