@@ -17,6 +17,7 @@ from dala.gpu.canvas import Outcome
 from dala.gpu.shaders import ShaderSet
 from dala.gpu.tiles import gathered
 from dala.gpu.tiles.canvas import TileCanvas
+from dala.gpu.tiles.layout import MOST_BINNED, PRIM_BYTES
 
 pytestmark = pytest.mark.webgpu
 WIDTH, HEIGHT = 700, 300
@@ -25,13 +26,22 @@ Sent = list[bytes]
 Make = Callable[[Recorder], None]
 
 
-def gather(data: bytes, patch: pytest.MonkeyPatch, threads: int) -> tuple[Sent, list[str], int]:
-    """What would be painted: bins, primitives and data of each dispatch; errors; how many pieces."""
+def tile_canvas(width: int = WIDTH, height: int = HEIGHT) -> TileCanvas:
+    shaders = ShaderSet(device("webgpu"))  # type: ignore[arg-type]
+    return load_pictures(TileCanvas(width, height, replace=False, shaders=shaders))
+
+
+def gather(
+    data: bytes,
+    patch: pytest.MonkeyPatch,
+    threads: int,
+    size: tuple[int, int] = (WIDTH, HEIGHT),
+) -> tuple[Sent, list[str], int]:
+    """What would be painted: primitives, data and bins of each dispatch; errors; how many pieces."""
     sent: Sent = []
     with patch.context() as inner:
         use_threads(inner, threads)
-        canvas = TileCanvas(WIDTH, HEIGHT, replace=False, shaders=ShaderSet(device("webgpu")))  # type: ignore[arg-type]
-        load_pictures(canvas)
+        canvas = tile_canvas(*size)
         painter, memory = canvas.tiles, canvas.tiles._gathered
         place, send, gather_pieces = memory.place, painter._send, memory._gather_pieces
         pieces = 0
@@ -141,9 +151,7 @@ def test_the_same_commands_are_looked_at_again(monkeypatch: pytest.MonkeyPatch) 
     data = bytes(recorder) + command.encode_batch([blit[:21], blit[21:]])
     canvases = (
         new_canvas(90, 40),
-        load_pictures(
-            TileCanvas(90, 40, replace=False, shaders=ShaderSet(device("webgpu")))  # type: ignore[arg-type]
-        ),
+        tile_canvas(90, 40),
     )
     found = []
     gather_pieces = gathered.Gathered._gather_pieces
@@ -174,6 +182,64 @@ def test_a_command_that_finds_no_room_is_gathered_by_one_thread(
     corners = places(rng)[:, None] + rng.uniform(-9, 9, (MANY, 24, 2))
     recorder.fill_polygons(corners, (5, 5, 90, 50))
     use_threads(monkeypatch, 4)
-    tiles = TileCanvas(WIDTH, HEIGHT, replace=False, shaders=ShaderSet(device("webgpu")))  # type: ignore[arg-type]
     data = bytes(recorder)
-    assert apply_to(load_pictures(tiles), data) == apply_to(new_canvas(WIDTH, HEIGHT), data)
+    assert apply_to(tile_canvas(), data) == apply_to(new_canvas(WIDTH, HEIGHT), data)
+
+
+def zigzag(corners: int, left: int, right: int) -> bytes:
+    """A polygon of so many corners."""
+    points = np.empty((corners, 2), np.float32)
+    points[:, 0] = np.linspace(left, right, corners)
+    points[::2, 1], points[1::2, 1] = 10, 280
+    recorder = Recorder()
+    recorder.fill_polygon(points, (255, 0, 0, 64))
+    return bytes(recorder)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_data_of_what_is_clipped_away_leaves_room_for_others(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is to be painted, and yet blocks were taken."""
+    use_threads(monkeypatch, threads)
+    monkeypatch.setattr(gathered, "WORD_BLOCKS", 8)
+    tiles, plain = tile_canvas(), load_pictures(new_canvas(WIDTH, HEIGHT))
+    shown = command.encode_fill_rect(0, 0, 5, 5, (255, 0, 0, 255))
+    assert apply_to(tiles, shown) == apply_to(plain, shown)
+    enlarge, tried = tiles.tiles.enlarge, []
+
+    def count() -> None:
+        tried.append(1)
+        assert len(tried) < 9, "room is sought for ever"
+        enlarge()
+
+    monkeypatch.setattr(tiles.tiles, "enlarge", count)
+    data = zigzag(55_000, -100, -10) + zigzag(70_000, 10, 600)
+    assert apply_to(tiles, data) == apply_to(plain, data)
+    assert tried
+
+
+def test_pieces_together_are_not_too_much_for_one_dispatch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rectangles that are in every bin: a part of them is painted before the rest is gathered."""
+    size = (3840, 2160)
+    rect = command.encode_fill_rect(0, 0, *size, (255, 0, 0, 64))
+    alone, _, _ = gather(rect * 20_000, monkeypatch, 1, size)
+    sent, _, pieces = gather(rect * 20_000, monkeypatch, 2, size)
+    assert pieces > 4
+    assert len(alone) > 3
+    assert max(map(len, sent)) < 4 * MOST_BINNED + 16_384  # a list, its head and one rectangle
+    assert sent == alone
+
+
+def test_a_large_triangle_has_all_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where there are nearly as many places in bins as one dispatch may have."""
+    size = (1920, 1080)
+    rect = command.encode_fill_rect(0, 0, *size, (255, 0, 0, 64))
+    triangle = command.encode_fill_triangle(0, 0, 40_000, 0, 0, 1080, (0, 255, 0, 255))
+    for rects in (0, 31_060):
+        sent, failed, _ = gather(rect * rects + triangle, monkeypatch, 1, size)
+        prims = sum(map(len, sent[::3])) // PRIM_BYTES
+        assert not failed
+        assert prims == rects + 1080

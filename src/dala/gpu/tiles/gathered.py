@@ -85,11 +85,14 @@ class Gathered:
         self.forget()
 
     def enlarge(self) -> None:
-        """Have room for the data of a command that did not fit, though nothing else was there."""
+        """Have room for a command that did not fit, though nothing is to be painted: blocks were taken for
+        what lies beyond the clip, or there are too few for its data."""
         blocks = -(-self[layout.WANTED] // layout.BLOCK_WORDS)
         if blocks > self._words.size // layout.BLOCK_WORDS:
             self._words = np.empty((1 << blocks.bit_length()) * layout.BLOCK_WORDS, np.uint32)
             self._tell(int(self._memory[layout.BINS // 8]))
+        else:
+            self.forget()
 
     def forget(self) -> None:
         """Nothing is gathered."""

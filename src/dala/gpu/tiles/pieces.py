@@ -27,6 +27,7 @@ from dala.gpu.tiles.layout import (
     INKED,
     LOOKED,
     MEMORY,
+    MOST_BINNED,
     P_AT,
     P_BEGIN,
     P_BINNED,
@@ -98,10 +99,13 @@ def gather_piece(g: int, s: int, data: int, piece: int) -> None:
 
 def join_pieces(g: int) -> int:
     """The stretches of all pieces, one after the other; the offset behind them. What comes behind a command
-    that somebody else has to see to is left out: it is gathered again."""
+    that somebody else has to see to is left out, and so are pieces that would be too much for one dispatch:
+    it is gathered again."""
     table, number, going, at = load64(load64(g + MEMORY) + PIECE_TABLE), 0, 1, 0
     while number < load64(g + PIECES):
         piece = table + number * PIECE_BYTES
+        if going:
+            at, going = load64(piece + P_BEGIN), is_little(g, piece)
         if going:
             at = load64(piece + P_AT)
             going = at == load64(piece + P_STOP)
@@ -112,6 +116,12 @@ def join_pieces(g: int) -> int:
         number += 1
     begin_stretch(g)
     return at
+
+
+def is_little(g: int, piece: int) -> int:
+    """Whether a piece can be painted together with what is there."""
+    binned = load64(g + BINNED)
+    return binned == 0 or binned + load64(piece + P_BINNED) <= MOST_BINNED
 
 
 def link(g: int, first: int, last: int) -> None:

@@ -24,7 +24,9 @@ from dala.gpu.raster.protocol import picture_of
 from dala.gpu.raster.shapes import corner_radius, crossing, is_nothing, is_solid
 from dala.gpu.raster.words import load64, load_s32, load_u32, store32
 from dala.gpu.tiles.layout import (
+    ACROSS,
     ALONE,
+    BINNED,
     BLOCK_PRIMS,
     DATA_AT,
     DISC,
@@ -35,7 +37,10 @@ from dala.gpu.tiles.layout import (
     LEFTWARD,
     LINE,
     MEMORY,
+    MOST_BINNED,
+    MOST_STRETCHES,
     NEXT_PRIMS,
+    NEXT_STRETCH,
     NO_ROOM,
     OPEN,
     OUTLINE,
@@ -53,8 +58,9 @@ from dala.gpu.tiles.layout import (
     WIDE,
 )
 from dala.gpu.tiles.primitives import (
+    FEW,
     data_at,
-    has_room,
+    has_block,
     has_words,
     put_clipped,
     take_words,
@@ -217,14 +223,20 @@ def add_large_triangle(
 
 
 def has_rows(g: int, rows: int) -> int:
-    """Whether a primitive for each row fits: nobody knows while others take blocks, too."""
-    memory = load64(g + MEMORY)
-    left = load64(memory + PRIM_BLOCKS) - load64(memory + NEXT_PRIMS)
-    return load64(g + ALONE) and left * (BLOCK_PRIMS - 4) >= rows
+    """Whether a primitive for each row fits, each block in a stretch of its own: nobody knows while others
+    take blocks, too."""
+    memory, binned = load64(g + MEMORY), load64(g + BINNED)
+    if binned > 0 and binned + rows * load64(g + ACROSS) > MOST_BINNED:
+        return 0
+    left = min(
+        load64(memory + PRIM_BLOCKS) - load64(memory + NEXT_PRIMS),
+        MOST_STRETCHES - load64(memory + NEXT_STRETCH),
+    )
+    return load64(g + ALONE) and left * (BLOCK_PRIMS - FEW) >= rows
 
 
 def add_row(g: int, s: int, left: int, y: int, right: int, pixel: int) -> None:
-    if has_room(g):
+    if has_block(g):  # so it was found (has_rows)
         add_rect(g, s, left, y, right, y + 1, pixel)
 
 

@@ -71,9 +71,14 @@ FEW = 4  # more primitives than most commands become
 
 
 def has_room(g: int) -> int:
-    """Whether a few primitives fit, if need be into another block."""
+    """Whether a few primitives fit, if need be into another block, and may be painted with the others."""
     if load64(g + BINNED) >= MOST_BINNED:
         return 0
+    return has_block(g)
+
+
+def has_block(g: int) -> int:
+    """Whether there is memory for a few primitives, if need be in another block."""
     if load64(g + PRIMS_END) - load64(g + PRIMS_AT) >= FEW * PRIM_BYTES:
         return 1
     number, memory = take_next(load64(g + MEMORY) + NEXT_PRIMS), load64(g + MEMORY)
