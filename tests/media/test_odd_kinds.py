@@ -219,3 +219,27 @@ def test_a_link_stays_one_and_a_file_leaves_its_permissions(tmp_path: Path) -> N
     assert (tmp_path / "link.png").is_symlink() and media.open(real).channels == "grey"
     assert real.stat().st_mode & 0o777 == 0o600
     assert [p.name for p in real.parent.iterdir()] == ["real.png"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("folder.png", "folder.png: a folder, expected a picture's file$"),
+        ("file/x.png", "x.png: a part of its path is no folder$"),
+        ("n" * 300 + ".png", "n.png: File name too long$"),
+    ],
+)
+def test_where_no_file_can_be_is_said_of_the_name_that_was_given(
+    name: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "folder.png").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(MediaFileError, match=words):
+        media.save(levels(3), tmp_path / name)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder.png"]
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    target = tmp_path / ("n" * 251 + ".png")
+    media.save(levels(3), target)
+    assert media.open(target).format == "PNG"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -25,14 +26,21 @@ def moved_into_place(target: Path) -> Iterator[Path]:
     A link stays one, and a file that is replaced leaves its permissions.
     """
     place = Path(os.path.realpath(target))
-    unfinished = place.with_name(f".{target.stem}.{secrets.token_hex(4)}.part{target.suffix}")
+    if os.path.isdir(place):  # of a name too long, pathlib raises
+        raise system_refuses(IsADirectoryError(errno.EISDIR, "a folder"), target)
+    # its beginning alone: the whole name may be as long as the system allows
+    unfinished = place.with_name(f".{target.stem[:32]}.{secrets.token_hex(4)}.part{target.suffix}")
     try:
         yield unfinished
-        if place.exists():
-            shutil.copymode(place, unfinished)
-        os.replace(unfinished, place)
+        try:
+            if os.path.exists(place):
+                shutil.copymode(place, unfinished)
+            os.replace(unfinished, place)
+        except OSError as error:
+            raise system_refuses(error, target) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what went wrong with the file says more
+            unfinished.unlink()
 
 
 def system_refuses(error: OSError, path: Path) -> MediaFileError:

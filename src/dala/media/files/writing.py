@@ -65,8 +65,8 @@ def save_photo(
         photo = replace(photo, frames=tuple(map(drop_alpha, photo.frames)), opaque=False)
     frames = photo.frames if photo.opaque else [_fitting(frame, form) for frame in photo.frames]
     with ExitStack() as places:
+        unfinished = write_to or places.enter_context(moved_into_place(path))
         try:
-            unfinished = write_to or places.enter_context(moved_into_place(path))
             _write(replace(photo, frames=tuple(frames)), unfinished, form, quality)
         except (OSError, ValueError) as error:
             if isinstance(error, OSError) and error.errno is not None:
