@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import shutil
+import stat
 import struct
 import subprocess
 from pathlib import Path
@@ -221,6 +223,7 @@ def test_a_link_stays_one_and_a_file_leaves_its_permissions(tmp_path: Path) -> N
     assert [p.name for p in real.parent.iterdir()] == ["real.png"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="the words of Unix")
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -243,3 +246,57 @@ def test_a_name_may_be_as_long_as_the_system_allows(tmp_path: Path) -> None:
     target = tmp_path / ("n" * 251 + ".png")
     media.save(levels(3), target)
     assert media.open(target).format == "PNG"
+
+
+@pytest.fixture
+def as_no_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system answers by a file's permissions alone, as it does to any other user."""
+
+    def allowed(path: Path, mode: int) -> bool:
+        return not mode & os.W_OK or bool(os.stat(path).st_mode & 0o200)
+
+    monkeypatch.setattr(os, "access", allowed)
+
+
+def test_a_file_that_is_not_to_be_written_to_is_not_replaced(
+    as_no_root: None, tmp_path: Path
+) -> None:
+    target = tmp_path / "kept.png"
+    media.save(levels(3), target)
+    before = target.read_bytes()
+    target.chmod(0o444)
+    with pytest.raises(MediaFileError, match=r"kept\.png: no permission$") as caught:
+        media.save(levels(1), target)
+    target.chmod(0o644)
+    assert caught.value.errno == errno.EACCES
+    assert target.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["kept.png"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
+def test_a_file_in_a_folder_one_may_not_write_to_is_written_where_it_is(
+    as_no_root: None, tmp_path: Path
+) -> None:
+    target = tmp_path / "out.png"
+    media.save(levels(3), target)
+    before = target.stat().st_ino
+    tmp_path.chmod(0o555)
+    try:
+        media.save(levels(1), target)
+    finally:
+        tmp_path.chmod(0o755)
+    assert target.stat().st_ino == before and media.open(target).channels == "grey"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
+def test_a_pipe_with_a_name_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.png"
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        media.save(levels(1), pipe)
+        assert stat.S_ISFIFO(pipe.stat().st_mode)
+        got = os.read(end, 1 << 16)
+    finally:
+        os.close(end)
+    np.testing.assert_array_equal(np.array(Image.open(io.BytesIO(got))), levels(1))
