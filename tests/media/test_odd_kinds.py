@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from photo_kinds import COLUMNS, F32, KINDS, LOOK, NOTHING, ROWS, U16, levels, through
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from dala import media
 from dala.errors import MediaError, MediaFileError
@@ -300,3 +300,19 @@ def test_a_pipe_with_a_name_stays_one(tmp_path: Path) -> None:
     finally:
         os.close(end)
     np.testing.assert_array_equal(np.array(Image.open(io.BytesIO(got))), levels(1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [(b"gAMA", bytes(5)), (b"gAMA", bytes(8)), (b"cICP", b""), (b"cICP", b"\x09")],
+)
+def test_what_a_png_says_of_its_colours_counts_in_its_length_alone(
+    kind: bytes, said: bytes, tmp_path: Path
+) -> None:
+    told = PngImagePlugin.PngInfo()
+    told.add(kind, said)
+    Image.fromarray(levels(3)).save(tmp_path / "in.png", pnginfo=told)
+    assert kind in (tmp_path / "in.png").read_bytes()
+    photo = media.open(tmp_path / "in.png")
+    photo.save(tmp_path / "out.tif")
+    np.testing.assert_array_equal(media.open(tmp_path / "out.tif").pixels, photo.pixels)

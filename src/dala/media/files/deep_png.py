@@ -24,8 +24,7 @@ Bytes = npt.NDArray[np.uint8]
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 KINDS = {1: 0, 2: 4, 3: 2, 4: 6}  # channels → PNG's colour type
 STRIP = 64  # rows filtered and compressed at a time
-COLOR_CHUNKS = (b"cICP", b"mDCV", b"cLLI", b"gAMA", b"cHRM", b"sRGB")
-LONGEST_CHUNK = 64  # bytes of one of them
+COLOR_CHUNKS = {b"cICP": 4, b"mDCV": 24, b"cLLI": 8, b"gAMA": 4, b"cHRM": 32, b"sRGB": 1}  # bytes
 TWO_BYTES = ("RGB;16B", "RGBA;16B", "LA;16B")
 
 
@@ -67,12 +66,12 @@ def _with_unpacker(opened: Any, raw: str) -> Bytes:
 
 
 def read_color_chunks(file: BinaryIO) -> dict[bytes, bytes]:
-    """What a PNG says of its colours besides a profile, as it is."""
+    """What a PNG says of its colours besides a profile, as it is; what has not its length says nothing."""
     found: dict[bytes, bytes] = {}
     file.seek(len(SIGNATURE))
     while len(head := file.read(8)) == 8 and head[4:] not in (b"IDAT", b"IEND"):
         (length,), kind = struct.unpack(">I", head[:4]), head[4:]
-        if kind in COLOR_CHUNKS and length <= LONGEST_CHUNK:
+        if length == COLOR_CHUNKS.get(kind):
             found[kind] = file.read(length)
             length = 0
         file.seek(length + 4, 1)
