@@ -18,7 +18,7 @@ from PIL import Image, PngImagePlugin
 
 from dala import media
 from dala.errors import MediaError, MediaFileError
-from dala.media.files import depth, tiff
+from dala.media.files import deep_png, depth, tiff
 
 
 def test_pages_come_and_go_as_they_are(tmp_path: Path) -> None:
@@ -316,3 +316,18 @@ def test_what_a_png_says_of_its_colours_counts_in_its_length_alone(
     photo = media.open(tmp_path / "in.png")
     photo.save(tmp_path / "out.tif")
     np.testing.assert_array_equal(media.open(tmp_path / "out.tif").pixels, photo.pixels)
+
+
+def test_a_png_keeps_what_it_says_of_the_screen_it_was_made_on(tmp_path: Path) -> None:
+    said = {b"cICP": b"\x09\x10\0\1", b"mDCV": bytes(range(24)), b"cLLI": bytes(range(8))}
+    whole = io.BytesIO()
+    Image.fromarray(levels(3)).save(whole, "PNG")
+    (tmp_path / "in.png").write_bytes(deep_png.with_chunks(whole.getvalue(), said))
+    photo = media.open(tmp_path / "in.png")
+    assert photo.metadata.color_chunks == said
+    photo.save(tmp_path / "out.png")
+    again = media.open(tmp_path / "out.png")
+    assert again.metadata.color_chunks == said
+    np.testing.assert_array_equal(again.pixels, photo.pixels)
+    with Image.open(tmp_path / "out.png") as seen:
+        seen.verify()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 import zlib
@@ -206,7 +207,13 @@ def _write_with_pillow(photo: Content, path: Path, form: str, quality: int) -> N
         options |= {"lossless": True, "exact": True}  # unless another quality is asked for
     if len(images) > 1:
         options |= _animation_options(photo.metadata, form, images)
-    images[0].save(path, form, **options)
+    light = {k: v for k, v in photo.metadata.color_chunks.items() if k in deep_png.LIGHT_CHUNKS}
+    if form == "PNG" and light:
+        made = io.BytesIO()
+        images[0].save(made, form, **options)
+        path.write_bytes(deep_png.with_chunks(made.getvalue(), light))
+    else:
+        images[0].save(path, form, **options)
 
 
 def _as_pillow(image: Any, frame: Pixels, opaque: bool) -> Any:
