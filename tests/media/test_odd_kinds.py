@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import shutil
+import stat
 import struct
 import subprocess
 from pathlib import Path
@@ -12,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from photo_kinds import COLUMNS, F32, KINDS, LOOK, NOTHING, ROWS, U16, levels, through
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from dala import media
 from dala.cli.filtering import count_pixels
 from dala.errors import LossError, MediaError, MediaFileError
 from dala.media import Chain
-from dala.media.files import depth, tiff
+from dala.media.files import deep_png, depth, tiff
 
 
 def test_pages_come_and_go_as_they_are(tmp_path: Path) -> None:
@@ -267,3 +269,113 @@ def test_pages_are_no_bomb_together(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 2 * 40 * 30 - 1)
     with pytest.raises(MediaError, match="4 pages of 4800 pixels; more than 4798 could be a bomb"):
         media.open(tmp_path / "in.tif")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the words of Unix")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("folder.png", "folder.png: a folder, expected a picture's file$"),
+        ("file/x.png", "x.png: a part of its path is no folder$"),
+        ("n" * 300 + ".png", "n.png: File name too long$"),
+    ],
+)
+def test_where_no_file_can_be_is_said_of_the_name_that_was_given(
+    name: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "folder.png").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(MediaFileError, match=words):
+        media.save(levels(3), tmp_path / name)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder.png"]
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    target = tmp_path / ("n" * 251 + ".png")
+    media.save(levels(3), target)
+    assert media.open(target).format == "PNG"
+
+
+@pytest.fixture
+def as_no_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system answers by a file's permissions alone, as it does to any other user."""
+
+    def allowed(path: Path, mode: int) -> bool:
+        return not mode & os.W_OK or bool(os.stat(path).st_mode & 0o200)
+
+    monkeypatch.setattr(os, "access", allowed)
+
+
+def test_a_file_that_is_not_to_be_written_to_is_not_replaced(
+    as_no_root: None, tmp_path: Path
+) -> None:
+    target = tmp_path / "kept.png"
+    media.save(levels(3), target)
+    before = target.read_bytes()
+    target.chmod(0o444)
+    with pytest.raises(MediaFileError, match=r"kept\.png: no permission$") as caught:
+        media.save(levels(1), target)
+    target.chmod(0o644)
+    assert caught.value.errno == errno.EACCES
+    assert target.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["kept.png"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
+def test_a_file_in_a_folder_one_may_not_write_to_is_written_where_it_is(
+    as_no_root: None, tmp_path: Path
+) -> None:
+    target = tmp_path / "out.png"
+    media.save(levels(3), target)
+    before = target.stat().st_ino
+    tmp_path.chmod(0o555)
+    try:
+        media.save(levels(1), target)
+    finally:
+        tmp_path.chmod(0o755)
+    assert target.stat().st_ino == before and media.open(target).channels == "grey"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
+def test_a_pipe_with_a_name_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.png"
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        media.save(levels(1), pipe)
+        assert stat.S_ISFIFO(pipe.stat().st_mode)
+        got = os.read(end, 1 << 16)
+    finally:
+        os.close(end)
+    np.testing.assert_array_equal(np.array(Image.open(io.BytesIO(got))), levels(1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [(b"gAMA", bytes(5)), (b"gAMA", bytes(8)), (b"cICP", b""), (b"cICP", b"\x09")],
+)
+def test_what_a_png_says_of_its_colours_counts_in_its_length_alone(
+    kind: bytes, said: bytes, tmp_path: Path
+) -> None:
+    told = PngImagePlugin.PngInfo()
+    told.add(kind, said)
+    Image.fromarray(levels(3)).save(tmp_path / "in.png", pnginfo=told)
+    assert kind in (tmp_path / "in.png").read_bytes()
+    photo = media.open(tmp_path / "in.png")
+    photo.save(tmp_path / "out.tif")
+    np.testing.assert_array_equal(media.open(tmp_path / "out.tif").pixels, photo.pixels)
+
+
+def test_a_png_keeps_what_it_says_of_the_screen_it_was_made_on(tmp_path: Path) -> None:
+    said = {b"cICP": b"\x09\x10\0\1", b"mDCV": bytes(range(24)), b"cLLI": bytes(range(8))}
+    whole = io.BytesIO()
+    Image.fromarray(levels(3)).save(whole, "PNG")
+    (tmp_path / "in.png").write_bytes(deep_png.with_chunks(whole.getvalue(), said))
+    photo = media.open(tmp_path / "in.png")
+    assert photo.metadata.color_chunks == said
+    photo.save(tmp_path / "out.png")
+    again = media.open(tmp_path / "out.png")
+    assert again.metadata.color_chunks == said
+    np.testing.assert_array_equal(again.pixels, photo.pixels)
+    with Image.open(tmp_path / "out.png") as seen:
+        seen.verify()

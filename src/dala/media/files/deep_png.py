@@ -9,9 +9,10 @@ whole rows.
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,8 +25,9 @@ Bytes = npt.NDArray[np.uint8]
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 KINDS = {1: 0, 2: 4, 3: 2, 4: 6}  # channels → PNG's colour type
 STRIP = 64  # rows filtered and compressed at a time
-COLOR_CHUNKS = (b"cICP", b"mDCV", b"cLLI", b"gAMA", b"cHRM", b"sRGB")
-LONGEST_CHUNK = 64  # bytes of one of them
+COLOR_CHUNKS = {b"cICP": 4, b"mDCV": 24, b"cLLI": 8, b"gAMA": 4, b"cHRM": 32, b"sRGB": 1}  # bytes
+LIGHT_CHUNKS = (b"mDCV", b"cLLI")  # those of them that Pillow does not write
+HEAD = len(SIGNATURE) + 25  # with IHDR, which comes first
 TWO_BYTES = ("RGB;16B", "RGBA;16B", "LA;16B")
 
 
@@ -67,12 +69,12 @@ def _with_unpacker(opened: Any, raw: str) -> Bytes:
 
 
 def read_color_chunks(file: BinaryIO) -> dict[bytes, bytes]:
-    """What a PNG says of its colours besides a profile, as it is."""
+    """What a PNG says of its colours besides a profile, as it is; what has not its length says nothing."""
     found: dict[bytes, bytes] = {}
     file.seek(len(SIGNATURE))
     while len(head := file.read(8)) == 8 and head[4:] not in (b"IDAT", b"IEND"):
         (length,), kind = struct.unpack(">I", head[:4]), head[4:]
-        if kind in COLOR_CHUNKS and length <= LONGEST_CHUNK:
+        if length == COLOR_CHUNKS.get(kind):
             found[kind] = file.read(length)
             length = 0
         file.seek(length + 4, 1)
@@ -95,6 +97,16 @@ def write_deep(target: Path, pixels: Pixels, chunks: Iterable[tuple[bytes, bytes
         for data in _compressed(pixels.reshape(height, -1), 2 * channels):
             _write_chunk(file, b"IDAT", data)
         _write_chunk(file, b"IEND", b"")
+
+
+def with_chunks(png: bytes, chunks: Mapping[bytes, bytes]) -> bytes:
+    """A PNG file with more chunks behind its head."""
+    file = io.BytesIO()
+    file.write(png[:HEAD])
+    for kind, data in chunks.items():
+        _write_chunk(file, kind, data)
+    file.write(png[HEAD:])
+    return file.getvalue()
 
 
 def _write_chunk(file: BinaryIO, kind: bytes, data: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 import zlib
@@ -65,8 +66,8 @@ def save_photo(
         photo = replace(photo, frames=tuple(map(drop_alpha, photo.frames)), opaque=False)
     frames = photo.frames if photo.opaque else [_fitting(frame, form) for frame in photo.frames]
     with ExitStack() as places:
+        unfinished = write_to or places.enter_context(moved_into_place(path))
         try:
-            unfinished = write_to or places.enter_context(moved_into_place(path))
             _write(replace(photo, frames=tuple(frames)), unfinished, form, quality)
         except (OSError, ValueError) as error:
             if isinstance(error, OSError) and error.errno is not None:
@@ -206,7 +207,13 @@ def _write_with_pillow(photo: Content, path: Path, form: str, quality: int) -> N
         options |= {"lossless": True, "exact": True}  # unless another quality is asked for
     if len(images) > 1:
         options |= _animation_options(photo.metadata, form, images)
-    images[0].save(path, form, **options)
+    light = {k: v for k, v in photo.metadata.color_chunks.items() if k in deep_png.LIGHT_CHUNKS}
+    if form == "PNG" and light:
+        made = io.BytesIO()
+        images[0].save(made, form, **options)
+        path.write_bytes(deep_png.with_chunks(made.getvalue(), light))
+    else:
+        images[0].save(path, form, **options)
 
 
 def _as_pillow(image: Any, frame: Pixels, opaque: bool) -> Any:
