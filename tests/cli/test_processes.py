@@ -278,3 +278,12 @@ def test_stdout_as_a_file_of_some_ending(tmp_path: Path) -> None:
     done = piped(b"", tmp_path / "in.png", "-.webm", "--to", "0.2", "--invert")
     assert done.returncode == 0, done.stderr
     assert done.stdout[:4] == b"\x1a\x45\xdf\xa3" and b"webm" in done.stdout[:64]
+
+
+def test_numbered_pictures_to_stdout_are_a_video(tmp_path: Path) -> None:
+    pytest.importorskip("av")
+    for n in range(1, 5):
+        Image.new("RGB", (48, 32), (50 * n, 90, 30)).save(tmp_path / f"s-{n:02}.png")
+    done = piped(b"", tmp_path / "s-%02d.png", "-", "--invert")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout[:4] == b"\x1a\x45\xdf\xa3" and b"matroska" in done.stdout[:64]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from dala.cli.films import PIPE, is_pipe
+from dala.cli.films import PIPE, is_pipe, is_piped_or_numbered
 from dala.cli.mistakes import Failed
 from dala.cli.names import Job
 from dala.errors import DalaError
@@ -47,6 +47,7 @@ def as_files(job: Job, kind_of: Callable[[Path], str]) -> Iterator[Job]:
 
 
 def _named(job: Job, kind_of: Callable[[Path], str]) -> Path:
-    """The target; a picture that goes to ``-`` stays of its format."""
-    stays = str(job.target) == PIPE and not is_pipe(job.source) and kind_of(job.source) == "picture"
-    return Path(PIPE + job.source.suffix.lower()) if stays and not job.film else job.target
+    """The target; a picture that goes to ``-`` stays of its format. Several pictures are a video."""
+    several = bool(job.film) or is_piped_or_numbered(job.source)
+    stays = str(job.target) == PIPE and not several and kind_of(job.source) == "picture"
+    return Path(PIPE + job.source.suffix.lower()) if stays else job.target
