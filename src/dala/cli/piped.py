@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from dala.cli.films import PIPE, is_numbered, is_pipe, is_piped_or_numbered
 from dala.cli.mistakes import Failed
@@ -27,7 +28,7 @@ def as_files(job: Job, kind_of: Callable[[Path], str]) -> Iterator[Job]:
     if not (is_pipe(job.source) or is_pipe(target)) or not single:
         yield job
         return
-    head = sys.stdin.buffer.peek(HEAD) if is_pipe(job.source) else b""
+    head = cast("io.BufferedReader", sys.stdin.buffer).peek(HEAD) if is_pipe(job.source) else b""
     spools = is_pipe(job.source) and (not head or is_picture(head))
     with tempfile.TemporaryDirectory(prefix="dala-") as name:
         files = replace(job)
