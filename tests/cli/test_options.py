@@ -115,6 +115,14 @@ def test_what_is_no_video_is_named(counted: Path, capfd: pytest.CaptureFixture[s
     assert not Path("out.mp4").exists()
 
 
+def test_a_dark_video_is_no_text(counted: Path) -> None:
+    frame = b"FRAME\n" + b"@" * (64 * 96) + b"A" * (64 * 48)
+    head = b"YUV4MPEG2 W64 H96 F25:1 Ip A1:1 C420jpeg\n"
+    Path("dark.y4m").write_bytes(head + frame * 5)
+    assert run("filter", "dark.y4m", "out.mp4", "--invert", "--quiet") == 0
+    assert video.probe("out.mp4").frames == 5
+
+
 def test_concat(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run("concat", counted, counted, "both.mkv", "--codec", "ffv1") == 0
     assert "2 videos → both.mkv  32×16, 100 frames, 4.00 s" in capfd.readouterr().out

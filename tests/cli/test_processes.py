@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import re
@@ -15,6 +16,8 @@ import numpy as np
 import pytest
 from PIL import Image
 from terminal import DALA, in_terminal, plain
+
+from dala.cli.piped import is_picture
 
 HEAVY = {"numpy", "wgpu", "av", "llvmlite", "PIL", "cv2", "rendercanvas", "glfw"}
 posix = pytest.mark.skipif(os.name != "posix", reason="terminals and signals of Unix")
@@ -278,3 +281,43 @@ def test_stdout_as_a_file_of_some_ending(tmp_path: Path) -> None:
     done = piped(b"", tmp_path / "in.png", "-.webm", "--to", "0.2", "--invert")
     assert done.returncode == 0, done.stderr
     assert done.stdout[:4] == b"\x1a\x45\xdf\xa3" and b"webm" in done.stdout[:64]
+
+
+def test_numbered_pictures_to_stdout_are_a_video(tmp_path: Path) -> None:
+    pytest.importorskip("av")
+    for n in range(1, 5):
+        Image.new("RGB", (48, 32), (50 * n, 90, 30)).save(tmp_path / f"s-{n:02}.png")
+    done = piped(b"", tmp_path / "s-%02d.png", "-", "--invert")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout[:4] == b"\x1a\x45\xdf\xa3" and b"matroska" in done.stdout[:64]
+
+
+@pytest.mark.parametrize("name", ["one.png", "f-%04d.png"])
+def test_a_video_from_a_pipe_is_not_awaited_to_its_end(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("av")
+    words = [*DALA, "filter", "-", str(tmp_path / name), "--to", "0.2", "--invert"]
+    process = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "DALA_DEVICE": "cpu"}
+    )  # fmt: skip
+    assert process.stdin is not None
+    frame = b"FRAME\n" + bytes([200]) * (320 * 240) + bytes([128]) * (320 * 240 // 2)
+    try:
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(b"YUV4MPEG2 W320 H240 F25:1 Ip A1:1 C420jpeg\n" + frame * 100)
+            process.stdin.flush()
+        assert process.wait(timeout=60) == 0  # with stdin still open
+    finally:
+        process.kill()
+        with contextlib.suppress(BrokenPipeError):
+            process.communicate()
+    assert list(tmp_path.glob("*.png"))
+
+
+def test_what_is_copied_from_a_pipe_is_a_picture() -> None:
+    for form in ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP", "PPM", "TGA"):
+        held = io.BytesIO()
+        Image.effect_noise((64, 48), 60).convert("RGB").save(held, form)
+        assert is_picture(held.getvalue()[:4096]), form
+    for head in (b"YUV4MPEG2 W320 H240 F25:1\nFRAME\n", b"\x1a\x45\xdf\xa3" + bytes(60),
+                 b"\0\0\0\x20ftypisom" + bytes(60), b"hello"):  # fmt: skip
+        assert not is_picture(head), head

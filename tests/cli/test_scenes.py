@@ -94,3 +94,13 @@ def test_a_file_names_its_own_folder_alone(
     assert cli.main([*render, "--overwrite", "--set", f"photo={red}"]) == 0
     assert (np.asarray(media.open(tmp_path / "out.png").pixels)[0, 0, :3] == (255, 0, 0)).all()
     assert cli.main([*render, "--set", "sources=any"]) == 2
+
+
+def test_the_value_of_an_option_stays_where_it_is(
+    card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["render", str(card), "-o", "-.mkv", "--from", "1", "--to", "1.2", "--fps", "25"]
+    assert cli.main(words) == 0
+    with video.Reader(tmp_path / "-.mkv") as reader:
+        assert sum(1 for _ in reader) == 5

@@ -34,15 +34,25 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         options, literal = _until_literal(args)
-        piped = [word for word in options if _PIPE.fullmatch(word)]
-        if piped:
-            args = [*(w for w in options if w not in piped), "--", *literal, *piped]
+        takers = {o for p in self.get_params(ctx) if _takes_value(p) for o in p.opts}
+        before = ["", *options]  # the word before each
+        places = [
+            n for n, w in enumerate(options) if _PIPE.fullmatch(w) and before[n] not in takers
+        ]
+        if places:
+            rest = [w for n, w in enumerate(options) if n not in places]
+            args = [*rest, "--", *literal, *(options[n] for n in places)]
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _begin(self, ctx)
         _show_options(self, ctx)
         _end(self)
+
+
+def _takes_value(parameter: Any) -> bool:
+    """Whether the word behind it is its value, whatever that begins with."""
+    return parameter.param_type_name == "option" and not (parameter.is_flag or parameter.count)
 
 
 def _until_literal(args: Sequence[str]) -> tuple[list[str], list[str]]:

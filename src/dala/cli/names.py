@@ -16,6 +16,7 @@ from dala.errors import suggest
 
 NEAR = 0.75  # how alike names of files must be to be taken for one another
 MOST_PIXELS = 65_536  # in a row or a column
+HEAD = 4096  # bytes that tell what a file is
 FIELDS = ("name", "ext", "folder", "n")
 
 
@@ -130,7 +131,11 @@ def _refuse_clashes(jobs: Sequence[Job]) -> None:
 def what_it_is(path: Path) -> str:
     """What a file is that has no picture's or video's name: ``a text file``; empty if nobody knows."""
     with path.open("rb") as file:
-        head = file.read(4096)
+        return what_begins(file.read(HEAD))
+
+
+def what_begins(head: bytes) -> str:
+    """The same of its first bytes."""
     if not head:
         return "an empty file"
     for begin, name in _KINDS.items():
