@@ -17,7 +17,7 @@ from dala.gpu.canvas import Outcome
 from dala.gpu.shaders import ShaderSet
 from dala.gpu.tiles import gathered
 from dala.gpu.tiles.canvas import TileCanvas
-from dala.gpu.tiles.layout import MOST_BINNED, PRIM_BYTES
+from dala.gpu.tiles.layout import MOST_BINNED, MOST_STRETCHES, NEXT_STRETCH, PRIM_BYTES
 
 pytestmark = pytest.mark.webgpu
 WIDTH, HEIGHT = 700, 300
@@ -243,3 +243,35 @@ def test_a_large_triangle_has_all_its_rows(monkeypatch: pytest.MonkeyPatch) -> N
         prims = sum(map(len, sent[::3])) // PRIM_BYTES
         assert not failed
         assert prims == rects + 1080
+
+
+def test_data_stays_whole_where_stretches_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last block is not begun, and what was gathered before is painted first."""
+    use_threads(monkeypatch, 1)
+    data = b"".join(zigzag(9_000, x, x + 90) for x in range(0, 600, 100))
+    painted = apply_to(new_canvas(WIDTH, HEIGHT), data)
+    for left in range(1, 5):
+        tiles = tile_canvas()
+        tiles.tiles._gathered._memory[NEXT_STRETCH // 8] = MOST_STRETCHES - left
+        assert apply_to(tiles, data) == painted
+
+
+def test_after_a_large_shape_threads_help_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory that it needed was given back."""
+    use_threads(monkeypatch, 4)
+    monkeypatch.setattr(gathered, "WORD_BLOCKS", 1)
+    tiles, found = tile_canvas(), []
+    memory = tiles.tiles._gathered
+    gather_pieces, least = memory._gather_pieces, memory._words.size
+    tiles.apply(zigzag(40_000, 10, 600), Outcome())
+    assert memory._words.size > least
+    tiles.flush()
+    assert memory._words.size == least
+
+    def note(state: int, data: int, count: int) -> None:
+        found.append(count)
+        gather_pieces(state, data, count)
+
+    monkeypatch.setattr(memory, "_gather_pieces", note)
+    tiles.apply(command.encode_fill_rect(5, 5, 9, 9, (9, 9, 9, 99)) * MANY, Outcome())
+    assert found

@@ -36,6 +36,7 @@ from dala.gpu.tiles.layout import (
     MEMORY,
     MOST_PIECES,
     MOST_STRETCHES,
+    NEXT_DATA,
     NEXT_PRIMS,
     NEXT_STRETCH,
     NO_ROOM,
@@ -211,8 +212,7 @@ def cut_piece(s: int, data: int, at: int, end: int, inked: int) -> int:
 def have_room(g: int, pieces: int) -> int:
     """Whether all threads will find what they need, however the pieces are shared among them."""
     memory = load64(g + MEMORY)
-    blocks, words = load64(memory + PRIM_BLOCKS), load64(memory + WORD_BLOCKS)
-    left = blocks - load64(memory + NEXT_PRIMS) - load64(g + THREADS)
-    return (
-        left >= pieces and load64(memory + NEXT_STRETCH) + pieces + blocks + words < MOST_STRETCHES
-    )
+    blocks = load64(memory + PRIM_BLOCKS) - load64(memory + NEXT_PRIMS)
+    words = max(load64(memory + WORD_BLOCKS) - load64(memory + NEXT_DATA), 0)
+    stretches = load64(memory + NEXT_STRETCH) + pieces + blocks + words
+    return blocks - load64(g + THREADS) >= pieces and stretches < MOST_STRETCHES

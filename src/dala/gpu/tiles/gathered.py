@@ -94,6 +94,15 @@ class Gathered:
         else:
             self.forget()
 
+    def end(self) -> None:
+        """All was painted: what one large command needed is not kept. With so many blocks there would be
+        too few stretches for several threads."""
+        if self._words.size > WORD_BLOCKS * layout.BLOCK_WORDS:
+            self._words = np.empty(WORD_BLOCKS * layout.BLOCK_WORDS, np.uint32)
+            self._tell(int(self._memory[layout.BINS // 8]))
+        else:
+            self.forget()
+
     def forget(self) -> None:
         """Nothing is gathered."""
         code().forget(self._at)

@@ -91,7 +91,7 @@ class TilePainter:
             self._dispatch(shader.pipeline, self._groups.get(shader, memories), size)
         self._depth = depth
         back.computed()
-        self.forget()
+        self._gathered.end()
         self.pictures.settle()
 
     def _form(self, depth: int) -> int:

@@ -42,7 +42,7 @@ from dala.gpu.tiles.layout import (
     STRETCH,
 )
 from dala.gpu.tiles.loops import NOTES
-from dala.gpu.tiles.primitives import begin_stretch, empty, end_stretch, open_stretch
+from dala.gpu.tiles.primitives import empty, end_stretch, next_stretch, open_stretch
 
 # what threads share: the next piece, the cursor and the state behind which pieces go on, the commands
 NEXT, CURSOR, STATE, COMMANDS = range(0, 32, 8)
@@ -114,7 +114,7 @@ def join_pieces(g: int) -> int:
             store64(g + INKED, load64(g + INKED) | load64(piece + P_INKED))
         store64(g + LOOKED, load64(piece + P_STOP))
         number += 1
-    begin_stretch(g)
+    next_stretch(g)  # there is one (have_room)
     return at
 
 

@@ -84,11 +84,14 @@ def has_block(g: int) -> int:
     number, memory = take_next(load64(g + MEMORY) + NEXT_PRIMS), load64(g + MEMORY)
     if number >= load64(memory + PRIM_BLOCKS):
         return 0
+    stretch = take_next(memory + NEXT_STRETCH)
+    if stretch >= MOST_STRETCHES:
+        return 0
     end_stretch(g)
     begin = load64(memory + PRIMS) + number * BLOCK_PRIMS * PRIM_BYTES
     store64(g + PRIMS_AT, begin)
     store64(g + PRIMS_END, begin + BLOCK_PRIMS * PRIM_BYTES)
-    return begin_stretch(g)
+    return begin_stretch(g, stretch)
 
 
 def has_words(g: int, words: int) -> int:
@@ -101,11 +104,14 @@ def has_words(g: int, words: int) -> int:
     if number + blocks > load64(memory + WORD_BLOCKS):
         store64(g + WANTED, words)
         return 0
+    stretch = take_next(memory + NEXT_STRETCH)
+    if stretch >= MOST_STRETCHES:
+        return 0
     end_stretch(g)
     store64(g + DATA, load64(memory + WORDS) + number * BLOCK_WORDS * 4)
     store64(g + DATA_AT, 0)
     store64(g + DATA_END, blocks * BLOCK_WORDS)
-    return begin_stretch(g)
+    return begin_stretch(g, stretch)
 
 
 def forget(g: int) -> None:
@@ -135,15 +141,21 @@ def empty(g: int) -> None:
 def open_stretch(g: int) -> int:
     """Go on in a stretch of its own; 0 if there is no room."""
     if load64(g + PRIMS_END) - load64(g + PRIMS_AT) >= FEW * PRIM_BYTES:
-        return begin_stretch(g)
+        return next_stretch(g)
     return has_room(g)
 
 
-def begin_stretch(g: int) -> int:
-    memory, before = load64(g + MEMORY), load64(g + STRETCH)
-    number = take_next(memory + NEXT_STRETCH)
+def next_stretch(g: int) -> int:
+    """Go on in another stretch, with the same blocks; 0 if there is none."""
+    number = take_next(load64(g + MEMORY) + NEXT_STRETCH)
     if number >= MOST_STRETCHES:
         return 0
+    return begin_stretch(g, number)
+
+
+def begin_stretch(g: int, number: int) -> int:
+    """Go on in a stretch that was taken: before anything of the one at hand was changed."""
+    memory, before = load64(g + MEMORY), load64(g + STRETCH)
     stretch, bins = load64(memory + STRETCHES) + number * STRETCH_BYTES, load64(memory + BINS)
     data = load64(g + DATA) + load64(g + DATA_AT) * 4
     counts = load64(memory + COUNTERS) + number * bins * 4
