@@ -16,6 +16,7 @@ import dala
 from dala import video
 from dala.cli import main
 from dala.cli.mistakes import UsageMistake
+from dala.cli.running import _in_our_words
 from dala.cli.videos import read_bits, respell
 
 
@@ -177,3 +178,28 @@ def test_bits_and_words() -> None:
         == "--conceal takes what can be shown"
     )
     assert respell("the start of it") == "the start of it"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("Input should be less than or equal to 63", "must be at most 63"),
+        ("Input should be greater than or equal to 0.01", "must be at least 0.01"),
+        ("Input should be a valid integer, unable to parse", "must be a whole number"),
+        ("Input should be a valid number, unable to parse", "must be a number"),
+        ("99.0 is not in the range 0<=x<=63.", "must be at most 63"),
+        ("-1 is not in the range 0<=x<=63.", "must be at least 0"),
+        ("-1 is not in the range x>=1.", "must be at least 1"),
+        ("7 is not in the range x<=5.", "must be at most 5"),
+        ("'good' is not a valid float range.", "must be a number"),
+        ("'good' is not a valid integer.", "must be a whole number"),
+        ("'x' is not one of 'a', 'b'.", "invalid value for '--crf': 'x' is not one of 'a', 'b'"),
+    ],
+)
+def test_every_version_of_typer_is_put_into_our_words(theirs: str, ours: str) -> None:
+    class BadParameter(Exception):
+        def format_message(self) -> str:
+            return f"Invalid value for '--crf': {theirs}"
+
+    said = _in_our_words(BadParameter())
+    assert said == (ours if ours.startswith("invalid") else f"--crf {ours}")

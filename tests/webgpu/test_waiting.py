@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from fake_clock import FakeClock
 from in_threads import PATIENCE_S
-from processes import HANGS_S, start_python
+from processes import HANGS_S, run_to_the_end, start_python
 
 from dala import compute
 from dala.backends.webgpu import faults, waiting
@@ -273,6 +273,24 @@ def test_a_wgpu_that_notes_elsewhere_what_is_mapped_waits_its_own_way(
 
 
 # -- order -------------------------------------------------------------------------------------
+
+
+def test_a_buffer_that_is_freed_after_all_modules() -> None:
+    """wgpu tells its callback then that nothing was mapped; that was freed, and the program crashed."""
+    program = """
+        import sys, types
+        import wgpu.backends.wgpu_native
+        held = sys.kept = sys.modules["held"] = types.ModuleType("held")  # its names go after ...
+        from dala.backends.webgpu import waiting
+        held.waiting_stays = waiting  # ... those of this one
+        from dala.compute.default import device
+        gpu = device("webgpu")
+        held.buffers = [gpu.gpu.create_buffer(size=64, usage="MAP_READ|COPY_DST") for _ in range(8)]
+        for buffer in held.buffers:
+            gpu.waiter.map(buffer, "READ")
+        del buffer
+        """
+    assert run_to_the_end(program) == (0, "", "")
 
 
 def test_an_enqueued_run_is_done_when_it_is_read(gpu: WebGpuDevice) -> None:

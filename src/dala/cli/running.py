@@ -27,13 +27,15 @@ from dala.cli.mistakes import (
 )
 from dala.errors import DalaError, suggest
 
-_REFUSED = re.compile(r"invalid value for '(.+?)': input should be (.*?)(-?[\d.]*)$", re.IGNORECASE)
-_BOUNDS = {
-    "less than": "must be at most ",
-    "greater than": "must be at least ",
-    "integer": "must be a whole number",
-    "": "must be a number",
-}
+# What is wrong with a number, as typer says it and, before it had words of its own, click.
+_REFUSED = re.compile(r"invalid value for '(.+?)': (?:input should be )?(.*)$", re.IGNORECASE)
+_BOUNDS = (
+    (re.compile(r"less than or equal to (\S+)"), "must be at most {}"),
+    (re.compile(r"greater than or equal to (\S+)"), "must be at least {}"),
+    (re.compile(r"valid integer"), "must be a whole number"),
+    (re.compile(r"valid (?:number|float)"), "must be a number"),
+)
+_OUTSIDE = re.compile(r"(\S+) is not in the range (?:(\S+)<=)?x(?:>=(\S+))?(?:<=(\S+))?$")
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -109,11 +111,23 @@ def _in_our_words(error: Exception) -> str:
     if text.startswith("No such command") and (asked := re.search(r"'(.+?)'", text)):
         return _no_command(asked[1], getattr(error, "ctx", None))
     text = (text[:1].lower() + text[1:]).removesuffix(".")
-    if found := _REFUSED.match(text):
-        must = next(ours for theirs, ours in _BOUNDS.items() if theirs in found[2])
-        return f"{found[1]} {must}{found[3]}"
+    if (found := _REFUSED.match(text)) and (must := _what_it_must_be(found[2])):
+        return f"{found[1]} {must}"
     about = getattr(getattr(error, "param", None), "help", None)
     return f"{text}: {about.removesuffix('.')}" if about and text.startswith("missing ") else text
+
+
+def _what_it_must_be(refusal: str) -> str | None:
+    """Of a number; None if something else was refused."""
+    if found := _OUTSIDE.match(refusal):
+        value, least, also_least, most = found.groups()
+        least = least or also_least
+        too_small = least is not None and float(value) < float(least)
+        return f"must be at least {least}" if too_small else f"must be at most {most}"
+    for theirs, ours in _BOUNDS:
+        if found := theirs.search(refusal):
+            return ours.format(*found.groups())
+    return None
 
 
 def _no_command(asked: str, context: Any) -> str:

@@ -14,6 +14,7 @@ All of it needs parts of wgpu-py that are not public; where they are missing, ``
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import logging
 import sys
@@ -175,6 +176,22 @@ class AskingWaiter(Waiter):
         )  # (a command buffer would have to be submitted)
 
 
+class _Wait:
+    """What became of the work, once the driver has said so."""
+
+    __slots__ = ("message", "status")
+
+    def __init__(self) -> None:
+        self.status = 0  # no status of wgpu's
+        self.message = ""
+
+
+_numbers = itertools.count(1)
+_interruptions: dict[int, BaseException] = {}  # by the thread whose poll was under way
+# under way; putting in and taking out are single steps of the interpreter
+_waits: dict[int, _Wait] = {}
+
+
 class _Asked(Submitted):
     """The same, for one who can ask."""
 
@@ -182,8 +199,9 @@ class _Asked(Submitted):
         self._waiter, self._wait, self.number = waiter, _Wait(), next(_numbers)
         _waits[self.number] = self._wait
 
-    def __del__(self) -> None:  # nobody waits any more
-        _waits.pop(self.number, None)
+    def __del__(self, forget: Callable[..., object] = _waits.pop) -> None:
+        """Nobody waits any more. (At the end of the interpreter this module's names are gone.)"""
+        forget(self.number, None)
 
     def is_done(self) -> bool:
         return self._waiter.is_done(self._wait)
@@ -204,23 +222,6 @@ class _Mapping(_Asked):
         note_mapped(self._buffer, self._mode)
 
 
-class _Wait:
-    """What became of the work, once the driver has said so."""
-
-    __slots__ = ("message", "status")
-
-    def __init__(self) -> None:
-        self.status = 0  # no status of wgpu's
-        self.message = ""
-
-
-_numbers = itertools.count(1)
-_interruptions: dict[int, BaseException] = {}  # by the thread whose poll was under way
-_waits: dict[
-    int, _Wait
-] = {}  # under way; putting in and taking out are single steps of the interpreter
-
-
 @once
 def _work_done() -> Any:
     return _callback("WGPUQueueWorkDoneCallback")
@@ -233,10 +234,14 @@ def _mapped() -> Any:
 
 def _callback(name: str) -> Any:
     """What wgpu calls when something is done: one for all, and for good, as nobody can say when the last
-    call comes."""
+    call comes. That may be at the very end: a buffer that was about to be mapped says so when it is freed,
+    and what a program still holds is freed after this module. So Python must never free the callback."""
     _, ffi = load_library()
+    modules_are_gone = sys.is_finalizing
 
     def note(status: int, message: Any, number: Any) -> None:
+        if modules_are_gone():
+            return
         wait = _waits.get(int(ffi.cast("intptr_t", number)))
         if wait is None:  # nobody waits any more
             return
@@ -260,7 +265,9 @@ def _callback(name: str) -> Any:
     kind = ffi.typeof(name)
     # of work wgpu-py 0.31, the last one for Python 3.10, passes no message
     called = done if len(kind.args) == 4 else done_without_words
-    return ffi.callback(kind, called, onerror=interrupted)
+    callback = ffi.callback(kind, called, onerror=interrupted)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))
+    return callback
 
 
 def _asking(poll: Callable[[bool], None]) -> Callable[[bool], None]:
