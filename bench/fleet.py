@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ CHAIN = [("blur", {"radius": 2}), ("contrast", {"value": 0.1}), ("saturation", {
 SIZE = (720, 1280)
 FPS = 25
 PART_S = 2  # short parts, so that many workers end at the same time
+BOUND_S = 24
 ENOUGH = 100  # files that are done before the driver's memory is read; all others are queued
 ALONE = """
 import sys
@@ -103,6 +105,21 @@ def bench_workers(folder: Path, clip: Path, seconds: int, counts: Sequence[int])
         print(
             f"one file, {workers} workers × 1 thread: {seconds * FPS / spent:.1f} fps, "
             f"efficiency {base / spent / workers:.2f}{same}",
+            flush=True,
+        )
+
+
+def bench_bound(folder: Path, clip: Path, seconds: int, counts: Sequence[int]) -> None:
+    """So many processes at once that know nothing of each other: what the machine itself allows."""
+    base = 0.0
+    for processes in counts:
+        with ThreadPoolExecutor(processes) as pool:
+            targets = [folder / f"apart{n}.mp4" for n in range(processes)]
+            spent = timed(lambda r=pool, t=targets: list(r.map(lambda f: run_alone(clip, f, 1), t)))
+        base = base or spent
+        print(
+            f"the machine, {processes} processes apart: {processes * seconds * FPS / spent:.1f} fps, "
+            f"efficiency {base / spent:.2f}",
             flush=True,
         )
 
@@ -204,6 +221,8 @@ def main() -> None:
         elif options.workers:
             write_clip(folder / "clip.mp4", options.seconds)
             bench_workers(folder, folder / "clip.mp4", options.seconds, options.workers)
+            write_clip(folder / "short.mp4", BOUND_S)
+            bench_bound(folder, folder / "short.mp4", BOUND_S, options.workers)
         else:
             bench_one_file(folder, options.seconds)
             bench_many_files(folder, options.seconds, options.files)
