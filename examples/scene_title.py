@@ -5,15 +5,13 @@ from __future__ import annotations
 from dala.scene import Scene
 from scene_parts import landscape, main
 
-AT = 1.6
+AT = 2.1
 
 
 def make() -> Scene:
     """Three seconds."""
     stage = Scene(1280, 720, target_fps=30, background="black")
-    sky = landscape(
-        ["#1b2a49", "#c8553d", "#f28f3b"], ["#3d2645", "#2a1a35", "#160d20"], (420, 170)
-    )
+    sky = landscape(["#1b2a49", "#c8553d", "#f28f3b"], ["#3d2645", "#2a1a35", "#160d20"], (480, 84))
     back = stage.add_video(sky, size=(1280, 720), position=(640, 360), anchor=(0.5, 0.5))
     stage.animate(back, "scale", 1.0, 1.12, 3000, "linear", at=0.0)
     soft = stage.add_effect("blur", input=back, radius=12)
