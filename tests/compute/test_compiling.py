@@ -6,6 +6,7 @@ import ctypes
 import dataclasses
 import gc
 import platform
+import signal
 
 import numpy as np
 import pytest
@@ -37,6 +38,7 @@ def test_what_is_dropped_is_freed_by_the_next_one() -> None:
     assert last.function("answer", ctypes.c_int)() == 4
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
 def test_ctrl_c_while_code_is_made_and_freed() -> None:
     """llvmlite's own Python, cut off half-way, frees twice, or keeps its lock."""
     text = """

@@ -167,6 +167,7 @@ def test_who_sleeps_uses_no_core(monkeypatch: pytest.MonkeyPatch) -> None:
     wait_until(is_quiet)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_child_has_helpers_of_its_own() -> None:
     text = """
         import os, threading, time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -275,6 +276,7 @@ def test_what_waits_ends_with_its_scene(monkeypatch: pytest.MonkeyPatch) -> None
     assert not prepare._waiting
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_forks_and_the_end_of_the_interpreter_while_something_is_compiled() -> None:
     program = """
 import os, sys

@@ -159,6 +159,7 @@ NO_PERMISSION = """
 """
 
 
+@pytest.mark.skipif(os.name != "posix", reason="users of Unix")
 def test_no_permission() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

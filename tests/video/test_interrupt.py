@@ -58,6 +58,7 @@ LONG = """
 FLUSHED = 132  # frames, all of which the encoder holds back
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
 @pytest.mark.parametrize(
     ("way", "lines"), [("transcode", 1), ("transcode", 5), ("grid", 1), ("grid", 5), ("flush", 1)]
 )
