@@ -106,7 +106,7 @@ def enlarged(picture: np.ndarray, way: Image.Resampling = Image.Resampling.BICUB
 
 
 def make_mask() -> None:
-    """Who is in front in the photo of the astronaut, as the model ``selfie`` sees it, without the flecks."""
+    """Who is in front in the photo of the astronaut, as the model ``selfie`` sees it, less the flecks."""
     from dala import ml
 
     with ml.load_model("selfie") as selfie:
