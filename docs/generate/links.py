@@ -13,9 +13,11 @@ from collections.abc import Mapping
 LINK = re.compile(
     r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)"
 )
-FENCE = re.compile(r"^```.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^([ ]*)```.*?^\1```[ \t]*$", re.MULTILINE | re.DOTALL)  # within a tab, too
 EXAMPLES = "examples/"
-RUN = re.compile(r"^(```python) (?:no-run \(.+\)|needs [\w ]+)$", re.MULTILINE)  # notes for tests
+RUN = re.compile(
+    r"^([ ]*```python) (?:no-run \(.+\)|needs [\w ]+)$", re.MULTILINE
+)  # notes for tests
 
 
 def rewrite(text: str, source: str, places: Mapping[str, str]) -> str:

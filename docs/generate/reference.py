@@ -204,5 +204,5 @@ def first_sentence(thing: object) -> str:
     if not (inspect.isclass(thing) or callable(thing)):
         return f"`{type(thing).__name__}`"
     text = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
-    match = re.match(r".*?[.:](?=\s|$)", text)
+    match = re.match(r".*?\.(?=\s|$)", text)
     return prose(match[0] if match else text).replace("|", "\\|")

@@ -108,6 +108,8 @@ def test_links_lead_to_pages_of_the_site(generate: Any) -> None:
     assert at("docs/a.md", "![p](../bench/results/peers.png)") == "![p](results/peers.png)"
     code = "```python needs av\n[x](../design/media.md)\n```"
     assert at("docs/a.md", code) == code.replace(" needs av", "")
+    tab = '=== "theirs"\n\n    ```python no-run (theirs)\n    [x](../design/media.md)\n    ```'
+    assert at("docs/a.md", tab) == tab.replace(" no-run (theirs)", "")
 
 
 def test_dead_links_and_foreign_resources_are_found(generate: Any, tmp_path: Path) -> None:
