@@ -70,8 +70,8 @@ Pictures, videos and cameras through fused filters, on the GPU or the CPU.
 Commands
   filter   Filter pictures and videos; a video keeps its sound and timing.
   concat   Videos one after the other, as one file.
-  render   A scene's file as a video, or as a picture at a time.
-  play     A scene's file in a window.
+  render   A scene file as a video, or as a picture at a time.
+  play     A scene file in a window.
   live     A camera through filters into a window; keys turn filters on.
   detect   What a model sees: things, faces, people, classes.
   models   Models by name: their licences, and whether their weights are here.

@@ -246,7 +246,7 @@ def render(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
-    """A scene's file as a video, or as a picture at a time."""
+    """A scene file as a video, or as a picture at a time."""
     from dala import use
     from dala.cli.scenes import render_scene
 
@@ -269,7 +269,7 @@ def play(
     allow_sources: AllowSources = False,
     device: DeviceName = "auto",
 ) -> None:
-    """A scene's file in a window."""
+    """A scene file in a window."""
     from dala import use
     from dala.cli.scenes import play_scene
 
