@@ -32,6 +32,10 @@ MODULES = {
 EMPTY = inspect.Signature.empty
 SPECIAL = ("__enter__", "__call__", "__await__", "__getitem__", "__len__", "__array__")
 _DOCTEST_NOTE = re.compile(r" *# doctest:.*$", re.MULTILINE)
+_PARAMETER = re.compile(
+    r"^    (\w+): (.+(?:\n {5,}.+)*)$", re.MULTILINE
+)  # what the stubs write of each
+_PARAMETERS = re.compile(r"(?:    \w+: .+(?:\n {5,}.+)*(?:\n|$))+")
 
 
 def pages() -> dict[str, str]:
@@ -182,6 +186,9 @@ def documentation(thing: object) -> Iterator[str]:
     for block in re.split(r"\n\s*\n", text):
         if block.lstrip().startswith(">>>"):
             yield from ("```pycon", _DOCTEST_NOTE.sub("", block), "```", "")
+        elif listed := _PARAMETER.findall(block) if _PARAMETERS.fullmatch(block) else []:
+            yield from (f"* `{name}`: {prose(' '.join(what.split()))}" for name, what in listed)
+            yield ""
         elif block.startswith("    "):
             yield from ("```text", block, "```", "")
         elif block:

@@ -214,21 +214,24 @@ def plain(value: float) -> str:
 
 def values(expression: str) -> list[float]:
     """The components of a value, at the pixel (2, 1) of an image of 4 × 3."""
-    is_colour = returns_colour(expression)
-    tail = (
-        f"({expression}).rgb.with_alpha(1.0)"
-        if is_colour
-        else f"rgba(f32({expression}), 0.0, 0.0, 1.0)"
-    )
+    count = components(expression)
+    tail = {
+        1: f"rgba(f32({expression}), 0.0, 0.0, 1.0)",
+        3: f"({expression}).with_alpha(1.0)",
+        4: expression,
+    }[count]
     out = run(f"def show():\n    return {tail}\n", (3, 4), "f32")
-    found = out[1, 2].tolist()
-    return found[:3] if is_colour else found[:1]
+    found: list[float] = out[1, 2].tolist()
+    return found[:count]
 
 
-def returns_colour(expression: str) -> bool:
+def components(expression: str) -> int:
+    """One of a number, three of a colour, four of a pixel."""
     call = ast.parse(expression, mode="eval").body
     name = getattr(getattr(call, "func", None), "id", "")
-    return name in ("rgb", "rgba") or (name == "mix" and "rgb(" in expression)
+    if name == "rgba":
+        return 4
+    return 3 if name == "rgb" or (name == "mix" and "rgb(" in expression) else 1
 
 
 def tensor(expression: str) -> str:

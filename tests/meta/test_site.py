@@ -38,6 +38,7 @@ def test_the_page_of_the_language_computes_what_it_shows(generate: Any) -> None:
     pages = words.pages()
     text = pages["language.md"]
     assert "`mix(2.0, 6.0, 0.25)` = 3" in text and "`round(2.5)` = 2" in text
+    assert "`rgba(1.0, 0.5, 0.25, 0.8)` = 1, 0.5, 0.25, 0.8" in text
     assert "= [[0, 1, 2], [10, 11, 12]]" in text and "`(-7) // 2` = -4" in text
     for symbol in (words.SYMBOLS[k.__name__] for k in (*OPERATORS, *SIGNS)):
         assert f"`{symbol}".replace("|", "\\|") in text
@@ -70,6 +71,10 @@ def test_the_reference_has_every_public_name(generate: Any) -> None:
     assert set(missing) <= modules
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert [p for p in pages if p not in nav] == []
+    assert (
+        "* `radius`: a whole number in 0..100. Reach of the window"
+        in pages["reference/dala.media.md"]
+    )
 
 
 def test_the_navigation_lists_every_page(generate: Any) -> None:
