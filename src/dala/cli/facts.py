@@ -26,8 +26,8 @@ ADDS = {  # and what that adds
     "text": "text in every script",
     "ml": "models from ONNX files on the CPU",
     "cli": "the command dala",
-    "fleet": "jobs on a Ray cluster",
-    "all": "all of these but Ray",
+    "fleet": "jobs on a Ray cluster, files by address (s3://…)",
+    "all": "all of these but fleet",
 }
 
 
