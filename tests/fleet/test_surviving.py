@@ -23,6 +23,9 @@ from dala.errors import FleetError
 from dala.fleet import local
 from dala.video.parts.journal import folder_of
 
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self").exists(), reason="workers are looked up in /proc, and killed by signals"
+)
 CHAIN = [("brightness", {"value": 0.1})]
 ASKED: dict[str, Any] = {
     "workers": 2,
@@ -31,9 +34,6 @@ ASKED: dict[str, Any] = {
     "device": "cpu",
     "codec": "ffv1",
 }
-needs_proc = pytest.mark.skipif(
-    not Path("/proc/self").exists(), reason="workers are looked up in /proc"
-)
 ROUNDS = int(os.environ.get("DALA_FLEET_ROUNDS", "1"))  # of killing; twenty are made by hand
 
 
@@ -45,7 +45,6 @@ def right(clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-@needs_proc
 @pytest.mark.parametrize("number", range(ROUNDS))
 def test_a_third_of_the_workers_is_killed(
     number: int, clip: Path, right: Path, tmp_path: Path
@@ -68,7 +67,6 @@ def test_a_third_of_the_workers_is_killed(
     assert os.listdir(tmp_path) == ["out.mp4"]
 
 
-@needs_proc
 def test_who_is_told_to_end_hands_the_part_back(clip: Path, right: Path, tmp_path: Path) -> None:
     """As often as it is told: that is no failure of the part."""
     told = 0
@@ -97,7 +95,6 @@ DRIVER = """
     """
 
 
-@needs_proc
 def test_a_killed_driver_is_resumed(clip: Path, right: Path, tmp_path: Path) -> None:
     """Its workers end with it; what was finished stays as it is and is not done again."""
     target = tmp_path / "out.mp4"
