@@ -141,7 +141,9 @@ def signature(thing: object) -> str:
     except (TypeError, ValueError):
         return "(…)"
     parts, seen_star, last = [], False, None
-    for p in found.parameters.values():
+    for number, p in enumerate(found.parameters.values()):
+        if number == 0 and p.name in ("self", "cls"):
+            continue  # nobody writes it in a call
         if last is p.POSITIONAL_ONLY is not p.kind:
             parts.append("/")
         if p.kind is p.VAR_POSITIONAL:
