@@ -38,7 +38,7 @@ def array_html(about: str, array: npt.NDArray[Any] | None) -> str:
 def is_image(array: npt.NDArray[Any]) -> bool:
     """Whether an array is more likely a picture than numbers."""
     flat = array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 4))
-    kind = array.dtype == np.uint8 or (array.ndim == 3 and array.dtype == np.float32)
+    kind = array.dtype == np.uint8 or (array.ndim == 3 and array.dtype in (np.uint16, np.float32))
     return flat and kind and min(array.shape[:2]) >= FEWEST
 
 

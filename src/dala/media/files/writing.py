@@ -168,8 +168,8 @@ def _write(photo: Content, path: Path, form: str, quality: int) -> None:
         compression = photo.settings.get("compression", "tiff_adobe_deflate")
         pages = [_with_few_channels(replace(photo, frames=(frame,))) for frame in photo.frames]
         tiff.write_tiff(path, pages, compression, tiff_tags(photo.metadata))
-    elif form == "PPM" and photo.bits == 16:
-        netpbm.write_deep(path, photo.pixels)
+    elif form == "PPM":
+        netpbm.write_netpbm(path, photo.pixels, photo.metadata.comment)
     elif form == "PNG" and photo.bits == 16:
         deep_png.write_deep(path, _with_few_channels(photo), _png_chunks(photo.metadata))
     else:
