@@ -97,9 +97,9 @@ def concat(
         lead = inputs[0]
         toned = _check_light(inputs, tonemap)
         settings = settle(dst, wanted, lead, tonemap=lead in toned)
-        for part in inputs[1:]:
-            if part in toned or lead.bits > 8:
-                part.keep_bits()
+        for other in inputs[1:]:
+            if other in toned or lead.bits > 8:
+                other.keep_bits()
         color = SDR if lead in toned else lead.color
         bits = lead.bits if settings.pixels.bits > 8 else 8
         size = lead.format.width, lead.format.height

@@ -75,4 +75,4 @@ def write_netpbm(target: Path, pixels: Pixels, comment: bytes | None) -> None:
     head = f"{pixels.shape[1]} {pixels.shape[0]}\n{most}\n"
     with target.open("wb") as file:
         file.write(f"{kind}\n".encode() + said + head.encode())
-        file.write(np.ascontiguousarray(pixels, ">u2" if most > 255 else "u1"))
+        file.write(pixels.astype(">u2" if most > 255 else "u1").tobytes())
