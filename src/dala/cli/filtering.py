@@ -189,8 +189,13 @@ def _filter_one(
         raise Failed(f"{job.target} exists; --overwrite replaces it")
     outcome.kind = _kind_of_job(job, settings.video)
     if outcome.kind == "picture":
-        from dala.media.files.reading import count_pixels
+        from dala.media.files.reading import count_pixels, is_animation
 
+        if settings.video.changes_time and is_animation(job.source):
+            raise Failed(
+                f"{job.source}: --from, --to, --fps and --speed take videos and GIFs; make an .apng "
+                "of it first"
+            )
         with room.taking(count_pixels(job.source)):
             _filter_picture(job, chain, settings, outcome, room)
     else:
@@ -207,8 +212,7 @@ def _kind_of_job(job: Job, options: VideoOptions) -> str:
     own, wanted = kind_of(job.source), kind_of_name(job.target)
     if own != "picture" and (what := what_it_is(job.source)) and not _is_video_after_all(job, what):
         raise Failed(f"{job.source} is {what}, neither a picture nor a video")
-    retimed = options.changes_time and is_film_of_pictures(job.source)
-    if is_numbered(job.target) or (retimed and is_film_of_pictures(job.target)):
+    if is_numbered(job.target) or (options.changes_time and is_film_of_pictures(job.source)):
         return "video"
     return "picture" if own == "picture" and wanted != "video" else "video"
 

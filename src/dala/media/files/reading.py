@@ -8,10 +8,10 @@ import os
 import struct
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from dala.media.files.photo import Photo
 from dala.media.files.place import system_refuses
 from dala.media.packing import drop_alpha
 
+Answer = TypeVar("Answer")
 GREY = ("1", "L", "LA", "La", "I", "I;16", "I;16B", "I;16L", "I;16N", "F")
 DAMAGE = (ValueError, TypeError, SyntaxError, LookupError, ArithmeticError, EOFError, struct.error)
 SAVED_LATER = ("compression", "progressive")  # what Pillow's info says of how a file was written
@@ -115,24 +116,40 @@ def count_pixels(path: str | os.PathLike[str]) -> int:
     """How many pixels a file will be in memory, by its head: those of all pages and frames. 0 where that
     cannot be read; whoever opens it is told why."""
     path = Path(path)
+    if path.suffix.lower() not in RAW:
+        return _of_head(path, _pixels_of) or 0
+    try:
+        with _developing(path) as raw:
+            return RAW_WEIGHT * _pixels_in(raw)
+    except (OSError, MediaError, UnsupportedError):
+        return 0
+
+
+def is_animation(path: str | os.PathLike[str]) -> bool:
+    """Whether a picture's file has several frames; pages and other views are none."""
+    return bool(_of_head(Path(path), lambda opened: _frames_in(opened) > 1))
+
+
+def _of_head(path: Path, ask: Callable[[Any], Answer]) -> Answer | None:
+    """What an undecoded picture says; nothing of one that cannot be read."""
     image = pillow("open")
     try:
-        if path.suffix.lower() in RAW:
-            with _developing(path) as raw:
-                return RAW_WEIGHT * _pixels_in(raw)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with image.open(path, formats=[f for f in READ if f in image.OPEN]) as opened:
-                return _pixels_of(opened)
-    except (OSError, image.DecompressionBombError, MediaError, UnsupportedError, *DAMAGE):
-        return 0
+                return ask(opened)
+    except (OSError, image.DecompressionBombError, *DAMAGE):
+        return None
+
+
+def _frames_in(opened: Any) -> int:
+    return int(opened.n_frames) if opened.format in ANIMATED else 1
 
 
 def _pixels_of(opened: Any) -> int:
     if opened.format == "TIFF" and len(pages := tiff.read_pages(opened.fp)) > 1:
         return tiff.pixels_of(pages)
-    frames = opened.n_frames if opened.format in ANIMATED else 1
-    return int(frames * opened.width * opened.height)
+    return int(_frames_in(opened) * opened.width * opened.height)
 
 
 def _read_deep_tiff(tags: Any, layout: tiff.Layout, file: BinaryIO, image: Any) -> Photo:

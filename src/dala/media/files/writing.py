@@ -81,7 +81,10 @@ def check_frames(photo: Content, path: Path) -> None:
     are_pages = photo.format == "TIFF"
     if count > 1 and (form != "TIFF" if are_pages else form not in ANIMATED):
         what = "pages" if are_pages else "frames"
-        raise MediaError(f"{path}: {count} {what}; {path.suffix} files have only one")
+        room = ".tif has" if are_pages else ".gif, .png, .webp and videos have"
+        raise MediaError(
+            f"{path}: {count} {what}; {path.suffix} files have only one, {room} room for all"
+        )
 
 
 def find_losses(photo: Content, form: str) -> Iterator[str]:
