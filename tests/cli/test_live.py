@@ -273,7 +273,7 @@ def test_what_is_shown_is_recorded(tmp_path: Path, capfd: pytest.CaptureFixture[
     assert times[0] == 0 and times == sorted(set(times))
 
 
-def test_what_is_shown_is_sent(tmp_path: Path) -> None:
+def test_what_is_shown_is_sent(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A server on this machine gets a stream that can be played."""
     got = tmp_path / "got.ts"
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -292,6 +292,7 @@ def test_what_is_shown_is_sent(tmp_path: Path) -> None:
             assert main(arguments) == 0
         taking.join(300)
         assert not taking.is_alive()
+    assert f"sent to {url}: 6 frames" in capfd.readouterr().out
     with video.Reader(got) as reader:
         assert len(list(reader)) == 6
 

@@ -19,7 +19,7 @@ from dala.errors import ParameterError, VideoError
 from dala.media.losses import report_losses
 from dala.media.program import engine_of
 from dala.video.canvas import Box, Canvas, place_inputs
-from dala.video.codecs import choose_encoder
+from dala.video.codecs import Settings, choose_encoder
 from dala.video.device import Array, Format, FramePass, Middle, PassThrough
 from dala.video.enclosed import name_enclosed
 from dala.video.encoder import Encoder, target_format
@@ -97,13 +97,8 @@ def concat(
         lead = inputs[0]
         toned = _check_light(inputs, tonemap)
         settings = settle(dst, wanted, lead, tonemap=lead in toned)
-        for other in inputs[1:]:
-            if other in toned or lead.bits > 8:
-                other.keep_bits()
-        color = SDR if lead in toned else lead.color
-        bits = lead.bits if settings.pixels.bits > 8 else 8
-        size = lead.format.width, lead.format.height
-        target = target_format(settings, *size, color, bits)
+        _keep_bits(inputs, toned)
+        target = _target(lead, settings, tonemap=lead in toned)
         passes = _Passes(inputs, toned, target, device)
         encoder = Encoder(
             settings,
@@ -115,8 +110,25 @@ def concat(
             aspect=lead.aspect,
             bits=target.bits,
         )
-        notes = [n for i in inputs for n in losses(i, settings, i in toned)]
-        return _produce(inputs, passes, encoder, progress, list(dict.fromkeys(notes)), strict)
+        lost = _lost(inputs, toned, settings)
+        return _produce(inputs, passes, encoder, progress, lost, strict)
+
+
+def _keep_bits(inputs: Sequence[Input], toned: Sequence[Input]) -> None:
+    """Have all parts read as deep as the first one is, and HDR as deep as it is."""
+    for part in inputs[1:]:
+        if part in toned or inputs[0].bits > 8:
+            part.keep_bits()
+
+
+def _target(lead: Input, settings: Settings, *, tonemap: bool) -> Format:
+    bits = lead.bits if settings.pixels.bits > 8 else 8
+    color = SDR if tonemap else lead.color
+    return target_format(settings, lead.format.width, lead.format.height, color, bits)
+
+
+def _lost(inputs: Sequence[Input], toned: Sequence[Input], settings: Settings) -> list[str]:
+    return list(dict.fromkeys(n for i in inputs for n in losses(i, settings, i in toned)))
 
 
 def _check_light(inputs: Sequence[Input], tonemap: bool) -> list[Input]:

@@ -133,10 +133,11 @@ def is_animation(path: str | os.PathLike[str]) -> bool:
 def _of_head(path: Path, ask: Callable[[Any], Answer]) -> Answer | None:
     """What an undecoded picture says; nothing of one that cannot be read."""
     image = pillow("open")
+    formats = [f for f in READ if f in image.OPEN]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with image.open(path, formats=[f for f in READ if f in image.OPEN]) as opened:
+            with image.open(path, formats=formats) as opened:
                 return ask(opened)
     except (OSError, image.DecompressionBombError, *DAMAGE):
         return None
