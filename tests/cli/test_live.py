@@ -11,6 +11,7 @@ import sys
 import textwrap
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from dala.cli.recording import recording
 from dala.cli.sources import Clock, open_source
 from dala.errors import ParameterError
 from dala.media import Chain
+from dala.video.library import load_av
 from dala.video.opening import has_format
 from dala.video.places import place_of
 
@@ -271,7 +273,7 @@ def test_what_is_shown_is_recorded(tmp_path: Path, capfd: pytest.CaptureFixture[
     assert times[0] == 0 and times == sorted(set(times))
 
 
-def test_what_is_shown_is_sent(tmp_path: Path) -> None:
+def test_what_is_shown_is_sent(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A server on this machine gets a stream that can be played."""
     got = tmp_path / "got.ts"
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -290,6 +292,7 @@ def test_what_is_shown_is_sent(tmp_path: Path) -> None:
             assert main(arguments) == 0
         taking.join(300)
         assert not taking.is_alive()
+    assert f"sent to {url}: 6 frames" in capfd.readouterr().out
     with video.Reader(got) as reader:
         assert len(list(reader)) == 6
 
@@ -338,3 +341,50 @@ def test_a_camera_is_asked_for_and_missed() -> None:
         video.Reader("clip.mp4", size=(640, 480))
     with pytest.raises(UsageMistake, match=r"clip.mp4 comes as it is"):
         open_source("clip.mp4", (8, 8), "cpu")
+
+
+@pytest.fixture
+def camera(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, str]]]:
+    """A camera that Video4Linux would open, with FFmpeg's test pattern before it; what it was asked for."""
+    av, there = load_av(), os.path.exists
+    really, asked = av.open, []
+
+    def open_(what: Any, *args: Any, **words: Any) -> Any:
+        if words.get("format") != "v4l2":
+            return really(what, *args, **words)
+        asked.append((what, words["options"]))
+        size = words["options"].get("video_size", "48x32")
+        return really(f"testsrc=size={size}:rate=30,realtime", format="lavfi")
+
+    monkeypatch.setattr(av, "open", open_)
+    monkeypatch.setattr(os.path, "exists", lambda p: str(p).startswith("/dev/video") or there(p))
+    return asked
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="cameras of Linux are files")
+def test_a_camera_is_filtered_recorded_and_sent(
+    camera: list[Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kept, sent = tmp_path / "me.mp4", tmp_path / "sent.m3u8"
+    words = ["live", "--source", "camera:1", "--size", "64x48", "--fps", "25", "--frames", "6"]
+    with dala.use("cpu"):
+        assert (
+            main([*words, "--no-window", "--record", str(kept), "--to", str(sent), "--invert"]) == 0
+        )
+    assert camera == [("/dev/video1", {"video_size": "64x48", "framerate": "25/1"})]
+    for made in (kept, next(tmp_path.glob("*.ts"))):
+        with video.Reader(made, on_damage="conceal") as reader:
+            frames = list(reader)
+        assert len(frames) == 6 and (frames[0].width, frames[0].height) == (64, 48)
+    said = capfd.readouterr().out
+    assert f"recorded {kept}: 6 frames" in said and f"recorded {sent}: 6 frames" in said
+    with video.Reader("testsrc=size=64x48:rate=30") as reader, video.Reader(kept) as shown:
+        assert np.abs(255 - next(reader).rgb.astype(int) - next(shown).rgb).mean() < 12
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="cameras of Linux are files")
+@pytest.mark.parametrize("name", [0, "camera", "camera:0", "/dev/video0"])
+def test_names_of_a_camera(name: Any, camera: list[Any]) -> None:
+    with video.Reader(name, latest=True) as reader:
+        assert next(reader).rgba.shape == (32, 48, 4)
+    assert camera == [("/dev/video0", {})]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kinds import BT709, PQ, Kind, make
 from PIL import Image
 from tracks import STEP, levels, write_counted
 
@@ -122,6 +123,43 @@ def test_a_dark_video_is_no_text(counted: Path) -> None:
     Path("dark.y4m").write_bytes(head + frame * 5)
     assert run("filter", "dark.y4m", "out.mp4", "--invert", "--quiet") == 0
     assert video.probe("out.mp4").frames == 5
+
+
+def test_a_part_of_a_gif(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A GIF is a picture, and with words about time a film."""
+    assert run("filter", counted, "whole.gif", "--audio", "none") == 0
+    assert run("filter", "whole.gif", "part.gif", "--from", "0.2", "--to", "0.4", "--invert") == 0
+    assert "part.gif  32×16, 5 frames" in capfd.readouterr().out
+    assert run("filter", "whole.gif", "still.png", "--from", "0.2", "--quiet") == 0
+    with Image.open("whole.gif") as whole, Image.open("part.gif") as part:
+        assert part.n_frames == 5
+        whole.seek(5)
+        wanted = 255 - np.asarray(whole.convert("RGB")).astype(int)
+        assert np.abs(wanted - np.asarray(part.convert("RGB"))).max() < 12
+
+
+def test_what_an_animated_webp_is_not(capfd: pytest.CaptureFixture[str]) -> None:
+    frames = [Image.new("RGB", (16, 16), (n * 60, 0, 0)) for n in range(3)]
+    frames[0].save("a.webp", save_all=True, append_images=frames[1:], duration=80)
+    assert run("filter", "a.webp", "a.mp4") == 1
+    assert "an animated WebP, which FFmpeg does not read; make an .apng" in capfd.readouterr().err
+    assert run("filter", "a.webp", "b.webp", "--from", "0.1") == 1
+    assert "--speed take videos and GIFs; make an .apng of it first" in capfd.readouterr().err
+    assert run("filter", "a.webp", "a.jpg") == 1
+    assert ".webp and videos have room for all" in capfd.readouterr().err
+    assert run("filter", "a.webp", "a.apng") == run("filter", "a.apng", "a.mp4") == 0
+    assert video.probe("a.mp4").frames == 3
+
+
+def test_concat_of_hdr_and_sdr(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    make(Kind("hdr.mkv", "ffv1", "yuv420p10le", PQ), tmp_path)
+    make(Kind("sdr.mkv", "ffv1", "yuv420p", BT709), tmp_path)
+    names = [str(tmp_path / "hdr.mkv"), str(tmp_path / "sdr.mkv")]
+    assert run("concat", *names, "both.mkv") == 1
+    told = capfd.readouterr().err
+    assert "hdr.mkv is HDR (PQ)" in told and "--tonemap makes SDR of all" in told
+    assert not Path("both.mkv").exists()
+    assert run("concat", *names, "both.mkv", "--tonemap") == 0
 
 
 def test_concat(counted: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from PIL import Image
@@ -311,6 +312,20 @@ def test_a_video_from_a_pipe_is_not_awaited_to_its_end(tmp_path: Path, name: str
         with contextlib.suppress(BrokenPipeError):
             process.communicate()
     assert list(tmp_path.glob("*.png"))
+
+
+def test_an_index_that_comes_last_is_no_damage(tmp_path: Path) -> None:
+    with av.open(
+        str(tmp_path / "late.mp4"), "w"
+    ) as out:  # PyAV leaves the index where it is written
+        stream = out.add_stream("libx264", rate=25)
+        stream.width, stream.height = 320, 240
+        noise = np.random.default_rng(1).integers(0, 256, (20, 240, 320, 3), np.uint8)
+        for pixels in noise:  # more than what is kept of a pipe
+            out.mux(stream.encode(av.VideoFrame.from_ndarray(pixels)))
+        out.mux(stream.encode(None))
+    done = piped((tmp_path / "late.mp4").read_bytes(), "-", tmp_path / "out.mkv", "--sepia")
+    assert done.returncode == 1 and done.stderr.endswith(b"a file: < clip.mp4\n"), done.stderr
 
 
 def test_what_is_copied_from_a_pipe_is_a_picture() -> None:

@@ -153,6 +153,7 @@ def test_buffers_in_a_notebook() -> None:
     assert len(shown) < 100_000
     assert "<img" in compute.from_array(np.zeros((20, 20), np.uint8))._repr_html_()
     assert "<img" in compute.from_array(np.full((20, 20, 4), np.nan, np.float32))._repr_html_()
+    assert "<img" in compute.from_array(np.zeros((20, 20, 4), np.uint16))._repr_html_()
     numbers = compute.buffer([1.0, 2.5])
     assert "[1.  2.5]" in numbers._repr_html_() and "<img" not in numbers._repr_html_()
     numbers.close()

@@ -262,7 +262,9 @@ KINDS = {
     "tiff rgb 16 and its thumbnail": Kind(tiff_with_thumbnail, ".tif", "rgb", 16),
     "tiff pages": Kind(tiff_pages, ".tif", "rgb", 16),
     "pgm 16": Kind(netpbm(levels(1, U16)), ".pgm", "grey", 16, into={".png": "", ".jpg": DEEP_LOSS}),
-    "ppm 16": Kind(netpbm(levels(3, U16)), ".ppm", "rgb", 16, into={".tif": "", ".jpg": DEEP_LOSS}),
+    "ppm 16": Kind(
+        netpbm(levels(3, U16)), ".ppm", "rgb", 16, into={".tif": "its comment", ".jpg": DEEP_LOSS}
+    ),
     "bmp": Kind(pil("RGB", dpi=(300, 300)), ".bmp", "rgb"),
     "ppm": Kind(pil("RGB"), ".ppm", "rgb"),
     "tga": Kind(pil("RGBA"), ".tga", "rgba"),

@@ -7,7 +7,9 @@ from __future__ import annotations
 import gc
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -29,10 +31,12 @@ from photo_kinds import (
     through,
 )
 from PIL import Image, JpegImagePlugin, PngImagePlugin
+from raw_files import write_dng
 
 from dala import media
 from dala.errors import LossError, LossWarning, MediaError, UnsupportedError
 from dala.media.files import formats, lending, open_photo, save_photo, tiff
+from dala.media.files.reading import count_pixels
 
 
 def comparable(metadata: media.files.Metadata) -> dict[str, Any]:
@@ -398,33 +402,104 @@ def test_ten_bits_of_a_heic_stay(tmp_path: Path) -> None:
     assert np.abs(photo.pixels.astype(int) - pixels).max() < 65535 * 0.03
 
 
-def test_raw_photos_are_developed_to_16_bits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The call of rawpy: a raw file of a camera is too large for a test."""
+GREY = np.full((48, 64, 3), 0.18) * np.linspace(1, 4, 64)[None, :, None]
+
+
+class Raw:
+    """What rawpy makes of a file."""
+
+    sizes = SimpleNamespace(iwidth=COLUMNS, iheight=ROWS)
     pixels = levels(3, U16)
 
-    class Raw:
-        def __enter__(self) -> Raw:
-            return self
+    def __enter__(self) -> Raw:
+        return self
 
-        def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
-        def postprocess(self, *, use_camera_wb: bool, output_bps: int) -> Array:
-            assert use_camera_wb and output_bps == 16
-            return pixels
+    def postprocess(self, *, use_camera_wb: bool, output_bps: int) -> Array:
+        assert use_camera_wb and output_bps == 16
+        return self.pixels
+
+
+@pytest.fixture
+def rawpy(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The call of rawpy, where it is not."""
 
     class Rawpy:
-        LibRawError = RuntimeError
+        class LibRawError(Exception): ...
+
+        class LibRawFileUnsupportedError(LibRawError): ...
+
+        class LibRawIOError(LibRawError): ...
 
         @staticmethod
         def imread(path: str) -> Raw:
-            assert path.endswith("a.NEF")
             return Raw()
 
     monkeypatch.setitem(__import__("sys").modules, "rawpy", Rawpy)
+    return Rawpy
+
+
+def test_raw_photos_are_developed_to_16_bits(rawpy: Any, tmp_path: Path) -> None:
     (tmp_path / "a.NEF").write_bytes(b"x")
-    np.testing.assert_array_equal(media.open(tmp_path / "a.NEF").pixels, pixels)
+    photo = media.open(tmp_path / "a.NEF")
+    np.testing.assert_array_equal(photo.pixels, Raw.pixels)
+    assert photo.unread == ("its EXIF",)
+    assert count_pixels(tmp_path / "a.NEF") == 2 * ROWS * COLUMNS
+
+
+def test_raw_photos_keep_what_still_holds(rawpy: Any, tmp_path: Path) -> None:
+    write_dng(tmp_path / "a.dng", GREY, orientation=6)
+    photo = media.open(tmp_path / "a.dng")
+    exif = Image.Exif()
+    exif.load(photo.metadata.exif or b"")
+    assert (exif[271], exif[272]) == ("Maker", "Camera") and 274 not in exif
+    assert dict(exif.get_ifd(0x8769)) == {33434: pytest.approx(1 / 50)}
+    assert photo.unread == () and photo.metadata.icc_profile is None
+
+
+def test_what_is_wrong_with_raw_photos(
+    rawpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_dng(tmp_path / "a.dng", GREY)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 20)
+    with pytest.raises(MediaError, match=r"a\.dng: \d+ pixels; more than 40 could be a bomb"):
+        media.open(tmp_path / "a.dng")
+    for error, told in [
+        (rawpy.LibRawFileUnsupportedError(b"no"), "no raw photo that LibRaw knows"),
+        (rawpy.LibRawError(b"Data error"), "the picture is damaged: Data error"),
+        (
+            rawpy.LibRawIOError(b"Input/output error"),
+            "the picture is damaged: the file ends too early",
+        ),
+    ]:
+        monkeypatch.setattr(rawpy, "imread", Mock(side_effect=error))
+        with pytest.raises(MediaError, match=f"a.dng: {told}"):
+            media.open(tmp_path / "a.dng")
+        assert count_pixels(tmp_path / "a.dng") == 0
+
+
+@pytest.mark.parametrize("orientation", [1, 6])
+def test_libraw_develops_a_photo(orientation: int, tmp_path: Path) -> None:
+    pytest.importorskip("rawpy")
+    write_dng(tmp_path / "a.dng", GREY, orientation)
+    photo = media.open(tmp_path / "a.dng")
+    upright = np.rot90(photo.pixels) if orientation == 6 else photo.pixels
+    assert upright.shape == (48, 64, 3) and upright.dtype == np.uint16
+    inner = upright[8:-8, 8:-8].astype(float)
+    assert (inner.max(2) - inner.min(2)).max() < 0.02 * 65535  # a grey card is grey
+    assert (np.diff(inner.mean((0, 2))) > 0).all() and (inner % 257 != 0).mean() > 0.9
+    assert count_pixels(tmp_path / "a.dng") == 2 * 48 * 64
+    (tmp_path / "b.dng").write_bytes((tmp_path / "a.dng").read_bytes()[:-3000])
+    (tmp_path / "c.dng").write_bytes(b"a letter to a friend " * 40)
+    (tmp_path / "d.dng").write_bytes(b"")
+    for name, told in [
+        ("b", "damaged: the file ends too early"),
+        ("c", "no raw photo that LibRaw knows"),
+        ("d", "the file is empty"),
+    ]:
+        with pytest.raises(MediaError, match=told):
+            media.open(tmp_path / f"{name}.dng")
 
 
 MODES = ["L", "RGB", "RGBA"]

@@ -17,10 +17,10 @@ from photo_kinds import COLUMNS, F32, KINDS, LOOK, NOTHING, ROWS, U16, levels, t
 from PIL import Image, PngImagePlugin
 
 from dala import media
-from dala.cli.filtering import count_pixels
 from dala.errors import LossError, MediaError, MediaFileError
 from dala.media import Chain
-from dala.media.files import deep_png, depth, tiff
+from dala.media.files import deep_png, depth, reading, tiff
+from dala.media.files.reading import count_pixels
 
 
 def test_pages_come_and_go_as_they_are(tmp_path: Path) -> None:
@@ -379,3 +379,39 @@ def test_a_png_keeps_what_it_says_of_the_screen_it_was_made_on(tmp_path: Path) -
     np.testing.assert_array_equal(again.pixels, photo.pixels)
     with Image.open(tmp_path / "out.png") as seen:
         seen.verify()
+
+
+@pytest.mark.parametrize("kind", [b"P2", b"P4", b"P5", b"P6", b"Pf"])
+def test_comments_of_netpbm_are_kept(kind: bytes, tmp_path: Path) -> None:
+    most = {b"P4": b"", b"Pf": b"-1\n"}.get(kind, b"255\n")
+    head = kind + b"\n# by a scanner\r\n8 # and\n#  a person\n2\n" + most
+    data = b"7 " * 16 if kind == b"P2" else bytes(8 * 2 * 4)
+    (tmp_path / "in.pnm").write_bytes(head + data)
+    photo = media.open(tmp_path / "in.pnm")
+    assert photo.metadata.comment == b"by a scanner\nand\n a person"
+    if kind == b"Pf":
+        return
+    for name, depth_ in (("a.ppm", np.uint8), ("b.ppm", np.uint16)):
+        made = photo.with_frames([photo.pixels.astype(depth_)])
+        media.save(made, tmp_path / name, strict=True)
+        again = media.open(tmp_path / name)
+        assert again.metadata.comment == photo.metadata.comment
+        np.testing.assert_array_equal(again.pixels, made.pixels)
+    media.save(photo, tmp_path / "c.jpg", strict=True)
+    with Image.open(tmp_path / "c.jpg") as opened:
+        assert opened.info["comment"] == photo.metadata.comment
+
+
+@pytest.mark.parametrize("form", ["gif", "webp", "png"])
+def test_animations_have_a_place_in_memory_or_are_refused(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pixels = np.random.default_rng(3).integers(0, 255, (5, 30, 40, 3), np.uint8)
+    frames = [Image.fromarray(p) for p in pixels]
+    frames[0].save(tmp_path / f"a.{form}", save_all=True, append_images=frames[1:])
+    assert count_pixels(tmp_path / f"a.{form}") == 5 * 30 * 40
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 30 * 40)
+    assert len(media.open(tmp_path / f"a.{form}").frames) == 5
+    monkeypatch.setattr(reading, "physical_memory", lambda: 4 * 12 * (5 * 30 * 40 - 1))
+    with pytest.raises(MediaError, match="5 frames of 40 × 30 take too much memory; as a video"):
+        media.open(tmp_path / f"a.{form}")

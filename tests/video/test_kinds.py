@@ -341,3 +341,88 @@ def test_on_frame_keeps_ten_bits(gives: str, tmp_path: Path) -> None:
     assert steps == 128
     wrong = np.abs(frame.rgba16[..., :3].astype(int) - RAMP).max()
     assert wrong <= (400 if gives == "flat" else 150)
+
+
+# -- several as one ----------------------------------------------------------------------------
+
+
+def test_parts_keep_what_the_first_one_is(tmp_path: Path) -> None:
+    deep = Kind("a.mkv", "libx265", "yuv420p10le", PQ, {"x265-params": MASTERED})
+    first, plain = make(deep, tmp_path), make(Kind("b.mkv", "ffv1", "yuv420p", PQ), tmp_path)
+    report = video.concat([first, first, plain], tmp_path / "o.mp4")
+    assert report.notes == () and report.frames == 9
+    assert video.probe(tmp_path / "o.mp4").codec == "hevc"
+    picture = first_frame(tmp_path / "o.mp4")
+    assert picture.format.name == "yuv420p10le" and int(picture.color_trc) == PQ["color_trc"]
+    assert picture.side_data.get("MASTERING_DISPLAY_METADATA") is not None
+    assert np.abs(depth(tmp_path / "o.mp4") - depth(first)).mean() < 2500
+    with video.Reader(tmp_path / "o.mp4") as reader:  # eight bits among ten
+        last = [f.rgba16.astype(int) for f in reader][6]
+    with video.Reader(plain) as reader:
+        assert np.abs(last - next(reader).rgba16).mean() < 2500
+
+
+def test_parts_of_other_sizes_stay_deep(tmp_path: Path) -> None:
+    """A ramp in steps of ten bits, in the middle of a wider picture."""
+    ramp = np.repeat(np.arange(16, dtype=np.uint16)[:, None] * 64 + 20_000, 8, 1)
+    for name, shape in (("wide.mkv", (16, 32)), ("ramp.mkv", (16, 8))):
+        with video.Writer(
+            tmp_path / name, fps=25, codec="ffv1", pixel_format="yuv420p10le"
+        ) as made:
+            level = ramp if shape == ramp.shape else np.zeros(shape, np.uint16)
+            made.write(np.repeat(level[..., None], 3, 2))
+    video.concat([tmp_path / "wide.mkv", tmp_path / "ramp.mkv"], tmp_path / "o.mkv", codec="ffv1")
+    with video.Reader(tmp_path / "o.mkv") as reader:
+        last = [f.rgba16 for f in reader][1][:, 12:20, 1]
+    assert len(np.unique(last)) > 10
+
+
+def test_alpha_of_parts(tmp_path: Path) -> None:
+    clear = make(Kind("a.mov", "qtrle", "argb"), tmp_path)
+    report = video.concat([clear, clear], tmp_path / "o.mov")
+    assert report.notes == () and (depth(tmp_path / "o.mov") == depth(clear)).all()
+    report = video.concat([clear, clear], tmp_path / "o.mkv", codec="ffv1", pixel_format="yuv420p")
+    assert report.notes == (ALPHA,)
+    wanted = depth(clear)
+    found = depth(tmp_path / "o.mkv")[..., :3]
+    assert np.abs(found - wanted[..., :3] * wanted[..., 3:] // 65_535).mean() < 5_000
+
+
+@pytest.mark.parametrize("first", ["pq", "sdr", "hlg"])
+def test_light_of_parts_is_of_one_kind(first: str, tmp_path: Path) -> None:
+    kinds = {"pq": PQ, "sdr": BT709, "hlg": HLG}
+    parts = [
+        make(Kind(f"{name}.mkv", "ffv1", "yuv420p10le", tags), tmp_path)
+        for name, tags in sorted(kinds.items(), key=lambda pair: pair[0] != first)
+    ]
+    with pytest.raises(
+        VideoError, match=f"{first}.mkv is .* and .*; a file is one of them, tonemap"
+    ):
+        video.concat(parts, tmp_path / "o.mkv", codec="ffv1")
+    report = video.concat(parts, tmp_path / "o.mkv", codec="ffv1", tonemap=True)
+    assert report.frames == 9
+    picture = first_frame(tmp_path / "o.mkv")
+    assert (int(picture.colorspace), int(picture.color_trc)) == (1, 1)
+    with video.Reader(tmp_path / "o.mkv") as reader:
+        found = [f.rgba16.astype(int) for f in reader][::3]
+    for part, made in zip(parts, found, strict=True):
+        video.transcode(part, tmp_path / "p.mkv", codec="ffv1", tonemap="sdr" not in part.name)
+        with video.Reader(tmp_path / "p.mkv") as reader:
+            assert np.abs(made - next(reader).rgba16).mean() < 300
+    with pytest.raises(VideoError, match="tonemap is for HDR"):
+        video.concat([tmp_path / "sdr.mkv"] * 2, tmp_path / "o.mkv", tonemap=True)
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_hdr_and_alpha_beside_others(device: str, tmp_path: Path) -> None:
+    """Several videos in one picture are SDR, and opaque."""
+    bright = make(Kind("a.mkv", "ffv1", "yuv420p10le", PQ), tmp_path)
+    clear = make(Kind("b.mov", "qtrle", "argb"), tmp_path)
+    words: Any = {"codec": "ffv1", "device": device}
+    report = video.side_by_side(bright, clear, tmp_path / "o.mkv", **words)
+    assert report.notes == (f"HDR of {bright} (it is SDR)", ALPHA)
+    video.transcode(bright, tmp_path / "p.mkv", tonemap=True, **words)
+    video.transcode(clear, tmp_path / "q.mkv", pixel_format="yuv420p", **words)
+    found = depth(tmp_path / "o.mkv")
+    for part, columns in (("p.mkv", slice(0, 32)), ("q.mkv", slice(32, 64))):
+        assert np.abs(found[:, columns] - depth(tmp_path / part)).mean() < 1200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import socket
 import socketserver
@@ -20,6 +21,7 @@ import numpy as np
 import pytest
 from clips import frame_times, real_clip, write_clip
 from in_threads import wait_until
+from PIL import Image
 from processes import environment
 
 from dala import video
@@ -34,6 +36,13 @@ def test_frames_come_in_order_with_their_times() -> None:
     assert [t for _, t, _ in frames] == frame_times(path)
     assert [n for n, _, _ in frames] == list(range(250))
     assert {d for _, _, d in frames} == {Fraction(1, 25)}
+
+
+def test_a_frame_in_a_notebook() -> None:
+    with video.Reader("testsrc=size=64x48:rate=25") as reader:
+        frame = next(reader)
+    with Image.open(io.BytesIO(frame._repr_png_())) as shown:
+        assert np.array_equal(np.asarray(shown), frame.rgba)
 
 
 def test_what_a_reader_tells() -> None:

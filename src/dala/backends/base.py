@@ -106,7 +106,7 @@ class Device(ABC):
             "backend": self.backend,
         }
         rows = (
-            f"<tr><td>{html.escape(key)}</td><td>{html.escape(str(value))}</td></tr>"
+            f"<tr><td>{html.escape(key)}</td><td>{_cell(value)}</td></tr>"
             for key, value in facts.items()
         )
         return f"<table>{''.join(rows)}</table>"
@@ -161,3 +161,11 @@ class Device(ABC):
         if dtype not in self.dtypes:
             has = " ".join(d.name for d in self.dtypes)
             raise UnsupportedError(f"{self.name}: no {dtype} arrays here; it has {has}")
+
+
+def _cell(value: object) -> str:
+    """A fact in a table; limits are a line each."""
+    if isinstance(value, Mapping):
+        return "<br>".join(f"{html.escape(str(k))}: {_cell(v)}" for k, v in value.items())
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return html.escape(f"{value:,}" if whole else str(value))

@@ -201,6 +201,7 @@ def concat_(
     ] = False,
     conceal: Conceal = False,
     strict: Strict = False,
+    tonemap: Tonemap = False,
     device: DeviceName = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
@@ -214,6 +215,7 @@ def concat_(
     options = VideoOptions(
         codec=codec, crf=crf, preset=preset, bitrate=bitrate, pixel_format=pixel_format,
         audio="none" if silent else "encode", conceal=conceal, strict=strict,
+        tonemap=tonemap,
     )  # fmt: skip
     use(device)
     concat_files(paths[:-1], paths[-1], options, overwrite=overwrite, quiet=quiet)

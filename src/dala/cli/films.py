@@ -26,13 +26,18 @@ def is_piped_or_numbered(path: Path) -> bool:
     return is_pipe(path) or is_numbered(path)
 
 
+def is_film_of_pictures(path: Path) -> bool:
+    """Whether a picture of that name may be a film that FFmpeg reads and writes, too."""
+    return path.suffix.lower() in (".gif", ".apng")
+
+
 def plan_film(
     inputs: Sequence[str], output: str, kind_of_name: Callable[[Path], str]
 ) -> list[Job] | None:
     """Several pictures that are to become one video; None if it is anything else."""
     target = Path(output)
     one = "{" not in output and not output.endswith("/") and not target.is_dir()
-    filmed = kind_of_name(target) == "video" or target.suffix.lower() in (".gif", ".apng")
+    filmed = kind_of_name(target) == "video" or is_film_of_pictures(target)
     if not one or not filmed or any(is_piped_or_numbered(Path(i)) for i in inputs):
         return None
     sources = expand(inputs)

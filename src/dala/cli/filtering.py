@@ -6,7 +6,6 @@ Every result is written under another name beside its place and moved there when
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,7 +17,13 @@ import dala
 from dala.cli.bars import Bars
 from dala.cli.batch import Crew, Room, count_cores, keep_memory, usual_room
 from dala.cli.captions import Caption
-from dala.cli.films import is_numbered, is_pipe, is_piped_or_numbered, plan_film
+from dala.cli.films import (
+    is_film_of_pictures,
+    is_numbered,
+    is_pipe,
+    is_piped_or_numbered,
+    plan_film,
+)
 from dala.cli.mistakes import FAILED, Failed, UsageMistake, explain_os_error
 from dala.cli.names import Job, check_source, plan_jobs, what_it_is
 from dala.cli.piped import as_files
@@ -182,8 +187,15 @@ def _filter_one(
         return
     if job.target.exists() and not settings.overwrite:
         raise Failed(f"{job.target} exists; --overwrite replaces it")
-    outcome.kind = _kind_of_job(job)
+    outcome.kind = _kind_of_job(job, settings.video)
     if outcome.kind == "picture":
+        from dala.media.files.reading import count_pixels, is_animation
+
+        if settings.video.changes_time and is_animation(job.source):
+            raise Failed(
+                f"{job.source}: --from, --to, --fps and --speed take videos and GIFs; make an .apng "
+                "of it first"
+            )
         with room.taking(count_pixels(job.source)):
             _filter_picture(job, chain, settings, outcome, room)
     else:
@@ -193,14 +205,14 @@ def _filter_one(
         outcome.notes = told.notes
 
 
-def _kind_of_job(job: Job) -> str:
+def _kind_of_job(job: Job, options: VideoOptions) -> str:
     """``picture`` where a picture becomes one; all else is a video: of a video, of pictures, in a pipe."""
     if job.film or is_piped_or_numbered(job.source) or is_pipe(job.target):
         return "video"
     own, wanted = kind_of(job.source), kind_of_name(job.target)
     if own != "picture" and (what := what_it_is(job.source)) and not _is_video_after_all(job, what):
         raise Failed(f"{job.source} is {what}, neither a picture nor a video")
-    if is_numbered(job.target):
+    if is_numbered(job.target) or (options.changes_time and is_film_of_pictures(job.source)):
         return "video"
     return "picture" if own == "picture" and wanted != "video" else "video"
 
@@ -252,23 +264,6 @@ def kind_of(source: Path) -> str:
             return "picture"
     except OSError:  # also what Pillow raises for what it does not know
         return ""
-
-
-def count_pixels(source: Path) -> int:
-    """How many pixels a picture has, by its head; 0 if that cannot be read: decoding will say why."""
-    from dala.media.files import tiff
-    from dala.media.files.formats import READ, pillow
-    from dala.media.files.reading import DAMAGE
-
-    image = pillow("filter")
-    formats = [f for f in READ if f in image.OPEN]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", image.DecompressionBombWarning)
-            with image.open(source, formats=formats) as opened:
-                return tiff.count_pixels(opened)
-    except (OSError, image.DecompressionBombError, *DAMAGE):
-        return 0
 
 
 def kind_of_name(path: Path) -> str:

@@ -36,6 +36,7 @@ def concat_files(
                 audio="none" if options.audio == "none" else "encode",
                 encoding=encoding_of(options),
                 on_damage="conceal" if options.conceal else "error",
+                tonemap=options.tonemap,
                 strict=options.strict,
                 progress=lambda p: bars.advance(p.frames, p.total_frames, p.fps),
             )

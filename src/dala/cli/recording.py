@@ -48,7 +48,8 @@ class Recorder:
         for name, writer in writers:
             if writer.frames:
                 writer.close()
-                say(f"recorded {name}: {writer.frames} frames")
+                done = "sent to" if "://" in name else "recorded"
+                say(f"{done} {name}: {writer.frames} frames")
             else:
                 writer.discard()
 

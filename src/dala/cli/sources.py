@@ -35,7 +35,7 @@ def open_source(
         if number and not number.isdecimal():
             raise UsageMistake(f"--source: a camera is camera or camera:N, got {spec!r}")
         return _Video(int(number or 0), device, live=True, size=size, fps=fps)
-    if kind == SCREEN:
+    if kind == SCREEN or spec.startswith("/dev/video"):
         return _Video(spec, device, live=True, size=size, fps=fps)
     if size is not None or fps is not None:
         raise UsageMistake(

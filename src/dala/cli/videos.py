@@ -51,6 +51,13 @@ class VideoOptions:
     strict: bool = False
     tonemap: bool = False
 
+    @property
+    def changes_time(self) -> bool:
+        """Whether a part is asked for, or other times of frames."""
+        usual = VideoOptions()
+        words = ("start", "end", "fps", "speed", "gif")
+        return any(getattr(self, word) != getattr(usual, word) for word in words)
+
     def check(self) -> None:
         """Refuse what makes no sense, before any file is looked at."""
         from dala.video.sound import sound_file

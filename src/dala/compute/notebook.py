@@ -20,7 +20,8 @@ from dala.png import encode_png
 WIDEST = 640  # pixels of a preview
 FEWEST = 8  # pixels along a side: anything smaller is a table of numbers
 ROW, WIDE, CHAR = 34, 16, 7.4  # of the drawing, in pixels
-SHOWN_VALUES = 6
+SHOWN_VALUES = 36
+SHOWN_ENDS = {1: 3, 2: 3, 3: 2}  # numbers at each end of an axis, by how many axes there are
 
 
 def array_html(about: str, array: npt.NDArray[Any] | None) -> str:
@@ -31,14 +32,15 @@ def array_html(about: str, array: npt.NDArray[Any] | None) -> str:
     if is_image(array):
         data = base64.b64encode(encode_png(as_preview(array))).decode()
         return f'<code>{about}</code><br><img src="data:image/png;base64,{data}">'
-    with np.printoptions(threshold=SHOWN_VALUES**2, edgeitems=SHOWN_VALUES // 2, precision=4):
+    ends = SHOWN_ENDS.get(array.ndim, 1)
+    with np.printoptions(threshold=SHOWN_VALUES, edgeitems=ends, precision=4):
         return f"<code>{about}</code><pre>{html.escape(str(array))}</pre>"
 
 
 def is_image(array: npt.NDArray[Any]) -> bool:
     """Whether an array is more likely a picture than numbers."""
     flat = array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 4))
-    kind = array.dtype == np.uint8 or (array.ndim == 3 and array.dtype == np.float32)
+    kind = array.dtype == np.uint8 or (array.ndim == 3 and array.dtype in (np.uint16, np.float32))
     return flat and kind and min(array.shape[:2]) >= FEWEST
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from dala.errors import DalaError
 from dala.fleet.placement import FULL_HD, Pixels
+from dala.media.files.reading import count_pixels
 from dala.video.endings import is_video_name
 from dala.video.parts.journal import is_url
 
@@ -17,7 +18,7 @@ def largest_pixels(sources: Iterable[str]) -> Pixels:
     """Of the heaviest videos and the heaviest pictures, as far as their heads can be read."""
     here = [source for source in sources if not is_url(source)]
     found = [FULL_HD]
-    for is_video, pixels in ((True, _of_video), (False, _of_picture)):
+    for is_video, pixels in ((True, _of_video), (False, count_pixels)):
         alike = [source for source in here if is_video_name(source) is is_video]
         heaviest = sorted(alike, key=_bytes_of, reverse=True)[:LOOKED_AT]
         found += [pixels(source) for source in heaviest]
@@ -39,17 +40,3 @@ def _of_video(path: str) -> Pixels:
     except DalaError:  # whoever does the task says so
         return 0
     return info.width * info.height
-
-
-def _of_picture(path: str) -> Pixels:
-    from dala.media.files import tiff
-    from dala.media.files.formats import READ, pillow
-    from dala.media.files.reading import DAMAGE
-
-    image = pillow("open")
-    formats = [f for f in READ if f in image.OPEN]
-    try:
-        with image.open(path, formats=formats) as opened:
-            return tiff.count_pixels(opened)
-    except (OSError, image.DecompressionBombError, *DAMAGE):  # said by the task
-        return 0

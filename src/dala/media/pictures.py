@@ -244,7 +244,8 @@ def _check_pixels(
         )
     known = len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3, 4))
     if not known or (isinstance(pixels, Buffer) and shape[2:] == (3,)):
-        hint = "; channels come last, e.g. x.permute(1, 2, 0)" if _channels_first(shape) else ""
+        last = "; channels come last: np.moveaxis(x, 0, -1), or x.permute(1, 2, 0) in torch"
+        hint = last if _channels_first(shape) else ""
         raise ShapeError(
             f"{who}: expected (height, width) or (height, width, channels), 1, 3 or 4 of them"
             f"{', and 1 or 4 of a buffer' if isinstance(pixels, Buffer) else ''}, got {shape}{hint}"

@@ -26,6 +26,7 @@ collage.py   each straight into its part of a frame
 output.py    a file being made         trimming.py    freed memory, given back
 encoding.py  how a file is encoded     codecs.py      which encoder that is
 sound.py     what comes along          progress.py    how far it is
+enclosed.py  covers, attachments
 hearing.py   sound as it comes, of live sources
 first_frame.py   what filters see before they begin
 parts/       a video made in parts: which are finished, how they are joined

@@ -82,12 +82,18 @@ GROUND = make_kernel(_ground, name="ground", domain="image", shape_rule=any_size
 PLACE = make_kernel(_place, name="place", inputs=2, domain="image", shape_rule=any_size)
 
 
-def place_inputs(canvas: Canvas) -> Middle:
-    """The stages from the inputs' pictures to the canvas."""
+def place_inputs(canvas: Canvas, firsts: Sequence[Middle | None] = ()) -> Middle:
+    """The stages from the inputs' pictures to the canvas; ``firsts`` is what is done to each before."""
 
     def add(pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
         layers = []  # scaled first, so that all the placing is one pass
-        for picture, box in zip(pictures, canvas.boxes, strict=True):
+        for number, (picture, box) in enumerate(zip(pictures, canvas.boxes, strict=True)):
+            first = firsts[number] if firsts else None
+            if first is not None:
+                rows, columns = picture.shape[:2]
+                plain = rgba_scratch(rows, columns, output.dtype)
+                first(pipeline, [picture], plain)
+                picture = plain
             fitted = box.holding(picture.shape[1], picture.shape[0])
             place: dict[str, object] = {"left": fitted.left, "top": fitted.top}
             layers.append((_scaled(pipeline, picture, fitted), place))
@@ -97,7 +103,7 @@ def place_inputs(canvas: Canvas) -> Middle:
         red, green, blue = (level / 255 for level in canvas.background[:3])
         for number, (layer, params) in enumerate(layers, 1):
             rows, columns = output.shape[:2]
-            target = output if number == len(layers) else rgba_scratch(rows, columns)
+            target = output if number == len(layers) else rgba_scratch(rows, columns, output.dtype)
             if not below:
                 params |= {"red": red, "green": green, "blue": blue}
             kernel = PLACE if below else GROUND
@@ -111,7 +117,7 @@ def place_inputs(canvas: Canvas) -> Middle:
 def _scaled(pipeline: Pipeline, picture: Tensor, box: Box) -> Tensor:
     if picture.shape[:2] == (box.height, box.width):
         return picture
-    return scaled(pipeline, picture, rgba_scratch(box.height, box.width))
+    return scaled(pipeline, picture, rgba_scratch(box.height, box.width, picture.dtype))
 
 
 def scaled(pipeline: Pipeline, picture: Tensor, output: Tensor) -> Tensor:

@@ -1,7 +1,8 @@
 """concat: videos one after the other, as one file.
 
-The first one decides about size, colours and times; others are fitted into its size, with bars where they
-need them. The sound of each part lasts as long as its pictures, to the sample; what is missing is silent.
+The first one decides about size, colours, bits, alpha and times; others are fitted into its size, with bars
+where they need them. The sound of each part lasts as long as its pictures, to the sample; what is missing
+is silent.
 """
 
 from __future__ import annotations
@@ -14,18 +15,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from dala.colors import rgba
-from dala.errors import ParameterError
+from dala.errors import ParameterError, VideoError
 from dala.media.losses import report_losses
 from dala.media.program import engine_of
 from dala.video.canvas import Box, Canvas, place_inputs
 from dala.video.codecs import Settings, choose_encoder
-from dala.video.device import Array, Format, FramePass, PassThrough
+from dala.video.device import Array, Format, FramePass, Middle, PassThrough
+from dala.video.enclosed import name_enclosed
 from dala.video.encoder import Encoder, target_format
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.flow import run_flow
+from dala.video.hdr import HLG, PQ, SDR, check_tonemap, is_hdr
 from dala.video.inputs import Input, check_target
 from dala.video.joined import JoinedSound
-from dala.video.keeping import losses
+from dala.video.keeping import losses, made_plain, settle
 from dala.video.pictures import Decoded
 from dala.video.places import Spec, place_of
 from dala.video.production import Report, report_of
@@ -57,6 +60,7 @@ def concat(
     audio: Heard = "encode",
     encoding: Encoding | None = None,
     on_damage: OnDamage = "error",
+    tonemap: bool = False,
     strict: bool = False,
     device: str | None = None,
     progress: OnProgress | None = None,
@@ -64,7 +68,8 @@ def concat(
 ) -> Report:
     """Videos one after the other, as one file; they may differ in size, rate, codec and sound.
 
-    The first one decides about the size; others are fitted into it, with bars where they need them. Sound
+    The first one decides about size, colours, bits and alpha; others are fitted into its size, with bars
+    where they need them. A file is either HDR or SDR: ``tonemap`` makes SDR of parts that are HDR. Sound
     is encoded anew, so that every part's begins with its first frame; ``audio="none"`` leaves it out.
 
     >>> import numpy as np
@@ -90,9 +95,11 @@ def concat(
             inputs.append(Input(part, audio=heard, subtitles="none", on_damage=on_damage))
             opened.callback(inputs[-1].close)
         lead = inputs[0]
-        settings = choose_encoder(dst, wanted, lead.pixels)
-        target = target_format(settings, lead.format.width, lead.format.height, lead.color)
-        passes = _Passes(inputs, target, device)
+        toned = _check_light(inputs, tonemap)
+        settings = settle(dst, wanted, lead, tonemap=lead in toned)
+        _keep_bits(inputs, toned)
+        target = _target(lead, settings, tonemap=lead in toned)
+        passes = _Passes(inputs, toned, target, device)
         encoder = Encoder(
             settings,
             width=target.width,
@@ -101,8 +108,46 @@ def concat(
             time_base=_time_base(inputs),
             fps=lead.fps,
             aspect=lead.aspect,
+            bits=target.bits,
         )
-        return _produce(inputs, passes, encoder, progress, strict)
+        lost = _lost(inputs, toned, settings)
+        return _produce(inputs, passes, encoder, progress, lost, strict)
+
+
+def _keep_bits(inputs: Sequence[Input], toned: Sequence[Input]) -> None:
+    """Have all parts read as deep as the first one is, and HDR as deep as it is."""
+    for part in inputs[1:]:
+        if part in toned or inputs[0].bits > 8:
+            part.keep_bits()
+
+
+def _target(lead: Input, settings: Settings, *, tonemap: bool) -> Format:
+    bits = lead.bits if settings.pixels.bits > 8 else 8
+    color = SDR if tonemap else lead.color
+    return target_format(settings, lead.format.width, lead.format.height, color, bits)
+
+
+def _lost(inputs: Sequence[Input], toned: Sequence[Input], settings: Settings) -> list[str]:
+    return list(dict.fromkeys(n for i in inputs for n in losses(i, settings, i in toned)))
+
+
+def _check_light(inputs: Sequence[Input], tonemap: bool) -> list[Input]:
+    """The parts that SDR is made of. What is left is HDR of one kind, or SDR, as a file is."""
+    toned = [i for i in inputs if tonemap and is_hdr(i.color)]
+    lead, *others = inputs
+    if tonemap and not toned:
+        check_tonemap(lead.color, lead.name)
+    for part in others:
+        if not tonemap and _light_of(part) != _light_of(lead):
+            raise VideoError(
+                f"{lead.name} is {_light_of(lead)} and {part.name} {_light_of(part)}; a file is one of "
+                "them, tonemap makes SDR of all"
+            )
+    return toned
+
+
+def _light_of(part: Input) -> str:
+    return {PQ: "HDR (PQ)", HLG: "HDR (HLG)"}.get(part.color.transfer, "SDR")
 
 
 def _time_base(inputs: Sequence[Input]) -> Fraction:
@@ -113,25 +158,30 @@ def _time_base(inputs: Sequence[Input]) -> Fraction:
 class _Passes:
     """A pass for every part; parts of one format share it."""
 
-    def __init__(self, inputs: Sequence[Input], target: Format, device: str | None) -> None:
+    def __init__(
+        self, inputs: Sequence[Input], toned: Sequence[Input], target: Format, device: str | None
+    ) -> None:
         self.engine = engine_of(device)
         self._inputs = inputs
-        made: dict[Format, FramePass | PassThrough] = {}
-        for part in inputs:
-            if part.format not in made:
-                made[part.format] = self._make(part.format, target)
-        self._passes = [made[part.format] for part in inputs]
+        made: dict[tuple[Format, bool], FramePass | PassThrough] = {}
+        kinds = [(part.format, part.pixels.alpha) for part in inputs]
+        for part, kind in zip(inputs, kinds, strict=True):
+            if kind not in made:
+                made[kind] = self._make(part, target, tonemap=part in toned)
+        self._passes = [made[kind] for kind in kinds]
         for one in made.values():
             one.compile()
 
-    def _make(self, source: Format, target: Format) -> FramePass | PassThrough:
-        if source == target:
+    def _make(self, part: Input, target: Format, *, tonemap: bool) -> FramePass | PassThrough:
+        middle: Middle | None = None
+        if (part.format.width, part.format.height) != (target.width, target.height):
+            box = Box(0, 0, target.width, target.height)
+            middle = place_inputs(Canvas(target.width, target.height, (box,), rgba("black")))
+        drops_alpha = target.kind != "rgba"
+        middle = made_plain(part, tonemap=tonemap, drops_alpha=drops_alpha, after=middle)
+        if middle is None and part.format == target:
             return PassThrough(self.engine, target)
-        if (source.width, source.height) == (target.width, target.height):
-            return FramePass(self.engine, [source], target)
-        box = Box(0, 0, target.width, target.height)
-        canvas = Canvas(target.width, target.height, (box,), rgba("black"))
-        return FramePass(self.engine, [source], target, place_inputs(canvas))
+        return FramePass(self.engine, [part.format], target, middle)
 
     def explain(self) -> str:
         return "\n".join(dict.fromkeys(one.explain() for one in self._passes))
@@ -152,11 +202,11 @@ def _produce(
     passes: _Passes,
     encoder: Encoder,
     progress: OnProgress | None,
+    notes: Sequence[str],
     strict: bool,
 ) -> Report:
     try:
-        notes = _lost(inputs, encoder.settings)
-        dropped = [d for i in inputs for d in i.left_out]
+        dropped = list(dict.fromkeys(word for i in inputs for word in name_enclosed(i.source)))
         if strict:
             report_losses(encoder.sink.name, [*notes, *dropped], strict=True)
         sound = JoinedSound(encoder, inputs) if _has_sound(inputs, encoder) else None
@@ -172,10 +222,6 @@ def _produce(
     finally:
         encoder.discard()
     return report_of(passes, encoder, watch, inputs, (dropped, notes))
-
-
-def _lost(inputs: Sequence[Input], settings: Settings) -> list[str]:
-    return list(dict.fromkeys(n for i in inputs for n in losses(i, settings)))
 
 
 def _moments(inputs: Sequence[Input], time_base: Fraction) -> Iterator[_Moment]:

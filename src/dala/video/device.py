@@ -345,6 +345,20 @@ class PassThrough(FrameByFrame):
         return frame
 
 
+def before(kernel: Kernel, params: Mapping[str, object], after: Middle | None) -> Middle:
+    """A stage on the picture as it comes, before whatever else is done to it."""
+
+    def add(pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
+        source = pictures[0]
+        rows, columns = source.shape[:2]
+        made: Tensor = output if after is None else rgba_scratch(rows, columns, output.dtype)
+        pipeline.add({"kernel": kernel, "inputs": [source], "output": made, "params": params})
+        if after is not None:
+            after(pipeline, [made], output)
+
+    return add
+
+
 def rgba_scratch(rows: int, columns: int, dtype: str = "u8") -> Scratch:
     """A picture that exists inside a pass."""
     return Scratch(array_type((rows, columns, 4), dtype))

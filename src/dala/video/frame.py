@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.compute.engine import Engine
+from dala.compute.notebook import as_preview
+from dala.png import encode_png
 from dala.video.color import Color
 from dala.video.device import Format, FramePass
 from dala.video.pictures import Decoded, Kind, Turn, frame_shape, kind_of
@@ -129,6 +131,10 @@ class Frame:
         out = np.empty(frame_shape(kind, self.width, self.height), dtype)
         decoded.fill(out)
         return out
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows: a small picture."""
+        return encode_png(as_preview(self.rgba))
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> npt.NDArray[Any]:
         array: npt.NDArray[Any] = self.rgba

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from dala.compute.pipelines import Pipeline
 from dala.errors import VideoError
 from dala.language.kernel import make_kernel
 from dala.language.parameter import static
 from dala.language.values import Image, Value, Vec
 from dala.language.vocabulary import clamp, exp, max, pow, rgb, where
 from dala.video.color import Color
-from dala.video.device import Middle, Tensor, rgba_scratch
+from dala.video.device import Middle, before
 
 PQ, HLG = 16, 18  # FFmpeg's numbers of the transfer functions
 SDR = Color("bt709", "limited", 1, 1)
@@ -144,17 +143,7 @@ TONEMAP = make_kernel(_tonemap, name="tonemap", domain="image")
 
 def tonemap_stage(color: Color, after: Middle | None) -> Middle:
     """The stage that makes SDR of HDR, before whatever else is done."""
-    params = {"transfer": "pq" if color.transfer == PQ else "hlg"}
-
-    def add(pipeline: Pipeline, pictures: Sequence[Tensor], output: Tensor) -> None:
-        source = pictures[0]
-        rows, columns = source.shape[:2]
-        made: Tensor = output if after is None else rgba_scratch(rows, columns, output.dtype)
-        pipeline.add({"kernel": TONEMAP, "inputs": [source], "output": made, "params": params})
-        if after is not None:
-            after(pipeline, [made], output)
-
-    return add
+    return before(TONEMAP, {"transfer": "pq" if color.transfer == PQ else "hlg"}, after)
 
 
 def check_tonemap(color: Color, name: str) -> None:

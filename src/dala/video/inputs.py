@@ -12,7 +12,7 @@ from dala.errors import VideoError
 from dala.video.clock import Clock, usual_duration
 from dala.video.color import Matrix, Range, color_of
 from dala.video.device import Format
-from dala.video.library import as_fraction, load_av
+from dala.video.library import as_fraction
 from dala.video.pictures import Decoded, kind_of, turn_of
 from dala.video.pixels import Pixels, chroma_of, pixels_of
 from dala.video.places import Place, Spec, place_of
@@ -58,10 +58,6 @@ class Input:
         ]
         # kept apart from their streams, which FFmpeg frees when the source is closed
         self.voices = [Track(s.index, s.codec_context) for s in self.passed_on if s.type == "audio"]
-        others = [s for s in streams if s.type not in ("audio", "subtitle")]
-        self.left_out = [
-            _words_for(s) for s in others if s.index != self.source.index and not _is_timecode(s)
-        ]
         self.clock = Clock(self.source)
         self.usual_duration = usual_duration(self.source)
         self._items = self.source.items(self.passed_on)
@@ -183,17 +179,6 @@ class Input:
             if item.picture is not None:
                 return item.picture
         raise VideoError(f"{self.name}: not a single frame could be decoded")
-
-
-def _words_for(stream: Any) -> str:
-    """A stream that does not come along."""
-    picture = stream.disposition & load_av().stream.Disposition.attached_pic
-    return "its cover picture" if picture else f"{stream.type} {stream.index}"
-
-
-def _is_timecode(stream: Any) -> bool:
-    """Whether a track holds nothing but where its video's timecode begins, which the video says itself."""
-    return stream.type == "data" and "timecode" in stream.metadata
 
 
 def _pixels_of(first: Any, codec: str) -> Pixels:

@@ -1,10 +1,40 @@
-"""What of an input an output cannot hold, in a few words each."""
+"""The encoder that keeps what an input holds; and what of it an output cannot hold, in a few words each."""
 
 from __future__ import annotations
 
-from dala.video.codecs import Settings
-from dala.video.hdr import has_mastering, is_hdr, mastering_options
+import os
+from dataclasses import replace
+
+from dala.media.stages import ON_BLACK
+from dala.video.codecs import Settings, choose_encoder, codec_for
+from dala.video.device import Middle, before
+from dala.video.encoding import Encoding
+from dala.video.hdr import (
+    check_tonemap,
+    has_mastering,
+    is_hdr,
+    mastering_options,
+    tonemap_stage,
+)
 from dala.video.inputs import Input
+
+
+def settle(
+    dst: str | os.PathLike[str], wanted: Encoding, source: Input, *, tonemap: bool
+) -> Settings:
+    """The encoder for what the input holds; the input is told how many bits of it are read."""
+    pixels = source.pixels
+    if tonemap:
+        check_tonemap(source.color, source.name)
+        pixels = replace(pixels, bits=8)
+    hdr = is_hdr(source.color) and not tonemap
+    wanted = codec_for(dst, wanted, pixels, source.codec, hdr=hdr)
+    settings = choose_encoder(dst, wanted, pixels)
+    if tonemap or settings.pixels.bits > 8:
+        source.keep_bits()
+    if hdr:
+        settings = settings.with_options(mastering_options(source.first, settings.encoder))
+    return settings
 
 
 def losses(source: Input, settings: Settings, tonemap: bool = False) -> list[str]:
@@ -26,3 +56,13 @@ def losses(source: Input, settings: Settings, tonemap: bool = False) -> list[str
     if mastered and not mastering_options(source.first, settings.encoder):
         lost.append("the mastering display's metadata")
     return lost
+
+
+def made_plain(
+    source: Input, *, tonemap: bool, drops_alpha: bool, after: Middle | None = None
+) -> Middle | None:
+    """What is done to a picture first where an output has no place for its light or its alpha: HDR becomes
+    SDR, what is transparent is seen on black."""
+    if drops_alpha and source.pixels.alpha:
+        after = before(ON_BLACK, {}, after)
+    return tonemap_stage(source.color, after) if tonemap else after

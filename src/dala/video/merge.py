@@ -17,15 +17,17 @@ from dala.colors import rgba
 from dala.errors import ParameterError
 from dala.media.program import engine_of
 from dala.video.canvas import Box, Canvas, place_inputs
-from dala.video.codecs import choose_encoder
+from dala.video.codecs import Settings, choose_encoder
 from dala.video.collage import Collage, suits
 from dala.video.color import usual_color
-from dala.video.device import Format, FramePass
+from dala.video.device import Format, FramePass, Middle
 from dala.video.encoder import Encoder
 from dala.video.encoding import Encoding, Words, with_words
+from dala.video.hdr import is_hdr
 from dala.video.inputs import Input, check_target
+from dala.video.keeping import losses, made_plain
 from dala.video.places import Spec, place_of
-from dala.video.production import Report, produce_file
+from dala.video.production import Extras, Report, produce_file
 from dala.video.progress import OnProgress
 from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage
@@ -296,12 +298,13 @@ def _merge(
         canvas = lay(inputs)
         color = usual_color(canvas.width, canvas.height)
         target = Format("yuv420p", canvas.width, canvas.height, color)
+        firsts, notes = zip(*(_plainly(i, settings) for i in inputs), strict=True)
         engine, formats = engine_of(device), [i.format for i in inputs]
         frames: FramePass | Collage
-        if suits(engine, formats, target, canvas):
+        if not any(firsts) and suits(engine, formats, target, canvas):
             frames = Collage(engine, formats, target, canvas)
         else:
-            frames = FramePass(engine, formats, target, place_inputs(canvas))
+            frames = FramePass(engine, formats, target, place_inputs(canvas, firsts))
         frames.compile()
         encoder = Encoder(
             settings,
@@ -313,4 +316,16 @@ def _merge(
         )
         voice = None if audio == "none" else speaker
         made = moments(inputs, voice, until)
-        return produce_file(inputs, voice, made, frames, encoder, progress)
+        extras = Extras(notes=list(dict.fromkeys(word for words in notes for word in words)))
+        return produce_file(inputs, voice, made, frames, encoder, progress, extras)
+
+
+def _plainly(source: Input, settings: Settings) -> tuple[Middle | None, list[str]]:
+    """How an input becomes SDR without alpha, as several in one picture are; and what it loses by that."""
+    hdr = is_hdr(source.color)
+    if hdr:
+        source.keep_bits()
+    lost = losses(source, settings, tonemap=hdr)
+    if hdr:
+        lost.append(f"HDR of {source.name} (it is SDR)")
+    return made_plain(source, tonemap=hdr, drops_alpha=True), lost

@@ -104,8 +104,17 @@ def _check_file(name: str, path: Path) -> None:
             raise IsADirectoryError(21, "is a directory")
         if path.is_file() and size == 0:
             raise VideoError(f"{name}: the file is empty")
-        with path.open("rb"):
-            pass
+        with path.open("rb") as file:
+            if path.is_file() and _is_animated_webp(file.read(21)):
+                raise VideoError(
+                    f"{name}: an animated WebP, which FFmpeg does not read; make an .apng of it first, as "
+                    "a picture: dala filter, media.open"
+                )
+
+
+def _is_animated_webp(head: bytes) -> bool:
+    kinds = head[:4], head[8:16]
+    return kinds == (b"RIFF", b"WEBPVP8X") and len(head) > 20 and bool(head[20] & 2)
 
 
 class _Stdin:

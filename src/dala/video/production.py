@@ -13,6 +13,7 @@ from dala.compute.engine import Engine
 from dala.media.losses import report_losses
 from dala.video.collage import Collage
 from dala.video.device import FramePass, PassInput, PassThrough
+from dala.video.enclosed import Cover, bring_enclosed
 from dala.video.encoder import Encoder
 from dala.video.flow import run_flow
 from dala.video.inputs import Input
@@ -117,16 +118,18 @@ def produce_file(
     """Run it all. ``speaker`` is the number of the input whose sound is kept; nothing is left by errors."""
     lead = inputs[0]
     try:
-        ways: dict[int, Companion] = {}
+        ways: dict[int, Companion | Cover] = {}
         dropped: list[str] = []
         notes = list(extras.notes)
         if speaker is not None:
             voice = inputs[speaker]
-            ways, dropped, said = bring_along(
+            heard, dropped, said = bring_along(
                 encoder, voice.passed_on, voice.audio, voice.span, voice.begin
             )
+            beside, left_out = bring_enclosed(encoder, voice.source)
+            ways = {**heard, **beside}
             notes += said
-            dropped += voice.left_out
+            dropped += left_out
             dropped += _describe(encoder, lead, voice)
         other = None
         if extras.sound is not None:
@@ -193,7 +196,7 @@ def _pictures(inputs: Sequence[Input], moment: Moment, extras: Extras) -> list[P
 def _encode(
     made: Iterable[tuple[Moment, Array | None]],
     encoder: Encoder,
-    companions: tuple[Mapping[int, Companion], Companion | None],
+    companions: tuple[Mapping[int, Companion | Cover], Companion | None],
     checkpoint: Callable[[], None],
 ) -> None:
     ways, other = companions
@@ -213,7 +216,7 @@ def _encode_moment(
     moment: Moment,
     frame: Array | None,
     encoder: Encoder,
-    ways: Mapping[int, Companion],
+    ways: Mapping[int, Companion | Cover],
     other: Companion | None,
 ) -> None:
     for packet in moment.packets:

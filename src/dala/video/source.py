@@ -173,6 +173,8 @@ class Source:
             except VideoFileError:
                 raise
             except VideoError as error:
+                if self.place.where == "stdin" and not self._packets:
+                    raise  # what cannot be read from a pipe is not damaged
                 self._damage(str(error), error)
                 return
             if self._closing:

@@ -30,9 +30,9 @@ from dala.video.device import Format, FramePass, Live, Middle, PassThrough, Tens
 from dala.video.encoder import Encoder, target_format
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.first_frame import look_at_first_frame
-from dala.video.hdr import SDR, check_tonemap, is_hdr, mastering_options, tonemap_stage
+from dala.video.hdr import SDR, is_hdr, tonemap_stage
 from dala.video.inputs import Input, Keep, check_target
-from dala.video.keeping import losses
+from dala.video.keeping import losses, settle
 from dala.video.over import OnOver, Over, laid_over
 from dala.video.places import PICTURES_FPS, Spec, place_of
 from dala.video.production import Extras, Moment, Report, produce_file
@@ -182,7 +182,7 @@ def transcode_span(
         opened.callback(source.close)
         if source.is_still and span.fps is None:
             source.span = span = replace(span, fps=Fraction(PICTURES_FPS))
-        settings = _settle(dst, wanted, source, tonemap=tonemap)
+        settings = settle(dst, wanted, source, tonemap=tonemap)
         width, height = chain.size_after(source.format.width, source.format.height)
         color = SDR if tonemap else source.color
         bits = source.bits if settings.pixels.bits > 8 else 8
@@ -229,28 +229,6 @@ def encoding_for(
         return codec_for(dst, wanted, source.pixels, source.codec, hdr=hdr)
     finally:
         source.close()
-
-
-def _settle(
-    dst: str | os.PathLike[str],
-    wanted: Encoding,
-    source: Input,
-    *,
-    tonemap: bool,
-) -> Settings:
-    """The encoder for what the input holds; the input is told how many bits of it are read."""
-    pixels = source.pixels
-    if tonemap:
-        check_tonemap(source.color, source.name)
-        pixels = replace(pixels, bits=8)
-    hdr = is_hdr(source.color) and not tonemap
-    wanted = codec_for(dst, wanted, pixels, source.codec, hdr=hdr)
-    settings = choose_encoder(dst, wanted, pixels)
-    if tonemap or settings.pixels.bits > 8:
-        source.keep_bits()
-    if hdr:
-        settings = settings.with_options(mastering_options(source.first, settings.encoder))
-    return settings
 
 
 def make_pass(

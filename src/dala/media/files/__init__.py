@@ -5,7 +5,7 @@ photo.py      the same, to be shown and saved
 reading.py    a file → a Photo                 writing.py   a Photo → a file, and its losses
 metadata.py   ICC, EXIF, XMP, orientation      deep_png.py  PNG of 16 bits in colour
 tiff.py       TIFF of 16 bits and floats       lending.py   Pillow's memory, read where it lies
-netpbm.py     PGM and PPM of 16 bits, PFM      depth.py     what Pillow does not tell of a file
+netpbm.py     PGM, PPM and PFM                 depth.py     what Pillow does not tell of a file
 place.py      a file appears when it is complete
 
 open → upright, deep → (filters) → save: what the format cannot hold is said in one line

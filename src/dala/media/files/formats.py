@@ -29,12 +29,13 @@ HOLDS = {
     "icc_profile": ("JPEG", "PNG", "TIFF", "WEBP", "AVIF", "HEIF", "JXL"),
     "exif": ("JPEG", "PNG", "TIFF", "WEBP", "AVIF", "HEIF", "JXL"),
     "xmp": ("JPEG", "PNG", "TIFF", "WEBP", "AVIF", "HEIF"),
-    "comment": ("JPEG", "GIF", "JPEG2000"),
+    "comment": ("JPEG", "GIF", "JPEG2000", "PPM"),
     "dpi": ("JPEG", "PNG", "TIFF", "BMP"),
     "iptc": ("JPEG", "TIFF"),
 }
 RAW = frozenset(
-    (".dng", ".cr2", ".cr3", ".nef", ".nrw", ".arw", ".orf", ".rw2", ".raf", ".pef", ".srw", ".3fr", ".iiq")
+    (".dng", ".cr2", ".cr3", ".crw", ".nef", ".nrw", ".arw", ".sr2", ".srf", ".orf", ".rw2", ".rwl", ".raf",
+     ".pef", ".srw", ".3fr", ".fff", ".iiq", ".mos", ".mef", ".mrw", ".erf", ".kdc", ".dcr", ".x3f", ".gpr")
 )  # fmt: skip
 PLUGINS = {  # module → what it is installed by, and the endings of its files
     "pillow_heif": ("pillow-heif", (".heic", ".heif", ".hif")),

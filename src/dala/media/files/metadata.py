@@ -99,6 +99,19 @@ def read_tiff_metadata(tags: Any, file: BinaryIO) -> tuple[Metadata, int]:
     ), orientation if orientation in range(1, 9) else 1
 
 
+def read_raw_metadata(tags: Any, file: BinaryIO) -> Metadata:
+    """What a camera's raw file says of the photo, as far as it holds for what is made of it: the notes of
+    makers are about the sensor, and cannot be moved."""
+    from PIL import Image
+
+    exif = Image.Exif()
+    file.seek(0)
+    exif.load_from_fp(file)
+    exif.get_ifd(EXIF_IFD).pop(MAKERS_NOTES, None)
+    data, _ = _clean_exif(exif, tiff=True)
+    return Metadata(exif=data, xmp=_upright_xmp(tags.get(XMP)), iptc=as_bytes(tags.get(IPTC)))
+
+
 def _load_big(exif: Any, tags: Any, file: BinaryIO) -> None:
     from PIL import TiffImagePlugin
 

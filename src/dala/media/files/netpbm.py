@@ -1,6 +1,7 @@
-"""Netpbm files deeper than 8 bits: PGM and PPM of 16, which Pillow cuts, and PFM's floats.
+"""Netpbm files: PGM and PPM of 16 bits, which Pillow cuts, PFM's floats, and the comments of all of them.
 
-A head of words (the kind, width, height, the largest value), then the values, the highest byte first.
+A head of words (the kind, width, height, the largest value) with comments between them, then the values,
+the highest byte first.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ _GAP = rb"(?:[ \t\r\n]|#[^\n]*\n)+"
 _HEAD = re.compile(
     rb"(P[56]|P[Ff])" + _GAP + rb"(\d+)" + _GAP + rb"(\d+)" + _GAP + rb"([-+\d.eE]+)\s"
 )
+_SHORT_HEAD = re.compile(rb"P[1-6Ff]" + _GAP + rb"\d+" + _GAP + rb"\d+")
+_COMMENT = re.compile(rb"#[ \t]?([^\n]*)\n")
 _LONGEST = 4096  # bytes of a head with comments
 CHANNELS = {b"P5": 1, b"P6": 3, b"Pf": 1, b"PF": 3}
 
@@ -56,8 +59,20 @@ def _spread(levels: Pixels, largest: int) -> Pixels:
     return spread.astype(np.uint16)
 
 
-def write_deep(target: Path, pixels: Pixels) -> None:
-    """uint16, grey or RGB, as PGM or PPM."""
-    kind = "P5" if pixels.ndim == 2 else "P6"
-    head = f"{kind}\n{pixels.shape[1]} {pixels.shape[0]}\n65535\n"
-    target.write_bytes(head.encode() + pixels.astype(">u2").tobytes())
+def read_comment(file: BinaryIO) -> bytes | None:
+    """What the head says besides, a line for each comment."""
+    file.seek(0)
+    head = file.read(_LONGEST)
+    found = _HEAD.match(head) or _SHORT_HEAD.match(head)
+    lines = _COMMENT.findall(found[0]) if found else []
+    return b"\n".join(line.rstrip(b"\r") for line in lines) or None
+
+
+def write_netpbm(target: Path, pixels: Pixels, comment: bytes | None) -> None:
+    """uint8 or uint16, grey or RGB, as PGM or PPM."""
+    kind, most = "P5" if pixels.ndim == 2 else "P6", 255 if pixels.itemsize == 1 else 65535
+    said = b"".join(b"# " + line + b"\n" for line in (comment or b"").splitlines())
+    head = f"{pixels.shape[1]} {pixels.shape[0]}\n{most}\n"
+    with target.open("wb") as file:
+        file.write(f"{kind}\n".encode() + said + head.encode())
+        file.write(pixels.astype(">u2" if most > 255 else "u1").tobytes())

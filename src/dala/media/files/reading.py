@@ -8,26 +8,36 @@ import os
 import struct
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
+from dala.backends.host import physical_memory
 from dala.errors import MediaError, UnsupportedError
 from dala.media.files import deep_png, depth, netpbm, tiff
-from dala.media.files.content import Pixels
+from dala.media.files.content import Metadata, Pixels
 from dala.media.files.formats import ANIMATED, RAW, READ, hint_for, pillow
 from dala.media.files.lending import in_one_block, lend_pixels
-from dala.media.files.metadata import read_metadata, read_tiff_metadata, turn_upright
+from dala.media.files.metadata import (
+    read_metadata,
+    read_raw_metadata,
+    read_tiff_metadata,
+    turn_upright,
+)
 from dala.media.files.photo import Photo
 from dala.media.files.place import system_refuses
 from dala.media.packing import drop_alpha
 
+Answer = TypeVar("Answer")
 GREY = ("1", "L", "LA", "La", "I", "I;16", "I;16B", "I;16L", "I;16N", "F")
 DAMAGE = (ValueError, TypeError, SyntaxError, LookupError, ArithmeticError, EOFError, struct.error)
 SAVED_LATER = ("compression", "progressive")  # what Pillow's info says of how a file was written
+RAW_WEIGHT = 2  # developing a raw photo takes the memory of twice its pixels
+SHARE_OF_MEMORY, MOST_MEMORY = 4, 8 << 30  # an animation may take a quarter of it, and 8 GiB
+BYTES_OF_FRAME = 3 * 4  # a pixel of an animation: read, filtered, and while it is written
 
 
 def open_photo(path: str | os.PathLike[str], *, lent: bool = False) -> Photo:
@@ -84,13 +94,14 @@ def _why_damaged(path: Path, error: Exception) -> str:
 
 def _read(path: Path, file: BinaryIO, image: Any, lent: bool) -> Photo:
     if path.suffix.lower() in RAW:
-        return _read_raw(path)
+        return _read_raw(path, file, _most_pixels(image))
     pages = tiff.read_pages(file)
     layouts = [tiff.layout_of(tags) for _, tags in pages]
     if len(pages) == 1 and layouts[0] is not None:
         return _read_deep_tiff(pages[0][1], layouts[0], file, image)
     if (deep := netpbm.read_deep(file, _most_pixels(image))) is not None:
-        return Photo((deep,), format="PPM", grey=deep.ndim == 2)
+        said = Metadata(comment=netpbm.read_comment(file))
+        return Photo((deep,), said, "PPM", grey=deep.ndim == 2)
     file.seek(0)
     with (
         image.open(file, formats=[f for f in READ if f in image.OPEN]) as opened,
@@ -99,6 +110,47 @@ def _read(path: Path, file: BinaryIO, image: Any, lent: bool) -> Photo:
         if len(pages) > 1:
             return _read_pages(pages, layouts, opened, file, image)
         return _take(opened, path, file, lent)
+
+
+def count_pixels(path: str | os.PathLike[str]) -> int:
+    """How many pixels a file will be in memory, by its head: those of all pages and frames. 0 where that
+    cannot be read; whoever opens it is told why."""
+    path = Path(path)
+    if path.suffix.lower() not in RAW:
+        return _of_head(path, _pixels_of) or 0
+    try:
+        with _developing(path) as raw:
+            return RAW_WEIGHT * _pixels_in(raw)
+    except (OSError, MediaError, UnsupportedError):
+        return 0
+
+
+def is_animation(path: str | os.PathLike[str]) -> bool:
+    """Whether a picture's file has several frames; pages and other views are none."""
+    return bool(_of_head(Path(path), lambda opened: _frames_in(opened) > 1))
+
+
+def _of_head(path: Path, ask: Callable[[Any], Answer]) -> Answer | None:
+    """What an undecoded picture says; nothing of one that cannot be read."""
+    image = pillow("open")
+    formats = [f for f in READ if f in image.OPEN]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with image.open(path, formats=formats) as opened:
+                return ask(opened)
+    except (OSError, image.DecompressionBombError, *DAMAGE):
+        return None
+
+
+def _frames_in(opened: Any) -> int:
+    return int(opened.n_frames) if opened.format in ANIMATED else 1
+
+
+def _pixels_of(opened: Any) -> int:
+    if opened.format == "TIFF" and len(pages := tiff.read_pages(opened.fp)) > 1:
+        return tiff.pixels_of(pages)
+    return int(_frames_in(opened) * opened.width * opened.height)
 
 
 def _read_deep_tiff(tags: Any, layout: tiff.Layout, file: BinaryIO, image: Any) -> Photo:
@@ -146,6 +198,7 @@ def _read_pages(
 def _take(opened: Any, path: Path, file: BinaryIO, lent: bool) -> Photo:
     count = getattr(opened, "n_frames", 1)
     if opened.format in ANIMATED and count > 1:
+        _check_frames(opened, count)
         lossless = opened.format == "WEBP" and depth.is_lossless_webp(file)
         return _read_frames(opened, count, {"lossless": True} if lossless else {})
     if deep_png.is_deep(opened):
@@ -159,6 +212,9 @@ def _take(opened: Any, path: Path, file: BinaryIO, lent: bool) -> Photo:
         photo = _take_one(opened, path, lent=lent)
     if opened.format == "PNG":
         said = replace(photo.metadata, color_chunks=deep_png.read_color_chunks(file))
+        return replace(photo, metadata=said)
+    if opened.format == "PPM":
+        said = replace(photo.metadata, comment=netpbm.read_comment(file))
         return replace(photo, metadata=said)
     if opened.format == "WEBP" and depth.is_lossless_webp(file):
         return replace(photo, settings={**photo.settings, "lossless": True})
@@ -199,6 +255,17 @@ def _frame_of(opened: Any, path: Path, lent: bool) -> tuple[Pixels, bool]:
         if shared is not None:
             return shared, True
     return _pixels(opened), False
+
+
+def _check_frames(opened: Any, count: int) -> None:
+    """An animation is whole in memory; refuse one that has no place there."""
+    room = min(physical_memory() // SHARE_OF_MEMORY, MOST_MEMORY) // BYTES_OF_FRAME
+    most = max(_most_pixels(pillow("open")), room)
+    if count * opened.width * opened.height > most:
+        raise MediaError(
+            f"{count} frames of {opened.width} × {opened.height} take too much memory; as a video "
+            "(into .mp4, or by dala.video) they are read one by one"
+        )
 
 
 def _read_frames(opened: Any, count: int, settings: Mapping[str, Any]) -> Photo:
@@ -295,16 +362,38 @@ def _deep_heif(path: Path) -> Pixels:
     return _widened(np.asarray(opened) >> (16 - bits), bits)  # where it has them, the highest
 
 
-def _read_raw(path: Path) -> Photo:
+def _read_raw(path: Path, file: BinaryIO, most_pixels: int) -> Photo:
+    """A camera's raw photo as it was meant: its white balance, upright, sRGB of 16 bits."""
+    with _developing(path) as raw:
+        if (pixels := _pixels_in(raw)) > most_pixels:
+            raise MediaError(f"{pixels} pixels; more than {most_pixels} could be a bomb")
+        frame = raw.postprocess(use_camera_wb=True, output_bps=16)
+    tags = tiff.read_tags(file)
+    said = None if tags is None else read_raw_metadata(tags, file)
+    unread = () if said and said.exif else ("its EXIF",)
+    return Photo((np.ascontiguousarray(frame),), said or Metadata(), "RAW", unread=unread)
+
+
+def _pixels_in(raw: Any) -> int:
+    return int(raw.sizes.iwidth * raw.sizes.iheight)
+
+
+@contextlib.contextmanager
+def _developing(path: Path) -> Iterator[Any]:
     try:
         import rawpy
     except ImportError as error:
         raise UnsupportedError(hint_for(path)) from error
+    if path.stat().st_size == 0:
+        raise MediaError("the file is empty")
     try:
         with rawpy.imread(str(path)) as raw:
-            pixels = raw.postprocess(use_camera_wb=True, output_bps=16)
+            yield raw
+    except rawpy.LibRawIOError as error:
+        raise MediaError("the picture is damaged: the file ends too early") from error
+    except rawpy.LibRawFileUnsupportedError as error:
+        raise MediaError("no raw photo that LibRaw knows") from error
     except rawpy.LibRawError as error:
         reason = error.args[0] if error.args else error
         words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
         raise MediaError(f"the picture is damaged: {words}") from error
-    return Photo((np.ascontiguousarray(pixels),), format="RAW")

@@ -66,13 +66,6 @@ def read_pages(file: BinaryIO) -> list[tuple[int, Any]]:
     return found[:1] + [(n, tags) for n, tags in found[1:] if not _is_reduced(tags)]
 
 
-def count_pixels(opened: Any) -> int:
-    """How many pixels a picture that Pillow has opened will be, those of all its pages."""
-    if opened.format == "TIFF" and len(pages := read_pages(opened.fp)) > 1:
-        return pixels_of(pages)
-    return int(opened.width * opened.height)
-
-
 def pixels_of(pages: Sequence[tuple[int, Any]]) -> int:
     """How many pixels these pages have, by what they say."""
     return sum(int(tags.get(WIDTH, 0)) * int(tags.get(HEIGHT, 0)) for _, tags in pages)

@@ -81,7 +81,10 @@ def check_frames(photo: Content, path: Path) -> None:
     are_pages = photo.format == "TIFF"
     if count > 1 and (form != "TIFF" if are_pages else form not in ANIMATED):
         what = "pages" if are_pages else "frames"
-        raise MediaError(f"{path}: {count} {what}; {path.suffix} files have only one")
+        room = ".tif has" if are_pages else ".gif, .png, .webp and videos have"
+        raise MediaError(
+            f"{path}: {count} {what}; {path.suffix} files have only one, {room} room for all"
+        )
 
 
 def find_losses(photo: Content, form: str) -> Iterator[str]:
@@ -168,8 +171,8 @@ def _write(photo: Content, path: Path, form: str, quality: int) -> None:
         compression = photo.settings.get("compression", "tiff_adobe_deflate")
         pages = [_with_few_channels(replace(photo, frames=(frame,))) for frame in photo.frames]
         tiff.write_tiff(path, pages, compression, tiff_tags(photo.metadata))
-    elif form == "PPM" and photo.bits == 16:
-        netpbm.write_deep(path, photo.pixels)
+    elif form == "PPM":
+        netpbm.write_netpbm(path, photo.pixels, photo.metadata.comment)
     elif form == "PNG" and photo.bits == 16:
         deep_png.write_deep(path, _with_few_channels(photo), _png_chunks(photo.metadata))
     else:

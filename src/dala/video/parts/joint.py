@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 from dala.errors import FleetError
 from dala.video.codecs import Settings
+from dala.video.enclosed import Cover, bring_enclosed
 from dala.video.encoding import Encoding
 from dala.video.library import as_fraction, ffmpeg_errors, load_av
 from dala.video.output import Output
@@ -76,7 +77,10 @@ def join_parts(source: str, settings: Settings, parts: Sequence[Part], audio: Au
                 pictures = _Pictures(output.sink, parts)
             streams = spoken.container.streams
             kept = [*(() if audio == "none" else streams.audio), *streams.subtitles]
-            companions, dropped, notes = bring_along(output, kept, audio)
+            heard, dropped, notes = bring_along(output, kept, audio)
+            beside, left_out = bring_enclosed(output, spoken)
+            companions: dict[int, Companion | Cover] = {**heard, **beside}
+            dropped += left_out
             # a track of timecode needs a rate, which packets have not
             if first_timecode(spoken) is not None:
                 dropped.append(NAME)
@@ -163,7 +167,7 @@ class _Pictures:
 
 
 def _interleave(
-    sink: Sink, pictures: _Pictures, spoken: Source, companions: dict[int, Companion]
+    sink: Sink, pictures: _Pictures, spoken: Source, companions: dict[int, Companion | Cover]
 ) -> None:
     """Everything in order of time, so that no stream has to wait in memory for another."""
     beside = _companions(spoken, companions)
@@ -176,7 +180,7 @@ def _interleave(
         companion.finish()
 
 
-def _companions(spoken: Source, companions: dict[int, Companion]) -> Iterator[_Timed]:
+def _companions(spoken: Source, companions: dict[int, Companion | Cover]) -> Iterator[_Timed]:
     if not companions:
         return
     last = Fraction(-(1 << 40))
