@@ -180,7 +180,7 @@ class StagingRing:
                 self._waiter.lost
             ):  # asked for what a lost GPU has mapped, wgpu-native ends the process
                 raise lost_error(f"{size} bytes on their way")
-            return np.asarray(_Mapped(staging, size))
+            return np.asarray(_Mapped(staging, self._waiter.address(staging), size))
 
     def _readback(self, size: int) -> Any:
         spare = self._readbacks.get(size)
@@ -203,10 +203,11 @@ class StagingRing:
 class _Mapped:
     """Mapped memory as NumPy asks for it; what is made of it holds the buffer."""
 
-    def __init__(self, staging: Any, size: int) -> None:
+    def __init__(self, staging: Any, address: int, size: int) -> None:
         self.staging = staging
-        raw = np.frombuffer(staging._experimental_get_mapped_range(0, staging.size), np.uint8)
-        self.__array_interface__ = {**raw[:size].__array_interface__, "strides": None}
+        self.__array_interface__ = {
+            "version": 3, "typestr": "|u1", "shape": (size,), "data": (address, False),
+        }  # fmt: skip
 
 
 def _padded(data: Array) -> Array:

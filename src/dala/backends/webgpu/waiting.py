@@ -23,11 +23,14 @@ from collections.abc import Callable
 from threading import get_ident
 from typing import Any, Literal
 
+import numpy as np
+
 from dala import leaving
 from dala.backends.webgpu.wgpu_private import (
     begin_to_map,
     handle_of,
     load_library,
+    mapped_address,
     note_mapped,
     replace_poll,
     wait_inside,
@@ -76,6 +79,11 @@ class Waiter:
         promise = buffer.map_async("READ_NOSYNC" if mode == "READ" else mode, 0, buffer.size)
         return Submitted(lambda _what: promise.sync_wait())
 
+    def address(self, buffer: Any) -> int:
+        """Where the host reaches the whole of a mapped buffer."""
+        reached = buffer._experimental_get_mapped_range(0, buffer.size)
+        return int(np.frombuffer(reached, np.uint8).ctypes.data)
+
     def until_done(self, what: str) -> None:
         """Return when the GPU has done what was submitted before."""
         self.submitted().finish(what)
@@ -117,6 +125,9 @@ class AskingWaiter(Waiter):
             begin_to_map(buffer, MODES[mode], info)
         return mapping
 
+    def address(self, buffer: Any) -> int:
+        return mapped_address(buffer)
+
     def _asking(self, kind: str, callback: Any, asked: _Asked) -> Any:
         info = self._ffi.new(kind)
         info.mode = self._lib.WGPUCallbackMode_AllowProcessEvents
@@ -129,6 +140,7 @@ class AskingWaiter(Waiter):
         self.map(buffer, "READ").finish("a new device")
         try:
             buffer.read_mapped(0, 4)
+            self.address(buffer)
         except (RuntimeError, ValueError) as error:
             raise AttributeError("wgpu-py notes in other places what is mapped") from error
 

@@ -73,6 +73,15 @@ def note_mapped(buffer: Any, mode: int) -> None:
     buffer._map_state = "mapped"
 
 
+def mapped_address(buffer: Any) -> int:
+    """Where the whole of a mapped buffer is."""
+    lib, _ = load_library()
+    found = address_of(lib.wgpuBufferGetMappedRange(handle_of(buffer), 0, buffer.size))
+    if not found:
+        raise RuntimeError(f"a buffer of {buffer.size} bytes is not mapped")
+    return found
+
+
 def wait_inside(gpu: Any) -> None:
     """Let wgpu wait for all that was submitted; no other thread can submit meanwhile."""
     gpu._poll_wait()
