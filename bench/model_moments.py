@@ -25,7 +25,7 @@ from dala.backends.webgpu.waiting import _Asked
 from dala.ml import model as ml_model
 from dala.ml.run.webgpu.runner import GpuRunner
 
-RUNS = 300
+RUNS, SOFTWARE_RUNS = 300, 9
 clock = time.perf_counter_ns
 NOTED = (  # what is called once or more often by a prediction
     (ml_model, "sample_tensor", "sampling"),
@@ -37,18 +37,21 @@ NOTED = (  # what is called once or more often by a prediction
 
 
 def print_moments(name: str, model: ml.Model, predict: Callable[[], object]) -> None:
-    for _ in range(RUNS // 3):
+    device = model.network.device
+    assert isinstance(device, WebGpuDevice)
+    runs = SOFTWARE_RUNS if device.adapter.is_software else RUNS
+    for _ in range(runs // 3):
         predict()
-    alone = [_timed(predict) for _ in range(RUNS)]
+    alone = [_timed(predict) for _ in range(runs)]
     print(f"{name}: {_spread(alone)}")
     with _noted() as marks:
-        rows = [_moments(predict, marks) for _ in range(RUNS)]
+        rows = [_moments(predict, marks) for _ in range(runs)]
     at = {k: float(np.median([row[k] for row in rows])) for k in rows[0]}
     last = 0.0
     for label, ns in sorted(at.items(), key=lambda item: item[1]):
         print(f"    {label:26} {ns / 1e3:8.1f} µs  + {(ns - last) / 1e3:6.1f}")
         last = ns
-    _print_dispatches(model)
+    _print_dispatches(model, device, runs)
 
 
 def _timed(work: Callable[[], object]) -> int:
@@ -87,17 +90,16 @@ def _noting(owner: Any, name: str, label: str, marks: dict[str, int]) -> Callabl
     return noted
 
 
-def _print_dispatches(model: ml.Model) -> None:
+def _print_dispatches(model: ml.Model, device: WebGpuDevice, runs: int) -> None:
     """What recording and completing the network alone takes, for each of its dispatches."""
-    device, runner = model.network.device, model.network._runner
-    assert isinstance(device, WebGpuDevice) and isinstance(runner, GpuRunner)
-    assert model.network._shapes is not None
+    runner = model.network._runner
+    assert isinstance(runner, GpuRunner) and model.network._shapes is not None
     body = runner.body(model.network._shapes)
     executable: GpuExecutable = runner._executable(body)
     arrays = [device.allocate(t) for t in (*body.input_types, *body.output_types)]
     recorder = device.queue.recorder
     taken = []
-    for _ in range(RUNS // 3):
+    for _ in range(runs):
         with executable._made_ready(arrays, ()) as run:
             taken.append((_timed(lambda: recorder.share(run)), _timed(recorder.submit_shared)))
         device.wait("dispatches")
