@@ -2,6 +2,7 @@
 
     python bench/models.py FOLDER [--device webgpu] [--runs 50] [--threads N] [--json FILE]
     python bench/models.py FOLDER --device webgpu --layers --tune     (network_layers.py)
+    python bench/models.py FOLDER --device webgpu --moments           (model_moments.py)
 
 For every ONNX file of a folder: the largest difference to ONNX Runtime, and the best of many runs. On the
 CPU what dala adds to ONNX Runtime is measured by turns in the same run; on a GPU the device's own time, if
@@ -32,6 +33,7 @@ from dala.ml.layers import lower
 from dala.ml.network import Network, open_network
 from dala.ml.run import stage
 from dala.ml.run.cpu import import_onnxruntime
+from model_moments import print_moments
 from network_layers import print_layers, print_tilings
 
 PHOTO = Path(__file__).parent.parent / "examples/assets/astronaut.jpg"
@@ -146,8 +148,8 @@ def frame_adds_ms(file: Path, device: str, runs: int) -> float | None:
     return float(np.median(np.array(whole) - np.array(net)))
 
 
-def frame_ms(file: Path, device: str, runs: int) -> float | None:
-    """The wall time from a picture of 1920 × 1080 on the GPU to results, in a row."""
+def on_frames(file: Path, device: str, look: Callable[[str, ml.Model, Any], Any]) -> Any:
+    """``look`` at a model of the catalogue, and what predicts a picture of 1920 × 1080 on the GPU."""
     named = [n for n in ml.available_models() if ml.model_info(n).weights.file == file.name]
     if not named:
         return None
@@ -155,7 +157,13 @@ def frame_ms(file: Path, device: str, runs: int) -> float | None:
     with dala.use(device), ml.load_model(named[0], folder=file.parent) as model:
         picture = compute.from_array(photo)
         once = {"closer": False} if "blazeface" in named[0] else {}
-        return best_ms(lambda: model.predict_frame(picture, **once), runs)
+        return look(named[0], model, lambda: model.predict_frame(picture, **once))
+
+
+def frame_ms(file: Path, device: str, runs: int) -> float | None:
+    """The wall time from a picture on the GPU to results, in a row."""
+    found: float | None = on_frames(file, device, lambda _n, _m, predict: best_ms(predict, runs))
+    return found
 
 
 def measure(file: Path, device: str, runs: int, threads: int) -> dict[str, Any]:
@@ -188,6 +196,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--layers", action="store_true", help="each dispatch of each network")
+    parser.add_argument("--moments", action="store_true", help="of a frame's way to its results")
     parser.add_argument("--brief", action="store_true", help="only what the options above ask for")
     parser.add_argument("--tune", action="store_true", help="each product with many tilings")
     parser.add_argument("--without", default="", help="a rewrite of layers/fuse.py: join_separable")
@@ -218,6 +227,9 @@ def main() -> None:
                     f"{row.get('frame_ms') or 0.0:9.3f} {row['onnxruntime_ms']:18.3f} "
                     f"{row['ratio']:6.3f}"
                 )
+        for file in sorted(options.folder.glob("*.onnx")) if options.moments else ():
+            if options.only in file.stem:
+                on_frames(file, options.device, print_moments)
         for wanted, show in (
             (options.layers, print_layers),
             (options.tune, print_tilings),

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from dala.backends.webgpu.device import WebGpuDevice
-from dala.backends.webgpu.execute import Dispatch, GpuExecutable
+from dala.backends.webgpu.execute import Dispatch, GpuExecutable, find_memory
+from dala.backends.webgpu.memory import Memory
 from dala.backends.webgpu.shader import Shader
 from dala.ml.layers.program import Layer, Program
 from dala.ml.network import Network
@@ -77,11 +78,14 @@ def opened(network: Network, inputs: Sequence[Array]) -> Iterator[Open]:
     compiler = Compiler(
         body.program, body.placing, slots[:count], slots[count:], registers, body.runner.hold
     )
-    with executable._memory_of(arrays) as (find, _):
-        found = Open(device, body.program, executable, compiler, find)
-        for layer in real_layers(body.program):
-            found.layers += [(layer, shader) for shader in found.emit(layer)]
-        yield found
+    temps: list[Memory] = []
+    executable._take(temps)
+    find = functools.partial(find_memory, arrays, temps)
+    found = Open(device, body.program, executable, compiler, find)
+    for layer in real_layers(body.program):
+        found.layers += [(layer, shader) for shader in found.emit(layer)]
+    yield found
+    executable._give(temps)
 
 
 def times_us(open_: Open, shaders: Sequence[Shader], repeats: int) -> list[float]:

@@ -241,7 +241,7 @@ def test_a_pipeline_with_a_network_is_one_submit_without_a_read(
         pipeline.run()  # compiled, weights and sizes are there
         counted = {"submit": 0, "read": 0}
         recorder, staging = gpu.queue.recorder, gpu.staging
-        submit, begin_read = recorder.submit, staging.begin_read
+        submit, begin_read = recorder.submit_shared, staging.begin_read
 
         def count_submit() -> None:
             counted["submit"] += 1
@@ -251,7 +251,7 @@ def test_a_pipeline_with_a_network_is_one_submit_without_a_read(
             counted["read"] += 1
             return begin_read(*args)
 
-        monkeypatch.setattr(recorder, "submit", count_submit)
+        monkeypatch.setattr(recorder, "submit_shared", count_submit)
         monkeypatch.setattr(staging, "begin_read", count_read)
         pipeline.run()
         assert counted == {"submit": 1, "read": 0}
@@ -370,7 +370,11 @@ def test_a_picture_on_the_gpu_is_not_brought_to_main_memory(
         monkeypatch.setattr(
             gpu.staging, "begin_read", lambda *a: (moved.append("down"), begin_read(*a))[1]
         )
+        recorder = gpu.queue.recorder
+        submit = recorder.submit_shared
+        monkeypatch.setattr(recorder, "submit_shared", lambda: (moved.append("submit"), submit()))
         found = model.predict_frame(picture, top=7)
-        assert moved == ["down"]  # the seven scores
+        # the seven scores; sampled, computed and copied in one command buffer
+        assert moved == ["down", "submit"]
         assert [c.index for c in found] == [c.index for c in wanted]
         assert [c.score for c in found] == pytest.approx([c.score for c in wanted], abs=1e-5)

@@ -165,8 +165,9 @@ def test_a_run_is_one_submit(gpu: WebGpuDevice, monkeypatch: pytest.MonkeyPatch)
     p.add({"kernel": "reduce_sum", "inputs": [floats], "output": total})
     p.run()
     submits = []
-    original = gpu.queue.recorder.submit
-    monkeypatch.setattr(gpu.queue.recorder, "submit", lambda: submits.append(1) or original())
+    recorder = gpu.queue.recorder
+    original = recorder.submit_shared
+    monkeypatch.setattr(recorder, "submit_shared", lambda: submits.append(1) or original())
     p.run()
     assert submits == [1]
     assert total.read().tolist() == [50_000]
@@ -191,13 +192,13 @@ def test_what_an_interrupted_call_left_behind_is_cleared(
 
     recorder = NativeRecorder(own.gpu)
     depth = len(error_handler._get_proxy_stack())
-    recorder.start()
+    recorder._capture()
     error_handler.capture("a call that never came back")
-    recorder.abandon()
+    recorder._check()
     assert len(error_handler._get_proxy_stack()) == depth
-    recorder.abandon()  # and again, before anything was begun
-    recorder.start()
-    recorder.submit()
+    recorder._check()  # and again, before anything was begun
+    recorder.share([])
+    recorder.submit_shared()
     assert len(error_handler._get_proxy_stack()) == depth
     assert "out of sync" not in caplog.text + capfd.readouterr().err
 

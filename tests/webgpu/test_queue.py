@@ -12,10 +12,11 @@ import pytest
 from in_threads import in_threads, wait_until
 from processes import run_to_the_end
 
-from dala.backends.webgpu import memory, queue
+from dala.backends.webgpu import memory, queue, record, replay
 from dala.backends.webgpu.adapters import find_adapters
 from dala.backends.webgpu.device import WebGpuDevice
-from dala.backends.webgpu.record import PublicRecorder
+from dala.backends.webgpu.record import NativeRecorder, PublicRecorder
+from dala.backends.webgpu.replay import ENCODER, PASS, RUNS
 from dala.compute import Buffer, Pipeline
 from dala.compute.engine import Engine, engine_for
 from dala.errors import DalaError, DeviceError
@@ -62,7 +63,7 @@ def test_more_and_more_runs_share_a_submit(own: WebGpuDevice, submits: list[int]
         p.enqueue()
     assert submits == [1, 2, 4, 8, 16, 16] and own.queue.recorder.shared == 13
     assert a.read().tolist() == [2.0**60, 3 * 2.0**60]
-    assert submits[-1] == 13
+    assert submits[-1] == 13 + 1  # and the copy of what is read
     p.enqueue()  # somebody has waited: the GPU has nothing to do
     assert submits[-1] == 1
 
@@ -73,7 +74,7 @@ def test_a_run_goes_behind_those_before_it(own: WebGpuDevice, submits: list[int]
     for _ in range(3 + 2):
         p.enqueue()
     p.run()
-    assert submits == [1, 2, 2] and a.read().tolist() == [64.0]
+    assert submits == [1, 2, 2 + 1] and a.read().tolist() == [64.0]
 
 
 def test_each_run_has_its_own_numbers(own: WebGpuDevice) -> None:
@@ -91,6 +92,62 @@ def test_each_run_has_its_own_numbers(own: WebGpuDevice) -> None:
         q.enqueue()
         wanted = np.float32(wanted * np.float32(1.0 + n % 3)) + np.float32(n % 5)
     assert a.read().tolist() == [wanted]
+
+
+def test_dispatches_and_copies_are_one_run(own: WebGpuDevice, submits: list[int]) -> None:
+    """Compute passes and copies by turns, in one command buffer."""
+    a, b, c = (numbers(own, [n]) for n in (1.0, 0.0, 0.0))
+    p = Pipeline(a.engine)
+    for source, target in ((a, b), (b, c)):
+        p.add({"op": "copy_buffer", "inputs": [source], "output": target})
+        p.add({"kernel": "elementwise_add", "inputs": [target, a], "output": target})
+    p.add({"op": "copy_buffer", "inputs": [c], "output": a})
+    for _ in range(3):
+        p.enqueue()
+    assert submits == [1, 2] and a.read().tolist() == [27.0]
+
+
+def test_what_an_interrupt_left_complete_is_submitted_first(own: WebGpuDevice) -> None:
+    """A Ctrl-C between completing a command buffer and its submit: no run of it is lost, none is twice."""
+    a = numbers(own, [1.0])
+    p, recorder = doubling(a), own.queue.recorder
+    assert isinstance(recorder, NativeRecorder)
+    for again in (p.enqueue, p.run, a.read):
+        with own.queue.lock:
+            executable = p._prepared().executable
+            executable.enqueue([a.storage()], (), held=True)
+            recorder._capture()
+            recorder._replay.finish(recorder._open)
+        assert recorder.shared == 1
+        again()
+        own.wait()
+    assert a.read().tolist() == [32.0]
+
+
+def test_what_is_recorded_goes_with_its_device() -> None:
+    own = WebGpuDevice(find_adapters()[0])
+    a = numbers(own, [1.0], Engine(own))
+    executable = doubling(a)._prepared().executable
+    executable.enqueue([a.storage()], (), held=True)
+    words = own.queue.recorder._open.words
+    assert words[ENCODER] and words[PASS] and words[RUNS] == 1
+    gone = weakref.ref(own)
+    del own, a, executable
+    wait_until(lambda: gc.collect() is not None and gone() is None)
+    wait_until(lambda: not any(words[ENCODER:]))
+
+
+@pytest.mark.parametrize(
+    ("written", "changed"),
+    [("i64 0, ptr null", "i32 0, ptr null"), ("@wgpuQueueSubmit", "@wgpuQueueSubmitTwice")],
+)
+def test_functions_that_are_not_what_they_were_are_not_called(
+    own: WebGpuDevice, written: str, changed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another wgpu-native may have other arguments: then wgpu-py, which knows them, records."""
+    monkeypatch.setattr(replay, "_TEXT", replay._TEXT.replace(written, changed))
+    monkeypatch.setattr(record, "make_replay", replay.Replay)
+    assert isinstance(record.make_recorder(own.gpu), PublicRecorder)
 
 
 def test_writes_and_copies_stay_in_order(own: WebGpuDevice) -> None:

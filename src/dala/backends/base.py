@@ -75,8 +75,17 @@ class QueuedExecutable(Executable):
     """On a device that does what it is given in order."""
 
     @abstractmethod
-    def enqueue(self, slots: Sequence[Storage | None], params: Sequence[float | int]) -> None:
-        """Start a run, before whatever comes to the device later."""
+    def enqueue(
+        self,
+        slots: Sequence[Storage | None],
+        params: Sequence[float | int],
+        *,
+        held: bool = False,
+    ) -> None:
+        """Start a run, before whatever comes to the device later.
+
+        ``held``: not before the caller, who is about to, reads a result or waits.
+        """
 
 
 class Device(ABC):

@@ -167,9 +167,9 @@ class Engine:
             self.launch(ready, inline=True)
             recipe.count_run()
 
-    def enqueue(self, ready: Prepared) -> None:
+    def enqueue(self, ready: Prepared, *, held: bool = False) -> None:
         """Start a run before whatever comes to the device later, if it has a queue and nobody else is at
-        work on the buffers; else finish it.
+        work on the buffers; else finish it. ``held``: the caller reads what comes of it at once.
         """
         recipe, buffers, numbers = ready
         others = any(is_busy(b) for b in buffers if isinstance(b, Buffer))
@@ -177,7 +177,7 @@ class Engine:
             self.finish(ready)
             return
         storages = [b.storage() if isinstance(b, Buffer) else None for b in buffers]
-        recipe.executable.enqueue(storages, numbers)
+        recipe.executable.enqueue(storages, numbers, held=held)
 
     def launch(self, ready: Prepared, *, stream: Stream | None = None, inline: bool) -> Command:
         """Put a prepared run in order; freed buffers are refused here, before anything starts."""

@@ -7,7 +7,7 @@ kept is what the checks came to, recipe and numbers, and no buffer.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from dala.compute.buffers import Buffer, Owner, Scratch
@@ -50,6 +50,21 @@ def prepare_call(
     kernel = find_kernel(name)
     found = _recognise(kernel, inputs, output, params)
     return _make_ready(kernel, inputs, output, params, found)
+
+
+def prepare_known(
+    sign: Hashable, buffers: Sequence[Buffer | Scratch], stages: Callable[[], Sequence[Stage]]
+) -> Prepared:
+    """Stages that are the same wherever ``sign`` is, which tells the types of the buffers too; these are in
+    the order in which the stages come to them, and the last one is the result."""
+    assert isinstance(buffers[-1], Buffer)
+    engine = owner_of(buffers[-1])
+    known = engine.known.get(sign)
+    if known is None:
+        ready = engine.prepare(stages())
+        known = Known(ready.recipe, ready.numbers, ())
+        _keep(engine, sign, known)
+    return Prepared(known.recipe, buffers, known.numbers)
 
 
 def _recognise(

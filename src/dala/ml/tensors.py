@@ -7,6 +7,7 @@ where the caller has them.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,9 +16,11 @@ import numpy.typing as npt
 
 from dala.backends.auto import open_device
 from dala.backends.host import HostArray
-from dala.compute.buffers import Buffer, array_type
-from dala.compute.engine import Engine, engine_for, owner_of
-from dala.compute.repeated import prepare_call
+from dala.compute.buffers import Buffer, Scratch, array_type
+from dala.compute.engine import engine_for, owner_of
+from dala.compute.repeated import prepare_known
+from dala.compute.stages import Stage, kernel_stage
+from dala.ir.arrays import ArrayType
 from dala.kernels.geometry import any_size
 from dala.language.kernel import make_kernel
 from dala.language.parameter import param, static
@@ -118,24 +121,33 @@ def tensor_of(image: Image, form: InputForm, window: Window | None = None) -> tu
 def sample_tensor(
     image: Image, form: InputForm, window: Window | None = None
 ) -> tuple[Buffer, View]:
-    """The same, where the picture is: one on a GPU is sampled there, before whatever comes to it next."""
+    """The same, where the picture is: one on a GPU is sampled there, with what the caller does next."""
     view = view_of(image.size, (form.width, form.height), form.fit, window)
     source = image.pixels if isinstance(image.pixels, Buffer) else _buffer_of(image.pixels)
     engine = owner_of(source)
+    type_ = _type_of(form, form.dtype)
+    output = Buffer(engine, type_, engine.device.allocate(type_))
+    levels = form.dtype != "f32"
+    sampled = Scratch(_type_of(form, "f32")) if levels else output
+
+    def stages() -> list[Stage]:
+        params = _params(image, view, form)
+        made = [kernel_stage(SAMPLE, [source], sampled, params, allow_scratch=True)]
+        if levels:
+            made.append(kernel_stage(LEVELS, [sampled], output, None, allow_scratch=True))
+        return made
+
+    buffers = (source, sampled, output) if levels else (source, output)
+    sign = (SAMPLE, source.type, image.swapped, form, window)
+    engine.enqueue(prepare_known(sign, buffers, stages), held=True)
+    return output, view
+
+
+@functools.lru_cache(64)
+def _type_of(form: InputForm, dtype: str) -> ArrayType:
     first = form.layout == "nchw"
     shape = (3 * form.height, form.width) if first else (form.height, 3 * form.width)
-    output = _new_buffer(engine, shape, "f32")
-    engine.enqueue(prepare_call(SAMPLE, [source], output, _params(image, view, form)))
-    if form.dtype == "f32":
-        return output, view
-    levels = _new_buffer(engine, shape, form.dtype)
-    engine.enqueue(prepare_call(LEVELS, [output], levels, None))
-    return levels, view
-
-
-def _new_buffer(engine: Engine, shape: tuple[int, ...], dtype: str) -> Buffer:
-    type_ = array_type(shape, dtype)
-    return Buffer(engine, type_, engine.device.allocate(type_))
+    return array_type(shape, dtype)
 
 
 def _params(image: Image, view: View, form: InputForm) -> dict[str, object]:

@@ -18,7 +18,8 @@ ranges.py     what a value can be              functions64.py   mathematics in f
 division.py   floordiv and mod, exactly
 staging.py    the way in and out
 execute.py    a run: its command buffer        timers.py    how long it took
-record.py     command buffers                  queue.py     what goes to the GPU, in order
+record.py     command buffers                  replay.py    their calls, by machine code
+queue.py      what goes to the GPU, in order
 faults.py     wgpu's errors as ours            waiting.py   waiting without being in the way
 wgpu_private.py  what is used of wgpu-py that is not public
 wgpu_log.py   its warnings while GPUs are looked for

@@ -11,8 +11,9 @@ order with what other threads do; waiting is not.
 from __future__ import annotations
 
 import functools
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ from dala.backends.base import QueuedExecutable, Storage, Timer
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.backends.webgpu.opened import OpenGpu
-from dala.backends.webgpu.record import BoundDispatch, PublicRecorder, Recorder
+from dala.backends.webgpu.record import BoundCopy, BoundDispatch, Run, encode
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
 from dala.plan.fuse import Location
@@ -48,6 +49,10 @@ class CopyPass:
     target: Location
     bytes: int
 
+    def bind(self, find: FindMemory, _params: Params) -> BoundCopy:
+        """It, on the memory of one run."""
+        return BoundCopy(find(self.source).buffer, 0, find(self.target).buffer, 0, self.bytes)
+
 
 class Dispatch:
     """One shader with its pipeline, its uniform block and its bind groups."""
@@ -60,6 +65,12 @@ class Dispatch:
         self._values: bytes = b""
         self._known: tuple[Params, bytes] | None = None
         self._uniforms: Any = None
+
+    def bind(self, find: FindMemory, params: Params) -> BoundDispatch:
+        """It, on the memory and with the numbers of one run."""
+        self.update(params)
+        group = self.bind_group([find(b.location) for b in self.shader.bindings])
+        return BoundDispatch(self.pipeline, group, self.shader.groups)
 
     def update(self, params: Params) -> None:
         """Write the uniform block if its values changed: runs that were recorded before this are submitted
@@ -106,9 +117,9 @@ class GpuExecutable(QueuedExecutable):
         self.device = device
         self.plan = plan
         self.steps = list(steps)
-        self.groups = _groups(steps)
-        self.passes = sum(isinstance(g, list) for g in self.groups)  # compute passes
-        self._bound: dict[tuple[int, ...], dict[Dispatch, BoundDispatch]] = {}
+        dispatches = itertools.groupby(isinstance(step, Dispatch) for step in steps)
+        self.passes = sum(is_pass for is_pass, _ in dispatches)  # compute passes
+        self._bound: dict[tuple[int, ...], Run] = {}
         self._bound_params: Params | None = None  # those of all of them
         self.label = " → ".join(plan.labels)
 
@@ -124,128 +135,88 @@ class GpuExecutable(QueuedExecutable):
         self, slots: Sequence[Storage | None], params: Params, *, timed: bool = False
     ) -> Timer | None:
         """Hand a run to the GPU without waiting for it; the queue keeps the order."""
-        device = self.device
-        device.check_process()
-        timers = device.timers if timed and self.passes else None
-        with mapped(self.label, device=device), device.queue.lock:
-            device.queue.submit_recorded()
-            run = timers.begin() if timers is not None else 0
-            recorder = device.queue.recorder if timers is None else PublicRecorder(device.gpu)
-            with self._memory_of(slots) as (find, key):
-                self._record(recorder, find, self._bind(find, key, params), 1, timers, run)
-        return functools.partial(timers.read_ms, run) if timers is not None else None
+        timers = self.device.timers if timed and self.passes else None
+        with self._made_ready(slots, params) as run:
+            if timers is not None:
+                return self._submit_timed(run, timers)
+            self.device.queue.record(run)
+            self.device.queue.submit_recorded()
+        return None
 
-    def enqueue(self, slots: Sequence[Storage | None], params: Params) -> None:
+    def enqueue(
+        self, slots: Sequence[Storage | None], params: Params, *, held: bool = False
+    ) -> None:
         self.device.enqueued = True
         queue = self.device.queue
-        if any(isinstance(step, CopyPass) for step in self.steps):  # only dispatches are shared
-            self.submit(slots, params)
-            return
-        self.device.check_process()
-        with mapped(self.label, device=self.device), queue.lock, self._memory_of(slots) as memory:
-            queue.share(self._bind(*memory, params).values())
+        with self._made_ready(slots, params) as run:
+            (queue.record if held else queue.share)(run)
 
     def repeat(self, slots: Sequence[Storage | None], params: Params, times: int) -> None:
         """Many runs in one submit, to measure them."""
         queue = self.device.queue
-        with mapped(self.label, device=self.device), queue.lock:
+        with self._made_ready(slots, params) as run:
+            deque(map(queue.record, itertools.repeat(run, times)), maxlen=0)
             queue.submit_recorded()
-            with self._memory_of(slots) as (find, key):
-                self._record(queue.recorder, find, self._bind(find, key, params), times)
 
     @contextmanager
-    def _memory_of(
-        self, slots: Sequence[Storage | None]
-    ) -> Iterator[tuple[FindMemory, tuple[int, ...]]]:
-        """Where everything lies in one run, and by what that is recognised.
+    def _made_ready(self, slots: Sequence[Storage | None], params: Params) -> Iterator[Run]:
+        """A run on these arrays, with the queue's lock held.
 
-        Temporaries are given back at its end: whoever gets them comes later in the queue.
+        Temporaries are given back at the end: whoever gets them comes later in the queue.
         """
-        pool = self.device.pool
+        self.device.check_process()
         temps: list[Memory] = []
+        with mapped(self.label, device=self.device), self.device.queue.lock:
+            try:
+                self._take(temps)
+                yield self._bind(slots, temps, params)
+            finally:
+                self._give(temps)
 
-        def find(location: Location) -> Memory:
-            if location.kind == "temp":
-                return temps[location.number]
-            if isinstance(location, OwnedLocation):
-                return location.array.memory
-            array = slots[location.number]
-            assert isinstance(array, GpuArray)
-            return array.memory
+    def _take(self, temps: list[Memory]) -> None:
+        for type_ in self.plan.temps:
+            temps.append(self.device.pool.take(type_)[0])
 
-        used = [s.memory for s in slots if isinstance(s, GpuArray)]
-        try:
-            for type_ in self.plan.temps:
-                temps.append(pool.take(type_)[0])
-            yield find, tuple([m.serial for m in (*temps, *used)])
-        finally:
-            for memory in temps:
-                pool.give(memory)
+    def _give(self, temps: list[Memory]) -> None:
+        for memory in temps:
+            self.device.pool.give(memory)
+
+    def _submit_timed(self, run: Run, timers: TimerRing) -> Timer:
+        number = timers.begin()
+        encoder = self.device.gpu.create_command_encoder()
+        last = self.passes - 1
+        encode(encoder, run, lambda k: timers.marks(number, first=k == 0, last=k == last))
+        timers.resolve(encoder, number)
+        self.device.queue.submit(encoder)
+        return functools.partial(timers.read_ms, number)
 
     def _bind(
-        self, find: FindMemory, key: tuple[int, ...], params: Params
-    ) -> dict[Dispatch, BoundDispatch]:
-        """All dispatches, before any is recorded: these calls may fail on their own.
+        self, slots: Sequence[Storage | None], temps: Sequence[Memory], params: Params
+    ) -> Run:
+        """All that is done, before any of it is recorded: these calls may fail on their own.
 
-        A run on the memory of one before it, with the last one's numbers, finds them as they were: for a
-        network of 54 layers that is half of what Python takes.
+        A run on the memory of one before it, with the last one's numbers, is that run again.
         """
+        used = [s.memory for s in slots if isinstance(s, GpuArray)]
+        key = tuple([m.serial for m in (*temps, *used)])
         if self._bound_params != params:
             self._bound.clear()
         elif key in self._bound:
             return self._bound[key]
-        bound = {}
-        for step in self.steps:
-            if isinstance(step, Dispatch):
-                step.update(params)
-                group = step.bind_group([find(b.location) for b in step.shader.bindings])
-                bound[step] = BoundDispatch(step.pipeline, group, step.shader.groups)
+        find = functools.partial(find_memory, slots, temps)
+        run = Run([step.bind(find, params) for step in self.steps])
         while len(self._bound) >= KEPT_BINDINGS:
             self._bound.pop(next(iter(self._bound)))
-        self._bound_params, self._bound[key] = params, bound
-        return bound
-
-    def _record(
-        self,
-        recorder: Recorder,
-        find: FindMemory,
-        bound: Mapping[Dispatch, BoundDispatch],
-        times: int = 1,
-        timers: TimerRing | None = None,
-        run: int = 0,
-    ) -> None:
-        """A command buffer of its own, submitted; ``run`` is the number under which it is timed."""
-        done = 0
-        try:
-            recorder.start()
-            for work in self.groups * times:
-                if isinstance(work, CopyPass):
-                    recorder.copy(find(work.source).buffer, find(work.target).buffer, work.bytes)
-                    continue
-                done += 1
-                marks = None
-                if timers is not None:
-                    marks = timers.marks(run, first=done == 1, last=done == self.passes)
-                recorder.begin_pass(marks)
-                for dispatch in work:
-                    recorder.dispatch(*bound[dispatch])
-                recorder.end_pass()
-            if timers is not None:
-                assert isinstance(recorder, PublicRecorder)
-                timers.resolve(recorder.encoder, run)
-            recorder.submit()
-        finally:
-            recorder.abandon()
+        self._bound_params, self._bound[key] = params, run
+        return run
 
 
-def _groups(steps: Sequence[Step]) -> list[list[Dispatch] | CopyPass]:
-    """Dispatches in a row share a compute pass."""
-    groups: list[list[Dispatch] | CopyPass] = []
-    for step in steps:
-        if isinstance(step, CopyPass):
-            groups.append(step)
-        elif groups and isinstance(groups[-1], list):
-            groups[-1].append(step)
-        else:
-            groups.append([step])
-    return groups
+def find_memory(
+    slots: Sequence[Storage | None], temps: Sequence[Memory], location: Location
+) -> Memory:
+    """Where an array lies in one run."""
+    if location.kind == "temp":
+        return temps[location.number]
+    array = location.array if isinstance(location, OwnedLocation) else slots[location.number]
+    assert isinstance(array, GpuArray)
+    return array.memory

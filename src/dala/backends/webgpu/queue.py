@@ -18,7 +18,7 @@ from typing import Any
 
 from dala import forking, leaving
 from dala.backends.webgpu.faults import lost_error
-from dala.backends.webgpu.record import BoundDispatch, Recorder
+from dala.backends.webgpu.record import Recorder, Work
 from dala.backends.webgpu.waiting import Waiter
 
 MOST_SHARED = 16  # runs in one submit
@@ -44,12 +44,17 @@ class Queue:
         """Whether there are runs that the GPU does not know of yet."""
         return self.recorder.shared > 0
 
-    def share(self, run: Iterable[BoundDispatch]) -> None:
-        """Record a run, which is submitted with those before and after it."""
+    def record(self, run: Iterable[Work]) -> None:
+        """Record a run behind those so far, and leave the submit to what the caller does next."""
         with self.lock:
             if not self.holds_back:
                 self._since = time.monotonic()
             self.recorder.share(run)
+
+    def share(self, run: Iterable[Work]) -> None:
+        """Record a run, which is submitted with those before and after it."""
+        with self.lock:
+            self.record(run)
             if self.recorder.shared >= self._together:
                 larger = min(2 * self._together, MOST_SHARED)
                 self.submit_recorded()

@@ -1,26 +1,26 @@
 """Command buffers: dispatches and copies in order, then a submit.
 
-wgpu-py checks and wraps every call, which costs more than the calls themselves (one dispatch, measured side
-by side: 54 µs against 15). ``NativeRecorder`` makes the same calls on wgpu-native directly and looks for an
-error once they are all made. It needs parts of wgpu-py that are not public; where they are missing,
-``PublicRecorder`` serves.
+wgpu-py checks and wraps every call, which costs more than the calls themselves. ``NativeRecorder`` has
+wgpu-native called from a table, by machine code (replay.py), and looks for an error once that is done. It
+needs parts of wgpu-py that are not public; where they are missing, ``PublicRecorder`` serves.
 
-Several runs can share a command buffer: to complete one takes 13 µs on an H200, to submit it 9 to 13, and a
-run itself 7. A run is added by a chain of calls in which Python does not look for signals: it is there or
-not. (What is complete must be submitted: released without that, wgpu-native keeps it and its device for
-good.)
+Several runs can share a command buffer: to complete one takes 13 µs on an H200, to submit it 9 to 13. A run
+is added by one call of C: it is there or not, whatever signal comes. (What is complete must be submitted:
+released without that, wgpu-native keeps it and its device for good.)
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
+import weakref
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Iterable, Sequence
-from functools import partial
-from itertools import repeat
+from array import array
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from dala.backends.webgpu.wgpu_private import ErrorSlots, handle_of, load_library
+from dala.backends.webgpu.replay import COPY, DISPATCH, Open, make_replay
+from dala.backends.webgpu.wgpu_private import ErrorSlots, address_of, handle_of
 
 Groups = tuple[int, int, int]
 
@@ -32,230 +32,151 @@ class BoundDispatch(NamedTuple):
     bind_group: Any
     groups: Groups
 
+    def row(self) -> tuple[int, ...]:
+        """As machine code reads it."""
+        pipeline, group = handle_of(self.pipeline), handle_of(self.bind_group)
+        return DISPATCH, address_of(pipeline), address_of(group), *self.groups
+
+    def encode(self, here: Any) -> None:
+        """Into a compute pass of wgpu-py's."""
+        here.set_pipeline(self.pipeline)
+        here.set_bind_group(0, self.bind_group)
+        here.dispatch_workgroups(*self.groups)
+
+
+class BoundCopy(NamedTuple):
+    """Bytes from one buffer to another."""
+
+    source: Any
+    start: int
+    target: Any
+    at: int
+    size: int
+
+    def row(self) -> tuple[int, ...]:
+        """As machine code reads it."""
+        source, target = handle_of(self.source), handle_of(self.target)
+        return COPY, address_of(source), self.start, address_of(target), self.at, self.size
+
+
+Work = BoundDispatch | BoundCopy
+
+
+class Run(tuple[Work, ...]):
+    """What is done in a row. One that comes again is kept, and with it its table."""
+
+    @functools.cached_property
+    def table(self) -> array[int]:
+        """A row for each: addresses of what the run itself holds, and numbers."""
+        return array("Q", itertools.chain.from_iterable(work.row() for work in self))
+
+
+def encode(
+    encoder: Any, run: Iterable[Work], marks: Callable[[int], object] = lambda _number: None
+) -> None:
+    """Record a run through wgpu-py; ``marks`` says what a compute pass, by its number, notes of time."""
+    number = itertools.count()
+    for is_pass, works in itertools.groupby(run, lambda work: isinstance(work, BoundDispatch)):
+        if not is_pass:
+            for copied in works:
+                encoder.copy_buffer_to_buffer(*copied)
+            continue
+        here = encoder.begin_compute_pass(timestamp_writes=marks(next(number)))
+        for dispatch in works:
+            assert isinstance(dispatch, BoundDispatch)
+            dispatch.encode(here)
+        here.end()
+
 
 class Recorder(ABC):
-    """Records one command buffer at a time; whoever uses it holds the queue's lock."""
+    """Records runs into a command buffer; whoever uses it holds the queue's lock."""
 
     @property
+    @abstractmethod
     def shared(self) -> int:
-        """How many runs wait in the command buffer that several share."""
-        return 0
+        """How many runs are recorded and not submitted."""
 
-    def share(self, run: Iterable[BoundDispatch]) -> None:
-        """Add a run to that; here, where none is shared, it is submitted at once."""
-        try:
-            self.start()
-            self.begin_pass(None)
-            for dispatch in run:
-                self.dispatch(*dispatch)
-            self.end_pass()
-            self.submit()
-        finally:
-            self.abandon()
+    @abstractmethod
+    def share(self, run: Iterable[Work]) -> None:
+        """Add a run."""
 
+    @abstractmethod
     def submit_shared(self) -> None:
-        """Hand what is shared to the GPU; raises what was wrong with it."""
-        assert not self.shared
+        """Hand what is recorded to the GPU; raises what was wrong with it."""
 
+    @abstractmethod
     def forget_shared(self) -> None:
         """Drop it: the GPU is lost."""
-        assert not self.shared
-
-    @abstractmethod
-    def start(self) -> None:
-        """Begin a command buffer."""
-
-    @abstractmethod
-    def begin_pass(self, marks: dict[str, Any] | None) -> None:
-        """Open a compute pass; ``marks`` ask for timestamps."""
-
-    @abstractmethod
-    def dispatch(self, pipeline: Any, bind_group: Any, groups: Groups) -> None:
-        """Run a shader."""
-
-    @abstractmethod
-    def end_pass(self) -> None:
-        """Close the compute pass."""
-
-    @abstractmethod
-    def copy(self, source: Any, target: Any, size: int) -> None:
-        """Copy bytes between buffers."""
-
-    @abstractmethod
-    def submit(self) -> None:
-        """Hand the command buffer to the GPU; raises what was wrong with it."""
-
-    @abstractmethod
-    def abandon(self) -> None:
-        """Forget a command buffer that is not complete. After a submit this does nothing."""
 
 
 class PublicRecorder(Recorder):
-    """Through wgpu-py, call by call."""
+    """Through wgpu-py, call by call. It shares nothing: a run is submitted at once."""
+
+    shared = 0
 
     def __init__(self, gpu: Any) -> None:
-        self.gpu = gpu
-        self.encoder: Any = None
-        self._pass: Any = None
+        self._gpu = gpu
 
-    def start(self) -> None:
-        self.encoder = self.gpu.create_command_encoder()
+    def share(self, run: Iterable[Work]) -> None:
+        encoder = self._gpu.create_command_encoder()
+        encode(encoder, run)
+        self._gpu.queue.submit([encoder.finish()])
 
-    def begin_pass(self, marks: dict[str, Any] | None) -> None:
-        self._pass = self.encoder.begin_compute_pass(timestamp_writes=marks)
+    def submit_shared(self) -> None:
+        """Nothing waits."""
 
-    def dispatch(self, pipeline: Any, bind_group: Any, groups: Groups) -> None:
-        self._pass.set_pipeline(pipeline)
-        self._pass.set_bind_group(0, bind_group)
-        self._pass.dispatch_workgroups(*groups)
-
-    def end_pass(self) -> None:
-        self._pass.end()
-        self._pass = None
-
-    def copy(self, source: Any, target: Any, size: int) -> None:
-        self.encoder.copy_buffer_to_buffer(source, 0, target, 0, size)
-
-    def submit(self) -> None:
-        self.gpu.queue.submit([self.encoder.finish()])
-        self.encoder = None
-
-    def abandon(self) -> None:
-        self.encoder = self._pass = None
+    def forget_shared(self) -> None:
+        """Nothing waits."""
 
 
 class NativeRecorder(Recorder):
-    """On wgpu-native itself. Without timestamps: a timed run goes the public way."""
+    """On wgpu-native itself."""
 
     def __init__(self, gpu: Any) -> None:
-        self._lib, self._ffi = load_library()
         self._errors = ErrorSlots()
+        self._replay = make_replay()
         self._gpu = gpu
-        self._device, self._queue = handle_of(gpu), handle_of(gpu.queue)
-        new = self._ffi.new
-        self._encoder_options = new("WGPUCommandEncoderDescriptor *")
-        self._pass_options = new("WGPUComputePassDescriptor *")
-        self._buffer_options = new("WGPUCommandBufferDescriptor *")
-        self._commands = new("WGPUCommandBuffer[]", 1)
-        self._encoder: Any = None
-        self._pass: Any = None
+        self._open = Open(*map(address_of, (handle_of(gpu), handle_of(gpu.queue))))
         self._slots: Any = None  # of this thread, in which wgpu-py collects errors
         self._depth = 0  # how many there were before ours
-        self._shared: list[None] = []  # an item for each run
-        self._open: list[Any] = []  # encoder and pass that they share
-        self._finished: list[Any] = []  # complete and not submitted: only if that was interrupted
-
-    def start(self) -> None:
-        self._capture()
-        self._encoder = self._lib.wgpuDeviceCreateCommandEncoder(
-            self._device, self._encoder_options
-        )
-
-    def begin_pass(self, marks: dict[str, Any] | None) -> None:
-        assert marks is None, "a timed run goes the public way"
-        self._pass = self._lib.wgpuCommandEncoderBeginComputePass(self._encoder, self._pass_options)
-
-    def dispatch(self, pipeline: Any, bind_group: Any, groups: Groups) -> None:
-        lib, here = self._lib, self._pass
-        lib.wgpuComputePassEncoderSetPipeline(here, handle_of(pipeline))
-        lib.wgpuComputePassEncoderSetBindGroup(here, 0, handle_of(bind_group), 0, self._ffi.NULL)
-        lib.wgpuComputePassEncoderDispatchWorkgroups(here, *groups)
-
-    def end_pass(self) -> None:
-        self._lib.wgpuComputePassEncoderEnd(self._pass)
-        here, self._pass = self._pass, None
-        self._lib.wgpuComputePassEncoderRelease(here)
-
-    def copy(self, source: Any, target: Any, size: int) -> None:
-        self._lib.wgpuCommandEncoderCopyBufferToBuffer(
-            self._encoder, handle_of(source), 0, handle_of(target), 0, size
-        )
-
-    def submit(self) -> None:
-        lib = self._lib
-        buffer = lib.wgpuCommandEncoderFinish(self._encoder, self._buffer_options)
-        try:
-            # Before the submit, not after: given a command buffer with an error in it, wgpu-native
-            # does not report it but ends the process.
-            self._raise(self._finish())
-            self._capture()
-            self._commands[0] = buffer
-            lib.wgpuQueueSubmit(self._queue, 1, self._commands)
-            self._raise(self._finish())
-        finally:
-            lib.wgpuCommandBufferRelease(buffer)
-
-    # -- runs that share ---------------------------------------------------------------------------
+        weakref.finalize(self, self._open.forget).atexit = False
 
     @property
     def shared(self) -> int:
-        return len(self._shared)
+        return self._open.runs
 
-    def share(self, run: Iterable[BoundDispatch]) -> None:
-        if not self._open:
-            self._begin_shared()
-        lib, dispatches = self._lib, list(run)
-        here, zero, null = repeat(self._open[1]), repeat(0), repeat(self._ffi.NULL)
-        pipelines = [handle_of(d.pipeline) for d in dispatches]
-        bind_groups = [handle_of(d.bind_group) for d in dispatches]
-        sizes = zip(*[d.groups for d in dispatches], strict=True)
-        # one call of each for every dispatch; made of objects for each call, this took three times as long
-        calls = zip(
-            map(lib.wgpuComputePassEncoderSetPipeline, here, pipelines),
-            map(lib.wgpuComputePassEncoderSetBindGroup, here, zero, bind_groups, zero, null),
-            map(lib.wgpuComputePassEncoderDispatchWorkgroups, here, *sizes),
-            strict=False,
-        )
-        _uninterrupted([partial(deque, calls, 0), partial(self._shared.append, None)])
-
-    def _begin_shared(self) -> None:
-        lib, owned = self._lib, self._ffi.gc
-        encoder = lib.wgpuDeviceCreateCommandEncoder(self._device, self._encoder_options)
-        encoder = owned(encoder, lib.wgpuCommandEncoderRelease)
-        here = lib.wgpuCommandEncoderBeginComputePass(encoder, self._pass_options)
-        self._open.extend((encoder, owned(here, lib.wgpuComputePassEncoderRelease)))
+    def share(self, run: Iterable[Work]) -> None:
+        table = (run if isinstance(run, Run) else Run(run)).table
+        if self._open.is_complete:
+            self.submit_shared()
+        self._capture()
+        self._replay.record(self._open, table)
+        self._check()
 
     def submit_shared(self) -> None:
-        lib, finished = self._lib, self._finished
-        if self._open:
-            encoder, here = self._open
+        if not self._open.is_complete:  # else an exception of a signal's handler came behind that
             self._capture()
-            finish = map(lib.wgpuCommandEncoderFinish, [encoder], [self._buffer_options])
-            end = partial(lib.wgpuComputePassEncoderEnd, here)
-            _uninterrupted([end, partial(finished.extend, finish), partial(self._open.clear)])
-        found = self._finish()
-        if found is not None:
-            self.forget_shared()
-            self._raise(found)
-        commands, count = self._ffi.new("WGPUCommandBuffer[]", finished), len(finished)
+            self._replay.finish(self._open)
+        # Before the submit, not after: given a command buffer with an error in it, wgpu-native
+        # does not report it but ends the process.
+        self._check()
         self._capture()
-        hand_over = partial(lib.wgpuQueueSubmit, self._queue, count, commands)
-        _uninterrupted([hand_over, partial(finished.clear), partial(self._shared.clear)])
-        for buffer in commands:
-            lib.wgpuCommandBufferRelease(buffer)
-        self._raise(self._finish())
+        self._replay.submit(self._open)
+        self._check()
 
     def forget_shared(self) -> None:
-        for kept in (self._shared, self._open, self._finished):
-            kept.clear()
+        self._open.forget()
 
     # -- errors ------------------------------------------------------------------------------------
 
-    def _raise(self, found: tuple[str, str] | None) -> None:
+    def _check(self) -> None:
+        """Raise what came up since ``_capture``. All that is recorded goes: nobody can tell whose it is."""
+        found = self._collected()
         if found is not None:
+            self.forget_shared()
             raise self._errors.error(*found)
 
-    def abandon(self) -> None:
-        self._finish()
-
-    def _finish(self) -> tuple[str, str] | None:
-        """Let go of what is kept; the error that came up meanwhile, if any."""
-        here, self._pass = self._pass, None
-        if here is not None:
-            self._lib.wgpuComputePassEncoderRelease(here)
-        encoder, self._encoder = self._encoder, None
-        if encoder is not None:
-            self._lib.wgpuCommandEncoderRelease(encoder)
+    def _collected(self) -> tuple[str, str] | None:
         found: tuple[str, str] | None = None
         # Down to the depth there was, not just ours: a signal handler's exception may have left one behind.
         while self._slots is not None and len(self._slots) > self._depth:
@@ -266,16 +187,10 @@ class NativeRecorder(Recorder):
         return found
 
     def _capture(self) -> None:
-        """Let errors be collected until ``_finish``, rather than logged."""
+        """Let errors be collected until ``_check``, rather than logged."""
         slots = self._errors.of_this_thread()
         self._slots, self._depth = slots, len(slots)
         self._errors.open()
-
-
-def _uninterrupted(calls: Sequence[partial[Any]]) -> None:
-    """Call functions that are written in C, one after the other: Python does not look for signals in
-    between, so that no Ctrl-C can have one done without the next."""
-    deque(map(partial.__call__, calls), maxlen=0)
 
 
 def make_recorder(gpu: Any) -> Recorder:

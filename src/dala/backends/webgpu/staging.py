@@ -8,9 +8,10 @@ view       array → staging buffer, which is handed out as an array
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from dala.backends.copying import copy_bytes
 from dala.backends.webgpu.faults import lost_error
 from dala.backends.webgpu.memory import SPARE_BYTES, Memory
 from dala.backends.webgpu.queue import Queue
+from dala.backends.webgpu.record import BoundCopy
 from dala.backends.webgpu.waiting import Submitted, Waiter
 from dala.ir.arrays import ArrayType
 
@@ -109,14 +111,12 @@ class StagingRing:
         """Copy what lies in a staging buffer, one part behind the other, to bytes of arrays."""
         with self.queue.lock:
             staging.unmap()
-            encoder = self.device.create_command_encoder()
-            at = 0
-            for memory, start, size in parts:
-                if size:
-                    whole = -(-size // 4) * 4
-                    encoder.copy_buffer_to_buffer(staging, at, memory.buffer, start, whole)
-                at += size
-            self.queue.submit(encoder)
+            starts = itertools.accumulate((size for _, _, size in parts), initial=0)
+            self._copy(
+                BoundCopy(staging, at, memory.buffer, start, -(-size // 4) * 4)
+                for at, (memory, start, size) in zip(starts, parts, strict=False)
+                if size
+            )
             used = self._uploads[staging.size]
             if len(used) < IN_FLIGHT:  # more of them were made while many threads were at it
                 used.append((staging, self._waiter.map(staging, "WRITE")))
@@ -133,24 +133,28 @@ class StagingRing:
 
     def begin_read_part(self, buffer: Any, start: int, size: int) -> Reading:
         """The same for a part of any buffer."""
-        with self.queue.lock:
-            staging = self._readback(size)
-            encoder = self.device.create_command_encoder()
-            encoder.copy_buffer_to_buffer(buffer, start, staging, 0, size)
-            self.queue.submit(encoder)
-            return Reading(staging, self._waiter.map(staging, "READ"))
+        return self._begin_read(size, [(buffer, start, size)])
 
     def begin_read_all(self, memories: Sequence[Memory]) -> Reading:
         """The contents of several arrays, one behind the other: one submit, and one thing to wait for."""
+        return self._begin_read(
+            sum(m.bytes for m in memories), [(m.buffer, 0, m.bytes) for m in memories]
+        )
+
+    def _begin_read(self, size: int, parts: Sequence[tuple[Any, int, int]]) -> Reading:
         with self.queue.lock:
-            size = sum(m.bytes for m in memories)
-            staging, at = self._readback(size), 0
-            encoder = self.device.create_command_encoder()
-            for memory in memories:
-                encoder.copy_buffer_to_buffer(memory.buffer, 0, staging, at, memory.bytes)
-                at += memory.bytes
-            self.queue.submit(encoder)
+            staging = self._readback(size)
+            places = itertools.accumulate((size for _, _, size in parts), initial=0)
+            self._copy(
+                BoundCopy(buffer, start, staging, at, length)
+                for at, (buffer, start, length) in zip(places, parts, strict=False)
+            )
             return Reading(staging, self._waiter.map(staging, "READ"))
+
+    def _copy(self, copies: Iterable[BoundCopy]) -> None:
+        """Behind the runs so far, and submitted with them."""
+        self.queue.record(copies)
+        self.queue.submit_recorded()
 
     def finish_read(self, reading: Reading, out: Array) -> None:
         """Wait for the content and copy it into a host array."""
@@ -176,7 +180,7 @@ class StagingRing:
                 self._waiter.lost
             ):  # asked for what a lost GPU has mapped, wgpu-native ends the process
                 raise lost_error(f"{size} bytes on their way")
-            return np.asarray(_Mapped(staging, size))
+            return np.asarray(_Mapped(staging, self._waiter.address(staging), size))
 
     def _readback(self, size: int) -> Any:
         spare = self._readbacks.get(size)
@@ -199,10 +203,11 @@ class StagingRing:
 class _Mapped:
     """Mapped memory as NumPy asks for it; what is made of it holds the buffer."""
 
-    def __init__(self, staging: Any, size: int) -> None:
+    def __init__(self, staging: Any, address: int, size: int) -> None:
         self.staging = staging
-        raw = np.frombuffer(staging._experimental_get_mapped_range(0, staging.size), np.uint8)
-        self.__array_interface__ = {**raw[:size].__array_interface__, "strides": None}
+        self.__array_interface__ = {
+            "version": 3, "typestr": "|u1", "shape": (size,), "data": (address, False),
+        }  # fmt: skip
 
 
 def _padded(data: Array) -> Array:

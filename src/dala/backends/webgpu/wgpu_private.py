@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
+
+from dala.once import once
 
 handle_of = operator.attrgetter("_internal")  # an object of wgpu-py, as the library knows it
 
@@ -19,6 +21,17 @@ def load_library() -> tuple[Any, Any]:
     from wgpu.backends.wgpu_native import _api
 
     return _api.lib, _api.ffi
+
+
+def address_of(pointer: Any) -> int:
+    """What a handle, or a function, of the library is to machine code."""
+    return int(_cast()("uintptr_t", pointer))
+
+
+@once
+def _cast() -> Callable[[str, Any], Any]:
+    _, ffi = load_library()
+    return cast("Callable[[str, Any], Any]", ffi.cast)
 
 
 class ErrorSlots:
@@ -58,6 +71,15 @@ def note_mapped(buffer: Any, mode: int) -> None:
     buffer._mapped_status = 0, buffer.size, mode
     buffer._mapped_memoryviews = []
     buffer._map_state = "mapped"
+
+
+def mapped_address(buffer: Any) -> int:
+    """Where the whole of a mapped buffer is."""
+    lib, _ = load_library()
+    found = address_of(lib.wgpuBufferGetMappedRange(handle_of(buffer), 0, buffer.size))
+    if not found:
+        raise RuntimeError(f"a buffer of {buffer.size} bytes is not mapped")
+    return found
 
 
 def wait_inside(gpu: Any) -> None:

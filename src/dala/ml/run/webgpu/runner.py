@@ -72,7 +72,7 @@ class GpuRunner(Runner):
         for storage, type_ in zip(inputs, body.input_types, strict=True):
             assert (storage.type.dtype, storage.type.count) == (type_.dtype, type_.count)
         made = [self.device.allocate(t) for t in body.output_types]
-        self._executable(body).enqueue([*inputs, *made], ())
+        self._executable(body).enqueue([*inputs, *made], (), held=True)
         values = [body.program.values[v] for v in body.program.outputs]
         return tuple(
             array.reshape(v.shape).astype(v.dtype, copy=False)

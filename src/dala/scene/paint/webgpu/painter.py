@@ -18,7 +18,7 @@ from dala import forking
 from dala.backends.webgpu.by_hand import BindGroups, send_words
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
-from dala.backends.webgpu.record import BoundDispatch
+from dala.backends.webgpu.record import BoundDispatch, encode
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
 from dala.scene.layers import Adjustment, Composition, Entry, Layer
@@ -203,14 +203,7 @@ class GpuPainter:
             return
         encoder = self.device.gpu.create_command_encoder()
         self.run = timers.begin()
-        work = encoder.begin_compute_pass(
-            timestamp_writes=timers.marks(self.run, first=True, last=True)
-        )
-        for dispatch in run:
-            work.set_pipeline(dispatch.pipeline)
-            work.set_bind_group(0, dispatch.bind_group)
-            work.dispatch_workgroups(*dispatch.groups)
-        work.end()
+        encode(encoder, run, lambda _: timers.marks(self.run, first=True, last=True))
         timers.resolve(encoder, self.run)
         self.device.queue.submit(encoder)
 
