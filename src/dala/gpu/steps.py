@@ -39,7 +39,7 @@ class FixedStep:
         last, self._last = self._last, seconds
         if last is not None:
             self._left += max(seconds - last, 0.0)
-        count = int(self._left / self.length + 1e-9)
+        count = int(min(self._left / self.length + 1e-9, self.most + 1))
         self._left = 0.0 if count > self.most else max(self._left - count * self.length, 0.0)
         self.blend = min(self._left / self.length, 1.0)
         return min(count, self.most)

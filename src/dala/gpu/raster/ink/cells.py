@@ -34,7 +34,7 @@ from dala.gpu.raster.layout import (
     TOP,
     WIDTH,
 )
-from dala.gpu.raster.words import call_at, floor, load64, load_s32, store32, store64, udiv
+from dala.gpu.raster.words import call_at, floor, load64, load_s32, store32, store64, truncate, udiv
 
 # what is painted, as the part for paints takes it: where, how many, and the coverage there
 SPAN_X, SPAN_Y, SPAN_SKIP, SPAN_COUNT, SPAN_ROWS, SPAN_COVER, SPAN_STRIDE = range(0, 56, 8)
@@ -140,7 +140,7 @@ def add_edge(
 def nearest(v: float) -> int:
     """A quotient of whole numbers up to 2²⁴, rounded, and a half always upwards: it is nearer than 2⁻²⁵ to
     one only if it is one, and was computed to 2⁻²⁷. So those who divide whole numbers get the same."""
-    return int(floor(v + HALF))
+    return truncate(floor(v + HALF))
 
 
 def add_piece(at: int, x0: int, x1: int, high: int, way: int) -> None:
