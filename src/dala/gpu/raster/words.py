@@ -211,12 +211,12 @@ truncate = Word(  # the whole part of a float that is known to be below 2⁶³; 
 )
 
 
-fetch = Word(  # have a cache line come, to be written, while something else is done
-    "fetch",
+ask_for = Word(  # have a cache line come, to be written, while something else is done
+    "ask_for",
     lambda: (
         """declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 
-define internal i64 @fetch(i64 %address) alwaysinline {
+define internal i64 @ask_for(i64 %address) alwaysinline {
   %p = inttoptr i64 %address to ptr
   call void @llvm.prefetch.p0(ptr %p, i32 1, i32 3, i32 1)
   ret i64 0

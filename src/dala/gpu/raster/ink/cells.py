@@ -35,8 +35,8 @@ from dala.gpu.raster.layout import (
     WIDTH,
 )
 from dala.gpu.raster.words import (
+    ask_for,
     call_at,
-    fetch,
     floor,
     load64,
     load_s32,
@@ -53,7 +53,7 @@ SPAN_BYTES = 128  # they lie before the cells
 AREA_BEFORE = 384  # and so does the rectangle of a shape's own edges
 COLOR = 0  # the kind of a paint that is one
 HALF = 0.5 + 2**-26
-FETCHED_BYTES = 1 << 14
+ASKED_BYTES = 1 << 14
 
 
 def fill_edges(
@@ -68,7 +68,7 @@ def fill_edges(
     high = udiv(load64(s + CELL_COUNT) * 4, stride)
     while top < bottom:
         rows = min(high, bottom - top)
-        fetch_rows(s, left, top, right, rows)
+        ask_for_rows(s, left, top, right, rows)
         add_edges(s, edges, end, left, top, top + rows, stride)
         if kind == COLOR and load64(s + REPLACE) == 0:
             skip, count = max(load64(s + LEFT) - left, 0), min(right, load64(s + RIGHT)) - left
@@ -84,16 +84,16 @@ def fill_edges(
         top += rows
 
 
-def fetch_rows(s: int, left: int, top: int, right: int, rows: int) -> None:
+def ask_for_rows(s: int, left: int, top: int, right: int, rows: int) -> None:
     """A small shape's pixels come while its edges are added up: they lie anywhere in a frame that is larger
     than caches, and waiting for them took a quarter of a disc's time."""
     wide, step = (right - left) * 4, load64(s + WIDTH) * 4
     row = load64(s + BACK) + (top * load64(s + WIDTH) + left) * 4
-    if wide * rows <= FETCHED_BYTES:
+    if wide * rows <= ASKED_BYTES:
         for y in range(rows):
             line = (row + y * step) & -64
             while line < row + y * step + wide:
-                fetch(line)
+                ask_for(line)
                 line += 64
 
 
@@ -167,15 +167,22 @@ def nearest(v: float) -> int:
 
 
 def add_piece(at: int, x0: int, x1: int, high: int, way: int) -> None:
-    """A piece of an edge within one row of cells, ``high`` from its top to its end."""
-    if x1 < x0:
-        x0, x1 = x1, x0
-    c0, c1 = x0 >> 9, x1 >> 9
-    p = at + c0 * 4
-    if c0 == c1:
-        add_cell(p, high * way, (x0 & 511) + (x1 & 511))
-    else:
+    """A piece of an edge within one row of cells, ``high`` from its top to its end. Whether it lies in one
+    cell or in two cannot be foretold, so two are computed without asking."""
+    x0, x1 = min(x0, x1), max(x0, x1)
+    border = (x0 | 511) + 1
+    p = at + ((x0 >> 9) << 2)
+    if x1 > border + 512:
         add_pieces(p, x0, x1, high, way)
+    else:
+        share = nearest(high * 1.0 / max(x1 - x0, 1) * (border - x0))
+        first = way * (share if x1 > border else high)
+        second = way * high - first
+        part = first * ((x0 & 511) + min(x1 - border + 512, 512))
+        rest = second * max(x1 - border, 0)
+        store32(p, load_s32(p) + first * 1024 - part)
+        store32(p + 4, load_s32(p + 4) + part + second * 1024 - rest)
+        store32(p + 8, load_s32(p + 8) + rest)
 
 
 def add_cell(p: int, high: int, right: int) -> None:
