@@ -13,7 +13,7 @@ from several_threads import use_threads
 
 from dala import gpu
 from dala.backends.cpu.llvm.jit import Module
-from dala.errors import ParameterError
+from dala.errors import ArgumentError, ParameterError
 from dala.gpu import Surface
 from dala.gpu.raster.ink.sampled import blend_covered, sample_affine
 from dala.gpu.raster.ink.sweep import sweep_color
@@ -368,9 +368,14 @@ def test_steps_are_made_up_for_but_not_for_ever() -> None:
     steps = gpu.FixedStep(50, most=4)
     assert [steps.due(t) for t in (0.0, 0.01, 0.02, 0.07, 0.07, 9.0, 9.02)] == [0, 0, 1, 2, 0, 4, 1]
     assert 0 <= steps.blend <= 1
-    for wrong in (0, -1, math.nan):
+    for wrong in (0, -1, math.nan, 5e-324):
         with pytest.raises(ParameterError, match="rate"):
             gpu.FixedStep(wrong)
+    for odd in ("a", None):
+        with pytest.raises(ArgumentError, match="rate"):
+            gpu.FixedStep(odd)  # type: ignore[arg-type]
+    far = gpu.FixedStep(1e30)
+    assert [far.due(t) for t in (-1e30, 1e30, 1e30)] == [0, 8, 0]
 
 
 # -- words mean in Python what they do in machine code -----------------------------------------------

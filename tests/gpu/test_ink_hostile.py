@@ -10,7 +10,7 @@ import pytest
 from drawn_ink import SIZE, alpha_of
 
 from dala import gpu
-from dala.errors import DalaError, ParameterError, ProtocolError, SurfaceError
+from dala.errors import ArgumentError, DalaError, ParameterError, ProtocolError, SurfaceError
 from dala.gpu import command
 
 
@@ -51,6 +51,11 @@ def test_a_million_points() -> None:
     assert np.abs(got - wanted).max() <= 2
     with pytest.raises(ParameterError, match="points"):
         gpu.Path.polyline(np.zeros((2**21 + 1, 2)))
+
+
+def test_dashes_that_are_none() -> None:
+    with pytest.raises(ArgumentError, match="a list of dashes"):
+        command.encode_stroke_path("M0 20 H40", "white", dash=None)  # type: ignore[arg-type]
 
 
 def test_dashes_are_counted_before_they_are_made() -> None:

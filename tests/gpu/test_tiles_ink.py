@@ -66,6 +66,30 @@ def draw_turned(to: Recorder, rng: np.random.Generator) -> None:
     to.draw_sprites(np.full(COUNT, 9), places(rng), rotation=rng.uniform(0, 360, COUNT))
 
 
+def draw_turned_of_all_sizes(to: Recorder, rng: np.random.Generator) -> None:
+    """From a part of a pixel to wider than the surface, and some thinner than a pixel."""
+    scale = 10 ** rng.uniform(-2, 1.5, (COUNT, 2)) * rng.choice([-1, 1], (COUNT, 2))
+    turned = rng.choice([0, 45, 90, 180, 30.5, 89.9, 359.99], COUNT)
+    at = np.round(places(rng) * 4) / 4  # sides along the borders of pixels and tiles, too
+    for number in range(COUNT):
+        x, y = at[number].tolist()
+        to.draw_sprite(9, x, y, scale=tuple(scale[number].tolist()), rotation=float(turned[number]))
+
+
+def draw_slanted(to: Recorder, rng: np.random.Generator) -> None:
+    """Sprites and lines that a transform makes parallelograms of, either way round."""
+    for _ in range(10):
+        a, b, c, d = rng.uniform(-1.5, 1.5, 4)
+        to.push_transform((a, b, c, d, *rng.uniform(0, HEIGHT, 2)))
+        to.draw_sprites(
+            np.full(20, 9), rng.uniform(-60, 60, (20, 2)), rotation=rng.uniform(0, 360, 20)
+        )
+        to.stroke_lines(
+            rng.uniform(-60, 60, (20, 4)), "gold", rng.uniform(0.1, 20, 20), cap="square"
+        )
+        to.pop_transform()
+
+
 def draw_patterns(to: Recorder, rng: np.random.Generator) -> None:
     for extend in ("pad", "repeat", "reflect", "none"):
         for smooth in ("bilinear", "nearest"):
@@ -77,7 +101,16 @@ def draw_patterns(to: Recorder, rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize(
     "draw",
-    [draw_lines, draw_short_lines, draw_triangles, draw_quads, draw_turned, draw_patterns],
+    [
+        draw_lines,
+        draw_short_lines,
+        draw_triangles,
+        draw_quads,
+        draw_turned,
+        draw_turned_of_all_sizes,
+        draw_slanted,
+        draw_patterns,
+    ],
     ids=lambda draw: draw.__name__,
 )
 def test_edges_and_pictures_are_the_cpu_s(draw: Draw) -> None:

@@ -118,6 +118,15 @@ def test_traces_fade() -> None:
     shown = annotate.traces(black(), [[(10, 60), (50, 60), (90, 60), (150, 60)]], color="white")
     assert 0 < shown[60, 20].max() < shown[60, 140].max()
     assert not annotate.traces(black(), {}).any()
+    newest = annotate.traces(black(), [[(10, 60), (150, 60)]], color="white")
+    assert newest[60, 60].min() == 255  # what is newest does not fade, also where nothing is older
+
+
+def test_a_heat_map_of_numbers_out_of_bounds() -> None:
+    for far in (np.inf, 1e308):
+        values = np.array([[-far, 0, far]])
+        shown = annotate.heatmap(black(), values)
+        assert not shown[:, 0].any() and shown[60, 80].any() and shown[60, 159, 0] > 100
 
 
 def test_labels_stay_inside() -> None:

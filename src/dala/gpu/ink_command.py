@@ -33,6 +33,15 @@ _STROKE_LINE, _FILL_ELLIPSE, _STROKE_CIRCLE = (
 )
 
 
+def _dashes(dash: Sequence[float]) -> list[float]:
+    """Lengths drawn and left out in turn: an odd number of them, twice."""
+    try:
+        lengths = list(dash)
+    except TypeError:
+        raise ArgumentError(f"stroke_path: expected a list of dashes, got {dash!r}") from None
+    return lengths * 2 if len(lengths) % 2 else lengths
+
+
 def _sized(op: Op, body: bytes) -> bytes:
     return struct.pack("<BI", op, len(body)) + body
 
@@ -90,7 +99,7 @@ def encode_stroke_path(
     >>> len(command.encode_stroke_path("M0 0 L8 0", "red", 3, dash=[4, 2]))
     95
     """
-    lengths = [*dash, *dash] if len(dash) % 2 else list(dash)
+    lengths = _dashes(dash)
     finite_numbers((width, miter_limit, dash_offset, *lengths), "stroke_path")
     if width < 0 or miter_limit < 1:
         raise ParameterError(
@@ -98,7 +107,7 @@ def encode_stroke_path(
         )
     if len(lengths) > MAX_DASH or any(d < 0 for d in lengths) or (lengths and not any(lengths)):
         raise ParameterError(
-            f"stroke_path: up to {MAX_DASH} dashes, not negative, not all zero; got {list(dash)!r}"
+            f"stroke_path: up to {MAX_DASH} dashes, not negative, not all zero; got {dash!r}"
         )
     joins, caps = one_of(join, JOINS, "join"), one_of(cap, CAPS, "cap")
     style = STYLE.pack(width, miter_limit, dash_offset, joins, caps, len(lengths))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from dala.errors import ParameterError
+from dala.gpu.paint import finite_numbers
+
+LEAST_RATE = 1e-9  # a step in thirty years
 
 
 class FixedStep:
@@ -18,7 +19,8 @@ class FixedStep:
     """
 
     def __init__(self, rate: float = 60.0, *, most: int = 8) -> None:
-        if not (math.isfinite(rate) and rate > 0) or most < 1:
+        finite_numbers((rate, most), "FixedStep: rate and most")
+        if rate < LEAST_RATE or most < 1:
             raise ParameterError(f"FixedStep: rate > 0 and most ≥ 1, got {rate!r}, {most!r}")
         self.length = 1.0 / rate
         self.most = most
@@ -34,12 +36,11 @@ class FixedStep:
         >>> steps.due(0), steps.due(1)
         (0, 5)
         """
-        if not math.isfinite(seconds):
-            raise ParameterError(f"FixedStep: expected seconds, got {seconds!r}")
+        finite_numbers((seconds,), "FixedStep: seconds")
         last, self._last = self._last, seconds
         if last is not None:
             self._left += max(seconds - last, 0.0)
-        count = int(self._left / self.length + 1e-9)
+        count = int(min(self._left / self.length + 1e-9, self.most + 1))
         self._left = 0.0 if count > self.most else max(self._left - count * self.length, 0.0)
         self.blend = min(self._left / self.length, 1.0)
         return min(count, self.most)

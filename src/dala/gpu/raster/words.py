@@ -211,6 +211,21 @@ truncate = Word(  # the whole part of a float that is known to be below 2⁶³; 
 )
 
 
+ask_for = Word(  # have a cache line come, to be written, while something else is done
+    "ask_for",
+    lambda: (
+        """declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+
+define internal i64 @ask_for(i64 %address) alwaysinline {
+  %p = inttoptr i64 %address to ptr
+  call void @llvm.prefetch.p0(ptr %p, i32 1, i32 3, i32 1)
+  ret i64 0
+}"""
+    ),
+    lambda address: 0,
+)
+
+
 def _call_at(address: int, a: int, b: int, c: int) -> int:
     kinds = [ctypes.c_int64] * 4
     return int(ctypes.CFUNCTYPE(*kinds)(address)(a, b, c))

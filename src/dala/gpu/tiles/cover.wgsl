@@ -2,13 +2,13 @@
 // shapes with few edges in a row of pixels each pixel computes its own, and nobody waits for anybody; of others
 // all threads add edges to cells, as the CPU does.
 
-// (a · b) / c to the nearest, of numbers below 2²⁵ whose product may need more than 32 bits: an estimate below 2²⁰
-// is at most one away, and what is left is small again.
+// (a · b) / c to the nearest, of numbers below 2²⁵ whose product may need more than 32 bits. An estimate below 2¹⁹
+// is less than a half away, so that what it is cut to is the result or one less; what is left is small again.
 fn ratio(a: i32, b: i32, c: i32) -> i32 {
-    var q = i32(floor(f32(a) * f32(b) / f32(c) + 0.5));
-    if (abs(q) >= 1048576) { q += i32(floor(f32(2 * (a * b - q * c) + c) / f32(2 * c))); }
-    let left = 2 * (a * b - q * c) + c;
-    return q + select(0, 1, left >= 2 * c) - select(0, 1, left < 0);
+    let share = 1.0 / f32(c);
+    var q = i32(floor(f32(a) * f32(b) * share));
+    if (abs(q) >= 524288) { q += i32(floor(f32(a * b - q * c) * share)); }
+    return q + select(0, 1, 2 * (a * b - q * c) >= c);
 }
 
 // An edge in one row of pixels: where it comes in and goes out, and the height between; 0 is none.
@@ -39,23 +39,79 @@ fn edge_area(e: vec4i, corner: vec2i) -> i32 {
     let side = middle.x * run.y - middle.y * run.x;
     if (abs(side) > (abs(run.x) + abs(run.y)) * 260.0) { return select(0, whole, (side > 0.0) == down); }
     let piece = piece_of(e, corner.y);
-    let x0 = piece.x0 - corner.x;
-    let x1 = piece.x1 - corner.x;
+    let area = area_behind(piece.x0 - corner.x, piece.x1 - corner.x, high);
+    return select(-area, area, down);
+}
+
+// The area right of a piece that goes from x0 to x1 on so much of a pixel's height.
+fn area_behind(x0: i32, x1: i32, high: i32) -> i32 {
     if (x0 >= 512) { return 0; }
-    if (x1 <= 0) { return whole; }
+    if (x1 <= 0) { return high * 1024; }
     var above = 0;
     var below = high;
     if (x0 < 0) { above = ratio(high, -x0, x1 - x0); }
     if (x1 > 512) { below = ratio(high, 512 - x0, x1 - x0); }
-    let area = below * 1024 - (below - above) * (max(x0, 0) + min(x1, 512));
-    return select(-area, area, down);
+    return below * 1024 - (below - above) * (max(x0, 0) + min(x1, 512));
 }
 
-fn loop_area(at_prim: u32, corner: vec2i) -> i32 {
+fn loop_area(kind: u32, at_prim: u32, corner: vec2i) -> i32 {
     let first = bitcast<vec4i>(prims[at_prim + 1u]);
     let second = bitcast<vec4i>(prims[at_prim + 2u]);
+    if ((kind & PARALLEL) != 0u) { return slant_area(first, second, corner); }
+    return corners_area(first, second, corner);
+}
+
+fn corners_area(first: vec4i, second: vec4i, corner: vec2i) -> i32 {
     return edge_area(first, corner) + edge_area(vec4i(first.zw, second.xy), corner)
         + edge_area(second, corner) + edge_area(vec4i(second.zw, first.xy), corner);
+}
+
+// A parallelogram: twice its middle, its two sides, and its area, which has a sign.
+struct Slant { middle: vec2i, sides: vec4f, area: f32 }
+
+fn slant_of(first: vec4i, second: vec4i) -> Slant {
+    let sides = vec4f(vec4i(first.zw - first.xy, second.zw - first.xy));
+    return Slant(first.xy + second.xy, sides, sides.x * sides.w - sides.y * sides.z);
+}
+
+// How far a place is from the middle, across its second and its first side: at its borders that is the area, plus or minus.
+fn slant_away(s: Slant, place: vec2i) -> vec2f {
+    let p = vec2f(2 * place - s.middle);
+    return vec2f(p.x * s.sides.w - p.y * s.sides.z, p.y * s.sides.x - p.x * s.sides.y) * sign(s.area);
+}
+
+// How far from the border, on that scale, the middle of a box is at most that the border passes through; half the
+// box's size is given, and corners were rounded.
+fn slant_rim(s: Slant, half: vec2f) -> vec2f {
+    let h = 2.0 * half + 32.0;
+    return vec2f(abs(s.sides.w) * h.x + abs(s.sides.z) * h.y, abs(s.sides.y) * h.x + abs(s.sides.x) * h.y);
+}
+
+// Most pixels lie inside or outside, and of the others most are passed by one edge from top to bottom.
+fn slant_area(first: vec4i, second: vec4i, corner: vec2i) -> i32 {
+    let s = slant_of(first, second);
+    let away = slant_away(s, corner + 256);
+    let rim = slant_rim(s, vec2f(256.0));
+    let beyond = abs(away) - abs(s.area);
+    if (any(beyond > rim)) { return 0; }
+    let beside = beyond >= -rim;
+    if (!any(beside)) { return 524288; }
+    let across = select(vec4i(second.zw, first.xy), vec4i(first.zw, second.xy), away.x > 0.0);
+    let e = select(select(first, second, away.y > 0.0), across, beside.x);
+    let passes = min(e.y, e.w) <= corner.y && max(e.y, e.w) >= corner.y + 512;
+    if (all(beside) || !passes || any(abs(away) + abs(s.area) <= rim)) { return corners_area(first, second, corner); }
+    let down = e.y < e.w;
+    let area = area_passed(select(e.zwxy, e, down), corner);
+    return select(524288 - area, area, down == (s.area < 0.0));
+}
+
+// The area right of an edge that goes down from above a pixel to below it.
+fn area_passed(e: vec4i, corner: vec2i) -> i32 {
+    let run = e.zw - e.xy;
+    let begun = e.x - corner.x;
+    let x0 = begun + ratio(run.x, corner.y - e.y, run.y);
+    let x1 = begun + ratio(run.x, corner.y - e.y + 512, run.y);
+    return area_behind(min(x0, x1), max(x0, x1), 512);
 }
 
 // An ellipse's polygon: its middle and half axes in 1/512 pixel, how many corners, and how far from its border
@@ -120,7 +176,7 @@ fn polygon_area(e: Ellipse, corner: vec2i) -> i32 {
 
 fn shape_area(kind: u32, at_prim: u32, at: vec2u) -> i32 {
     let corner = vec2i(at << vec2u(9u));
-    if ((kind & 255u) == LOOP) { return loop_area(at_prim, corner); }
+    if ((kind & 255u) == LOOP) { return loop_area(kind, at_prim, corner); }
     let outer = ellipse_at(at_prim);
     let own = prims[at_prim + 1u].w;
     if ((own & 256u) == 0u) { return polygon_area(outer, corner); }
@@ -232,7 +288,25 @@ fn side_of(e: vec4i, low: vec2i, high: vec2i) -> i32 {
     return select(0, sign(e.w - e.y), side * f32(sign(e.w - e.y)) > 0.0);
 }
 
-fn loop_meets(at_prim: u32, first: vec2u) -> bool {
+// Of a tile's parts that a parallelogram's box touches, those that it touches itself; and those that it covers.
+fn slant_parts(at_prim: u32, first: vec2u, found: u32) -> u32 {
+    let s = slant_of(bitcast<vec4i>(prims[at_prim + 1u]), bitcast<vec4i>(prims[at_prim + 2u]));
+    let rim = slant_rim(s, vec2f(2048.0, 1024.0));
+    var left = found;
+    var parts = 0u;
+    while (left != 0u) {
+        let k = countTrailingZeros(left);
+        left &= left - 1u;
+        let middle = first + vec2u(4u + 8u * (k & 1u), 2u + 4u * (k >> 1u));
+        let beyond = abs(slant_away(s, vec2i(middle << vec2u(9u)))) - abs(s.area);
+        if (all(beyond <= rim)) { parts |= 1u << k; }
+        if (all(beyond < -rim)) { parts |= 256u << k; }
+    }
+    return parts;
+}
+
+fn loop_meets(kind: u32, at_prim: u32, first: vec2u) -> bool {
+    if ((kind & PARALLEL) != 0u) { return true; } // its parts say more
     let low = vec2i(first << vec2u(9u)) - 1024;
     let high = low + i32(TILE << 9u) + 2048;
     let a = bitcast<vec4i>(prims[at_prim + 1u]);

@@ -98,9 +98,11 @@ from dala.gpu.tiles.layout import (
     LAYERED,
     LOOP,
     MASKED,
+    NEAR_PIXELS,
     NO_ROOM,
     OWN_LAST,
     PAINT_SHIFT,
+    PARALLEL,
     POP,
     PRIM_OWN,
     PRIMS_AT,
@@ -150,11 +152,11 @@ def gather_ink(g: int, s: int, command: int) -> int:
         return add_ring(g, s, p)
     if op == Op.STROKE_LINE:
         if place_line(s, p, next_own(g)):
-            return add_loop(g, s, 0, COLOR, 0, 0, load_u32(p + 21))
+            return add_loop(g, s, LOOP | PARALLEL, 0, COLOR, 0, 0, load_u32(p + 21))
         return add_own(g, s, line_edges(s, p), COLOR, 0, 0, load_u32(p + 21))
     if op == Op.FILL_POLYGON:
         if place_polygon_corners(s, p, next_own(g)):
-            return add_loop(g, s, load8(p + 4), COLOR, 0, 0, load_u32(p + 5))
+            return add_loop(g, s, LOOP, load8(p + 4), COLOR, 0, 0, load_u32(p + 5))
         if not place_polygon(s, p + 4, load_u32(p)):
             return PYTHON
         return add_record(g, s, load8(p + 4), COLOR, 0, load_u32(p + 5))
@@ -173,7 +175,7 @@ def gather_ink(g: int, s: int, command: int) -> int:
             store64(s + NEED, NEED_PICTURE)
             return PYTHON
         if place_picture_corners(s, picture, p, next_own(g)):
-            return add_loop(g, s, 0, PICTURE, p, picture, load_u32(p + 40))
+            return add_loop(g, s, LOOP | PARALLEL, 0, PICTURE, p, picture, load_u32(p + 40))
         return add_own(g, s, picture_edges(s, picture, p), PICTURE, p, picture, load_u32(p + 40))
     return change_stack(g, s, op, p)
 
@@ -195,7 +197,9 @@ def next_own(g: int) -> int:
     return load64(g + PRIMS_AT) + PRIM_OWN
 
 
-def add_loop(g: int, s: int, rule: int, kind: int, paint: int, picture: int, pixel: int) -> int:
+def add_loop(
+    g: int, s: int, shape: int, rule: int, kind: int, paint: int, picture: int, pixel: int
+) -> int:
     """A shape of four corners, which were placed where they belong just now."""
     if kind != COLOR:  # noqa: SIM102  ("and" computes both)
         if not has_words(g, PAINT_WORDS):
@@ -204,7 +208,7 @@ def add_loop(g: int, s: int, rule: int, kind: int, paint: int, picture: int, pix
     left, top = max(least(loop) >> 9, load64(s + LEFT)), max(least(loop + 4) >> 9, load64(s + TOP))
     right = min((most(loop) + 511) >> 9, load64(s + RIGHT))
     bottom = min((most(loop + 4) + 511) >> 9, load64(s + BOTTOM))
-    if put_head(g, ink_kind(s, LOOP, kind, rule), left, top, right, bottom, pixel):
+    if put_head(g, ink_kind(s, shape, kind, rule), left, top, right, bottom, pixel):
         for i in range(LOOP_BYTES >> 2, OWN_WORDS):
             store32(loop + i * 4, 0)
         finish(g, s, loop, 0, 0, kind, paint, picture, 0)
@@ -269,10 +273,10 @@ def finish(
         else:
             copy_edges(g, at, edges, count)
     if kind != COLOR:
-        corner = load_u32(at - 12)
-        record = place_paint(
-            s, kind, paint, picture, shades, corner & 0xFFFF, corner >> 16, data_at(g)
-        )  # fmt: skip
+        corner, to = load_u32(at - 12), load_u32(at - 8)
+        x, y = corner & 0xFFFF, corner >> 16
+        near = max((to & 0xFFFF) - x, (to >> 16) - y) <= NEAR_PIXELS
+        record = place_paint(s, kind, paint, picture, shades, x, y, near, data_at(g))
         if record == 0:  # a matrix that cannot be inverted: a shape without area
             store32(at - PRIM_OWN, LOOP)
             fill_corners(at)

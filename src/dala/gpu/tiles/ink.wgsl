@@ -83,6 +83,12 @@ fn hold(x: vec2i, last: vec2i, repeats: bool) -> vec2i {
     return clamp(x, vec2i(0), last);
 }
 
+// The same in 1/256 pixel, of numbers that have 24 bits behind that: fewer than 128 pixels away they add up to 32.
+fn near_position(first: vec2u, across: vec2u, down: vec2u, away: vec2u) -> u32 {
+    let low = first.x + across.x * away.x + down.x * away.y;
+    return first.y + across.y * away.x + down.y * away.y + (low >> 24u);
+}
+
 // A record of a picture: how it goes on, which pixel its numbers hold for, its size; where that pixel lies in
 // it, and how far it is to the next column and row.
 fn sampled(record: u32, at: vec2u) -> u32 {
@@ -94,6 +100,10 @@ fn sampled(record: u32, at: vec2u) -> u32 {
     let nearest = (head.x & 256u) != 0u;
     let size = vec2u(head.w & 0xffffu, head.w >> 16u);
     let away = at - vec2u(head.z & 0xffffu, head.z >> 16u);
+    if ((head.x & NEAR) != 0u) {
+        let near = vec2u(near_position(a.xy, a.zw, b.xy, away), near_position(b.zw, c.xy, c.zw, away));
+        return sampled_near(head, vec2u(clamp(vec2i(near), vec2i(0), vec2i(size - 1u) << vec2u(8u))));
+    }
     let f = vec2i(
         fold(position(a.xy, a.zw, b.xy, away), size.x, spread, nearest),
         fold(position(b.zw, c.xy, c.zw, away), size.y, spread, nearest)
@@ -114,6 +124,16 @@ fn sampled(record: u32, at: vec2u) -> u32 {
         four = select(four, vec4u(0u), vec4<bool>(before.y, before.y, behind.y, behind.y));
     }
     return between(four.x, four.y, four.z, four.w, u32(f.x & 255), u32(f.y & 255));
+}
+
+// At a place within a picture; what is behind the last pixel has no weight.
+fn sampled_near(head: vec4u, f: vec2u) -> u32 {
+    let stride = head.x >> 16u;
+    let upper = head.y + (f.y >> 8u) * stride + (f.x >> 8u);
+    let lower = upper + stride;
+    return between(
+        pictures[upper], pictures[upper + 1u], pictures[lower], pictures[lower + 1u], f.x & 255u, f.y & 255u
+    );
 }
 
 fn paint_ink(head: vec4u, at_prim: u32, at: vec2u, cover: u32, pixel: u32) -> u32 {

@@ -28,6 +28,9 @@ STEEP, LEFTWARD, UPWARD, OPEN = (
 )  # a line; open: without its last pixel
 TABLES = 1 << 11  # an image whose columns and rows are in a table
 EVENODD, MASKED, BUCKETS = 1 << 11, 1 << 12, 1 << 13  # edges; they have lists for rows of tiles
+PARALLEL = 1 << 14  # four corners of which opposite sides are parallel
+NEAR = 1 << 9  # in a picture's record: its shape is smaller than that many pixels each way
+NEAR_PIXELS = 128
 PAINT_SHIFT = 16  # what is painted with: raster/ink/shades.py numbers them
 REPLACES = 1 << 15  # ink on a surface that does not blend
 REFERS, REFERS_LAST = 1 << 24, 1 << 25  # its own first word, or the last, is a place in the data

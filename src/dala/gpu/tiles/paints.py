@@ -48,35 +48,37 @@ from dala.gpu.raster.words import (
     store_f32,
     truncate,
 )
+from dala.gpu.tiles.layout import NEAR, NEAR_PIXELS
 from dala.gpu.tiles.loops import first_corner
 
 RECORD_WORDS = 11
 SAMPLED_WORDS = 16  # a picture's
 PAINT_WORDS = SAMPLED_WORDS  # the longest, without colours
 FARTHEST = 1073741824.0  # pixels of a picture: 2³⁰
+NEAR_MOST = 1048576.0  # the same, of a picture whose places fit into 32 bits
 MOST_PIXELS = 65536.0  # of a surface, across and down
 SHADES_WORDS = SHADES_BYTES // 4
 
 
 def place_paint(
-    s: int, kind: int, paint: int, picture: int, shades: int, x: int, y: int, to: int
+    s: int, kind: int, paint: int, picture: int, shades: int, x: int, y: int, near: int, to: int
 ) -> int:
     """A record at ``to``; how many words it takes, or 0 if it paints nothing. A gradient's colours follow
-    it."""
+    it. ``near`` is whether all pixels are few steps from (x, y)."""
     place = load64(s + EDGES) - 64 - SAMPLE_BYTES
     store32(to + 8, x | y << 16)
     if kind == PATTERN:
         if not place_pattern(s, paint, place):
             return 0
         store32(to + 4, load64(place + SAMPLE_PIXELS))
-        return place_samples(place, x, y, to)
+        return place_samples(place, x, y, 0, to)
     if kind == PICTURE:
         x0, y0 = load_f64(first_corner(s)), load_f64(first_corner(s) + 8)
         if not place_picture_at(s, paint, place, picture, x0, y0):
             return 0
         left = crop_top(picture, paint) * load64(picture + STRIDE) + crop_left(picture, paint)
         store32(to + 4, load64(picture + PIXELS) + left)
-        return place_samples(place, x, y, to)
+        return place_samples(place, x, y, near, to)
     if not invert(s, place):
         return 0
     store32(to, kind | load8(paint + SPREAD_AT) << 8)
@@ -118,26 +120,30 @@ def put_way(to: int, u: float, v: float, ux: float, vx: float, uy: float, vy: fl
     store_f32(to + 32, vy)
 
 
-def place_samples(place: int, x: int, y: int, to: int) -> int:
+def place_samples(place: int, x: int, y: int, near: int, to: int) -> int:
     """A picture that is sampled. Where in it a pixel lies is a number with 32 bits before the point and 32
     behind: rounded from f32, one pixel in a thousand had another weight than on the CPU."""
     back, w, h = place + SAMPLE_BACK, load64(place + SAMPLE_W), load64(place + SAMPLE_H)
     a, b, c, d = load_f64(back), load_f64(back + 8), load_f64(back + 16), load_f64(back + 24)
     u = a * (x + 0.5) + c * (y + 0.5) + load_f64(back + 32) - 0.5
     v = b * (x + 0.5) + d * (y + 0.5) + load_f64(back + 40) - 0.5
-    spread = load64(place + SAMPLE_SPREAD)
-    if spread == REPEAT:
+    spread, nearest = load64(place + SAMPLE_SPREAD), load64(place + SAMPLE_NEAREST)
+    if near and not nearest and is_near(u, a, c) and is_near(v, b, d):
+        put_steps(to + 16, u, a, c)
+        put_steps(to + 40, v, b, d)
+        spread = NEAR
+    elif spread == REPEAT:
         put_positions(to + 16, folded(u, w * 1.0), folded(a, w * 1.0), folded(c, w * 1.0))
         put_positions(to + 40, folded(v, h * 1.0), folded(b, h * 1.0), folded(d, h * 1.0))
     elif spread == REFLECT:
         put_positions(to + 16, folded(u, w * 2.0), folded(a, w * 2.0), folded(c, w * 2.0))
         put_positions(to + 40, folded(v, h * 2.0), folded(b, h * 2.0), folded(d, h * 2.0))
     else:
-        near = nearness(u, a, c)
-        put_positions(to + 16, u * near, a * near, c * near)
-        near = nearness(v, b, d)
-        put_positions(to + 40, v * near, b * near, d * near)
-    store32(to, spread | load64(place + SAMPLE_NEAREST) << 8 | load64(place + SAMPLE_STRIDE) << 16)
+        share = nearness(u, a, c)
+        put_positions(to + 16, u * share, a * share, c * share)
+        share = nearness(v, b, d)
+        put_positions(to + 40, v * share, b * share, d * share)
+    store32(to, spread | nearest << 8 | load64(place + SAMPLE_STRIDE) << 16)
     store32(to + 12, w | h << 16)
     return SAMPLED_WORDS
 
@@ -154,6 +160,24 @@ def nearness(u: float, across: float, down: float) -> float:
     if most > FARTHEST:
         return FARTHEST / most
     return 1.0
+
+
+def is_near(u: float, across: float, down: float) -> int:
+    """Whether 32 bits hold such a place in 1/256 pixel, wherever in the shape."""
+    return max(magnitude(u), NEAR_PIXELS * max(magnitude(across), magnitude(down))) < NEAR_MOST
+
+
+def put_steps(to: int, first: float, across: float, down: float) -> None:
+    """Numbers in 1/256 pixel, with 24 bits behind that; the first one is rounded by adding a half."""
+    put_step(to, first + 0.5 / 256.0)
+    put_step(to + 8, across)
+    put_step(to + 16, down)
+
+
+def put_step(to: int, u: float) -> None:
+    whole = truncate(floor(u * 4294967296.0 + 0.5))
+    store32(to, whole & 0xFFFFFF)
+    store32(to + 4, whole >> 24)
 
 
 def put_positions(to: int, first: float, across: float, down: float) -> None:

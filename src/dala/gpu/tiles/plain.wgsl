@@ -27,15 +27,17 @@ fn less64(a: vec2u, b: vec2u) -> bool {
 
 fn word(place: u32) -> u32 { return data[place >> 2u][place & 3u]; }
 
-// n / d, of which d is below 2²⁴ and the result below 2¹⁶: the estimate is at most one away.
+// n / d, of which d is below 2²⁴ and the result below 2¹⁶: an estimate that is too small by less than one, and
+// never too large.
 fn quotient(n: u32, d: u32) -> u32 {
-    return divided(n, d, 1.0 / f32(d));
+    return divided(n, d, share_of(d));
 }
+
+fn share_of(d: u32) -> f32 { return 0.999999 / f32(d); }
 
 fn divided(n: u32, d: u32, share: f32) -> u32 {
     let q = u32(f32(n) * share);
-    let left = bitcast<i32>(n - q * d);
-    return q + select(0u, 1u, left >= i32(d)) - select(0u, 1u, left < 0);
+    return q + select(0u, 1u, n - q * d >= d);
 }
 
 // -- colours ------------------------------------------------------------------------------------------
@@ -80,7 +82,7 @@ fn between(a: u32, b: u32, c: u32, d: u32, across: u32, down: u32) -> u32 {
     let total = w.x + w.y + w.z + w.w;
     var mixed = ((total + 32768u) >> 16u) << 24u;
     let least = max(total, 1u);
-    let share = 1.0 / f32(least);
+    let share = share_of(least);
     for (var k = 0u; k < 24u; k += 8u) {
         let n = ((four >> vec4u(k)) & vec4u(255u)) * w;
         mixed |= divided(n.x + n.y + n.z + n.w + (total >> 1u), least, share) << k;

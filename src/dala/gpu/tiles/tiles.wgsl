@@ -14,6 +14,7 @@
 
 var<workgroup> hits: array<atomic<u32>, 8>;
 var<workgroup> numbers: array<u32, 256>;
+var<workgroup> parts: array<u32, 256>;
 var<workgroup> cells: array<atomic<i32>, 768>; // ink
 
 fn meets(number: u32, tile: vec2u) -> bool {
@@ -25,8 +26,26 @@ fn meets(number: u32, tile: vec2u) -> bool {
     if (shape == LINE) { return line_meets(head.x, prims[number * 4u + 1u], tile); }
     if (shape == EDGES) { return edges_meet(head.x, prims[number * 4u + 1u], first); } // ink
     if (shape == ELLIPSE) { return ellipse_meets(number * 4u, first); } // ink
-    if (shape == LOOP) { return loop_meets(number * 4u, first); } // ink
+    if (shape == LOOP) { return loop_meets(head.x, number * 4u, first); } // ink
     return true;
+}
+
+// Which of a tile's eight parts of 8 × 4 pixels a primitive touches, as bits; from bit 8 on, which it covers.
+fn parts_of(number: u32, tile: vec2u) -> u32 {
+    if (!meets(number, tile)) { return 0u; }
+    let head = prims[number * 4u];
+    let shape = head.x & 255u;
+    if (shape == EDGES || (shape == PUSH && (head.x & MASKED) != 0u)) { return 255u; } // ink
+    let first = tile * TILE;
+    let low = vec2u(head.y & 0xffffu, head.y >> 16u);
+    let to = vec2u(head.z & 0xffffu, head.z >> 16u);
+    var found = select(0u, 0x55u, low.x < first.x + 8u) | select(0u, 0xaau, to.x > first.x + 8u);
+    for (var k = 0u; k < 4u; k++) {
+        let top = first.y + 4u * k;
+        if (low.y >= top + 4u || to.y <= top) { found &= ~(3u << (2u * k)); }
+    }
+    if (shape == LOOP && (head.x & PARALLEL) != 0u) { return slant_parts(number * 4u, first, found); } // ink
+    return found;
 }
 
 @compute @workgroup_size(256)
@@ -35,6 +54,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
     // threads that run together have 8 × 4 pixels: fewer borders pass through those than through 16 × 2
     let local = vec2u((index & 7u) | ((index >> 2u) & 8u), ((index >> 3u) & 3u) | ((index >> 4u) & 12u));
     let size = vec2u(bins[HEAD_WIDTH], bins[HEAD_HEIGHT]);
+    let own_part = 1u << (index >> 5u);
     let at = tile * TILE + local;
     let there = all(at < size);
     let place = at.y * size.x + at.x;
@@ -70,14 +90,19 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
         if (next + index < end) {
             let number = bins[entries + next + index];
             numbers[index] = number;
-            if (meets(number, tile)) { atomicOr(&hits[index >> 5u], 1u << (index & 31u)); }
+            let touched = parts_of(number, tile);
+            parts[index] = touched;
+            if (touched != 0u) { atomicOr(&hits[index >> 5u], 1u << (index & 31u)); }
         }
         workgroupBarrier();
         for (var word = 0u; word < 8u; word++) {
             var left = atomicLoad(&hits[word]);
             while (left != 0u) {
-                let at_prim = numbers[word * 32u + countTrailingZeros(left)] * 4u;
+                let found = word * 32u + countTrailingZeros(left);
                 left &= left - 1u;
+                let touching = parts[found];
+                if ((touching & own_part) == 0u) { continue; }
+                let at_prim = numbers[found] * 4u;
                 let head = prims[at_prim];
                 let shape = head.x & 255u;
                 let low = vec2u(head.y & 0xffffu, head.y >> 16u);
@@ -90,7 +115,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
                     if (touched) { cover = cover_of(head.x, cell_area(turn * 256u, local)); } // ink
                     atomicStore(&cells[((turn + 2u) % 3u) * 256u + index], 0); // ink
                     turn = (turn + 1u) % 3u; // ink
-                } else if (shape > EDGES && touched) { // ink
+                } else if (shape > EDGES && touched && (touching & (own_part << 8u)) == 0u) { // ink
                     cover = cover_of(head.x, shape_area(head.x, at_prim, at)); // ink
                 } // ink
                 if (touched) {

@@ -15,6 +15,7 @@ from dala.media.pictures import Channels
 
 _IMAGE = 2**63 + 16  # the number under which a surface holds a layer of ours, for the moment
 # from cold to hot: dark blue, blue, cyan, green, yellow, red; and how much of each is seen
+_MOST = 1e150  # of a heat map's numbers: their differences are numbers, too
 _HEAT = np.array(
     [[13, 8, 135], [33, 102, 255], [0, 210, 230], [60, 220, 90], [250, 220, 40], [225, 30, 20]],
     float,
@@ -145,10 +146,10 @@ def heatmap(
     table = np.asarray(values)
     if table.ndim != 2 or not table.size or table.dtype.kind not in "buif":
         raise ShapeError(f"heatmap: expected numbers (h, w), got {table.shape}")
-    table = np.nan_to_num(table.astype(np.float32))
+    table = np.clip(np.nan_to_num(table.astype(np.float64)), -_MOST, _MOST)
     least = float(table.min()) if low is None else low
     most = float(table.max()) if high is None else high
-    share = np.clip((table - least) / max(most - least, 1e-12), 0, 1)
+    share = np.clip((table - least) / max(most - least, 1e-12), 0, 1).astype(np.float32)
     with drawing_on(image, width, height, channels, "heatmap") as canvas:
         heat = _scaled(share, canvas.width, canvas.height)
         layer = np.empty((*heat.shape, 4), np.uint8)

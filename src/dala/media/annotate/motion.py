@@ -41,7 +41,7 @@ def traces(
                 continue
             shade = chosen(color, key)
             lines = np.concatenate([points[:-1], points[1:]], 1)
-            age = np.linspace(0.25, 1.0, max(len(lines), 1))[: len(lines)]
+            age = np.linspace(1.0, 0.25, len(lines))[::-1]
             colors = np.array([[*shade, 255]] * len(lines), np.uint8).reshape(-1, 4)
             colors[:, 3] = np.rint(age * 255)
             rims = np.array([[*RIM[:3], RIM[3]]] * len(lines), np.uint8).reshape(-1, 4)

@@ -7,8 +7,9 @@ still counts for everything on its right, and for how far the shape reaches.
 
 from __future__ import annotations
 
+from dala.gpu.raster.language import Word
 from dala.gpu.raster.layout import EMIT_LIMIT, HEIGHT, MATRIX, WIDTH
-from dala.gpu.raster.words import floor, load64, load_f64, load_s32, store32, store64
+from dala.gpu.raster.words import floor, load64, load_f64, load_s32, store32, store64, truncate
 
 UNIT = 512.0
 EDGE_BYTES = 16
@@ -98,25 +99,59 @@ def to_unit(v: float) -> int:
     return int(floor(v * UNIT + 0.5))
 
 
+def inside_unit(v: float) -> int:
+    """The same of a place that is known to be on the surface."""
+    return truncate(v * UNIT + 0.5)
+
+
 # -- the rectangle of pixels that edges lie in -------------------------------------------------------
 
 AREA_LEFT, AREA_TOP, AREA_RIGHT, AREA_BOTTOM = 0, 8, 16, 24
+_MEASURE = """
+declare <4 x i32> @llvm.smin.v4i32(<4 x i32>, <4 x i32>)
+declare <4 x i32> @llvm.smax.v4i32(<4 x i32>, <4 x i32>)
+
+define internal i64 @measure(i64 %first, i64 %end, i64 %to) {
+  %some = icmp slt i64 %first, %end
+  br i1 %some, label %edge, label %done
+edge:
+  %at = phi i64 [ %first, %0 ], [ %next, %edge ]
+  %low = phi <4 x i32> [ splat (i32 2147483647), %0 ], [ %lower, %edge ]
+  %high = phi <4 x i32> [ splat (i32 -1), %0 ], [ %higher, %edge ]
+  %p = inttoptr i64 %at to ptr
+  %e = load <4 x i32>, ptr %p, align 4
+  %lower = call <4 x i32> @llvm.smin.v4i32(<4 x i32> %low, <4 x i32> %e)
+  %higher = call <4 x i32> @llvm.smax.v4i32(<4 x i32> %high, <4 x i32> %e)
+  %next = add i64 %at, 16
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %edge, label %done
+done:
+  %lows = phi <4 x i32> [ splat (i32 2147483647), %0 ], [ %lower, %edge ]
+  %highs = phi <4 x i32> [ splat (i32 -1), %0 ], [ %higher, %edge ]
+  %low.1 = shufflevector <4 x i32> %lows, <4 x i32> poison, <4 x i32> <i32 2, i32 3, i32 0, i32 1>
+  %high.1 = shufflevector <4 x i32> %highs, <4 x i32> poison, <4 x i32> <i32 2, i32 3, i32 0, i32 1>
+  %least = call <4 x i32> @llvm.smin.v4i32(<4 x i32> %lows, <4 x i32> %low.1)
+  %most = call <4 x i32> @llvm.smax.v4i32(<4 x i32> %highs, <4 x i32> %high.1)
+  %behind = add <4 x i32> %most, splat (i32 511)
+  %both = shufflevector <4 x i32> %least, <4 x i32> %behind, <4 x i32> <i32 0, i32 1, i32 4, i32 5>
+  %pixels = ashr <4 x i32> %both, splat (i32 9)
+  %wide = sext <4 x i32> %pixels to <4 x i64>
+  %tp = inttoptr i64 %to to ptr
+  store <4 x i64> %wide, ptr %tp, align 8
+  ret i64 0
+}"""
 
 
-def measure(edges: int, end: int, to: int) -> None:
-    """Its first column and row, and those behind its last ones, as four words."""
-    left, top, right, bottom = 1 << 40, 1 << 40, -1, -1
-    while edges < end:
-        x0, y0, x1, y1 = (
-            load_s32(edges),
-            load_s32(edges + 4),
-            load_s32(edges + 8),
-            load_s32(edges + 12),
-        )
-        left, right = min(left, min(x0, x1)), max(right, max(x0, x1))
-        top, bottom = min(top, min(y0, y1)), max(bottom, max(y0, y1))
-        edges += EDGE_BYTES
-    store64(to + AREA_LEFT, left >> 9)
-    store64(to + AREA_TOP, top >> 9)
-    store64(to + AREA_RIGHT, (right + 511) >> 9)
-    store64(to + AREA_BOTTOM, (bottom + 511) >> 9)
+def _measure(edges: int, end: int, to: int) -> int:
+    rows = range(edges, end, EDGE_BYTES)
+    across = [load_s32(edge + offset) for edge in rows for offset in (0, 8)]
+    down = [load_s32(edge + offset) for edge in rows for offset in (4, 12)]
+    store64(to + AREA_LEFT, min(across, default=2**31 - 1) >> 9)
+    store64(to + AREA_TOP, min(down, default=2**31 - 1) >> 9)
+    store64(to + AREA_RIGHT, (max(across, default=-1) + 511) >> 9)
+    store64(to + AREA_BOTTOM, (max(down, default=-1) + 511) >> 9)
+    return 0
+
+
+# Its first column and row, and those behind its last ones, as four words.
+measure = Word("measure", lambda: _MEASURE, _measure)

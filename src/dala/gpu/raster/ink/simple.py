@@ -11,7 +11,7 @@ from dala.gpu.raster.ink.cells import COLOR, fill_own
 from dala.gpu.raster.ink.edges import (
     EDGE_BYTES,
     emit,
-    to_unit,
+    inside_unit,
     to_x,
     to_y,
 )
@@ -137,11 +137,11 @@ def add_inside(
     out: int, table: int, step: int, x: float, y: float, ux: float, uy: float, vx: float, vy: float
 ) -> int:
     """The same where nothing has to be clipped."""
-    last_x, last_y, end = to_unit(x + ux), to_unit(y + uy), table + TURN * 16
+    last_x, last_y, end = inside_unit(x + ux), inside_unit(y + uy), table + TURN * 16
     first_x, first_y, at = last_x, last_y, table + step
     while at < end:
         cos, sin = load_f64(at), load_f64(at + 8)
-        next_x, next_y = to_unit(x + cos * ux + sin * vx), to_unit(y + cos * uy + sin * vy)
+        next_x, next_y = inside_unit(x + cos * ux + sin * vx), inside_unit(y + cos * uy + sin * vy)
         store_edge(out, last_x, last_y, next_x, next_y)
         out += EDGE_BYTES
         last_x, last_y = next_x, next_y

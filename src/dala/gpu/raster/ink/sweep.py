@@ -49,8 +49,8 @@ _SUM = """
 _SWEEP = """
 declare {V} @llvm.masked.load.v{L}i32.p0(ptr, i32, <{L} x i1>, {V})
 declare void @llvm.masked.store.v{L}i32.p0({V}, ptr, i32, <{L} x i1>)
-declare i32 @llvm.vector.reduce.or.v{L}i32({V})
-declare i32 @llvm.vector.reduce.and.v{L}i32({V})
+declare i1 @llvm.vector.reduce.or.v{L}i1(<{L} x i1>)
+declare i1 @llvm.vector.reduce.and.v{L}i1(<{L} x i1>)
 
 define internal i64 @sweep_color(
     i64 %first, i64 %step, i64 %skip, i64 %count, i64 %rows, i64 %border, i64 %pixel,
@@ -82,10 +82,11 @@ vector:
   %carry = phi i32 [ 0, %row ], [ %carry.next, %next ]
   %cp = inttoptr i64 %cell to ptr
   %a = load {V}, ptr %cp, align 4
-  %any = call i32 @llvm.vector.reduce.or.v{L}i32({V} %a)
-  %some = or i32 %any, %carry
-  %empty = icmp eq i32 %some, 0
-  br i1 %empty, label %next, label %sum
+  %used = icmp ne {V} %a, zeroinitializer
+  %any = call i1 @llvm.vector.reduce.or.v{L}i1(<{L} x i1> %used)
+  %covered = icmp ne i32 %carry, 0
+  %some = or i1 %any, %covered
+  br i1 %some, label %sum, label %next
 sum:
   store {V} zeroinitializer, ptr %cp, align 4
   %area = call {V} @sum_up({V} %a, i32 %carry)
@@ -95,8 +96,8 @@ sum:
   %before = icmp slt {V} %index, %limits
   %inside = and <{L} x i1> %after, %before
   %seen = select <{L} x i1> %inside, {V} %cover, {V} zeroinitializer
-  %least = call i32 @llvm.vector.reduce.and.v{L}i32({V} %seen)
-  %whole = icmp eq i32 %least, 255
+  %full = icmp eq {V} %seen, splat (i32 255)
+  %whole = call i1 @llvm.vector.reduce.and.v{L}i1(<{L} x i1> %full)
   %plain = and i1 %whole, %solid
   %p = inttoptr i64 %at to ptr
   br i1 %plain, label %fill, label %mix
@@ -110,9 +111,9 @@ mix:
   %share = lshr {V} %m257, splat (i32 16)
   %share24 = shl {V} %share, splat (i32 24)
   %s = or {V} %rgb, %share24
-  %seen.any = call i32 @llvm.vector.reduce.or.v{L}i32({V} %seen)
-  %nothing = icmp eq i32 %seen.any, 0
-  br i1 %nothing, label %next, label %touch
+  %shown = icmp ne {V} %seen, zeroinitializer
+  %visible = call i1 @llvm.vector.reduce.or.v{L}i1(<{L} x i1> %shown)
+  br i1 %visible, label %touch, label %next
 touch:
   %reach = add i64 %at, {B}
   %own = icmp sle i64 %reach, %border
