@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
-import sys
 import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
+from dala.fleet.starting import Process, Starter, how_it_ended, starter_of
 from dala.locks import Condition
 from dala.video.parts.journal import Record
 
@@ -39,24 +37,25 @@ class LocalPool:
             return
         desk = _Desk(tasks)
         count = min(self.placement.workers, len(tasks))
-        threads = [
-            threading.Thread(
-                target=_serve,
-                args=(desk, self.placement, n),
-                name=f"dala-fleet-{n}",
-                daemon=True,
-            )
-            for n in range(count)
-        ]
-        try:
-            for thread in threads:
-                thread.start()
-            yield from desk.events_of(len(tasks))
-        finally:
-            desk.close()
-            for thread in threads:
-                if thread.ident is not None:
-                    thread.join()
+        with starter_of(task_environment(self.placement.threads)) as starter:
+            threads = [
+                threading.Thread(
+                    target=_serve,
+                    args=(desk, starter, self.placement.device_of(n)),
+                    name=f"dala-fleet-{n}",
+                    daemon=True,
+                )
+                for n in range(count)
+            ]
+            try:
+                for thread in threads:
+                    thread.start()
+                yield from desk.events_of(len(tasks))
+            finally:
+                desk.close()
+                for thread in threads:
+                    if thread.ident is not None:
+                        thread.join()
 
 
 class _Desk:
@@ -68,7 +67,7 @@ class _Desk:
         self._unsettled = len(tasks)
         self._closed = False
         self._changed = Condition()
-        self._workers: set[subprocess.Popen[str]] = set()
+        self._workers: set[Process] = set()
 
     def events_of(self, tasks: int) -> Iterator[Event]:
         """What happens, until so many have ended."""
@@ -105,14 +104,14 @@ class _Desk:
             self._changed.notify()
         self.events.put(Event("lost", task.key, reason=reason))
 
-    def hire(self, worker: subprocess.Popen[str]) -> bool:
+    def hire(self, worker: Process) -> bool:
         """Whether it may begin; after ``close`` none may."""
         with self._changed:
             if not self._closed:
                 self._workers.add(worker)
             return not self._closed
 
-    def dismiss(self, worker: subprocess.Popen[str]) -> None:
+    def dismiss(self, worker: Process) -> None:
         with self._changed:
             self._workers.discard(worker)
 
@@ -126,15 +125,14 @@ class _Desk:
             worker.terminate()
 
 
-def _serve(desk: _Desk, placement: Placement, number: int) -> None:
+def _serve(desk: _Desk, starter: Starter, device: str | None) -> None:
     """One worker after another, until there are no more tasks; all of them use the same device."""
-    device = placement.device_of(number)
     worker: _Worker | None = None
     try:
         while taken := desk.take():
             task, attempt = taken
             if worker is None:
-                worker = _Worker(placement.threads)
+                worker = _Worker(starter)
                 if not desk.hire(worker.process):
                     return
             reason = worker.do(task.on(device), desk)
@@ -154,17 +152,10 @@ def _serve(desk: _Desk, placement: Placement, number: int) -> None:
 class _Worker:
     """A process that does tasks."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, starter: Starter) -> None:
         self._errors: Any = tempfile.TemporaryFile()  # noqa: SIM115  # closed by ``end``
-        source = str(Path(__file__).parents[2])  # this very dala
-        paths = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
         try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "dala.fleet.worker"],
-                env={**os.environ, **task_environment(threads), "PYTHONPATH": paths},
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
-                encoding="utf-8", start_new_session=True,  # a Ctrl-C is for whoever started the job
-            )  # fmt: skip
+            self.process = starter.start(self._errors)
         except BaseException:
             self._errors.close()
             raise
@@ -206,8 +197,4 @@ class _Worker:
         self._errors.close()
 
     def _why_gone(self) -> str:
-        code = self.process.wait()
-        self._errors.seek(0)
-        last = self._errors.read().decode(errors="replace").strip().splitlines()[-1:]
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return f"the worker ended by {how}{': ' + last[0] if last else ''}"
+        return f"the worker ended by {how_it_ended(self.process.wait(), self._errors)}"
