@@ -11,11 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fleet_workers import assert_same_video, nursery_pids, worker_pids
 from in_threads import wait_until
 
-from dala import fleet
+from dala import fleet, media
 from dala.errors import FleetError
 from dala.fleet.placement import task_environment
 from dala.fleet.starting import Starter, starter_of
@@ -88,10 +89,19 @@ def test_what_cannot_be_loaded_is_said(
     clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "hook").mkdir()
-    (tmp_path / "hook" / "av.py").write_text("raise ImportError('libavcodec is missing')")
+    (tmp_path / "hook" / "numpy.py").write_text("raise ImportError('it is broken')")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "hook"))
-    with pytest.raises(FleetError, match=r"no worker can be started.*libavcodec is missing"):
+    with pytest.raises(FleetError, match=r"no worker can be started.*it is broken"):
         fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+
+
+def test_photos_need_no_library_of_videos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hook").mkdir()
+    (tmp_path / "hook" / "av.py").write_text("raise ImportError('it is not installed')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "hook"))
+    media.save(np.full((8, 8, 3), 7, np.uint8), tmp_path / "a.png")
+    report = fleet.map([tmp_path / "a.png"], tmp_path / "out", ["invert"], workers=1, device="cpu")
+    assert report.failures == ()
 
 
 def test_nobody_is_left(clip: Path, tmp_path: Path) -> None:

@@ -32,7 +32,11 @@ from dala.fleet.starting import Process, Starter, how_it_ended
 assert sys.platform == "linux"
 
 PATIENCE_S = 5.0  # for a nursery that was told to end, before it is killed
-NEEDED = ("dala.fleet.worker", "dala.fleet.tasks", "dala.video.transcode", "llvmlite.binding", "av")
+NEEDED = ("dala.fleet.worker", "dala.fleet.tasks", "dala.video.transcode")
+USEFUL = (
+    "llvmlite.binding",
+    "av",
+)  # where they are installed; who needs them says that they are not
 _NUMBER = struct.Struct("=q")
 
 
@@ -260,6 +264,9 @@ def main(number: int) -> None:
     driver = socket.socket(fileno=number)
     for name in NEEDED:
         importlib.import_module(name)
+    for name in USEFUL:
+        with suppress(ImportError):
+            importlib.import_module(name)
     gc.freeze()  # what is there already stays shared
     if not _Forks(driver).serve():
         os._exit(0)
