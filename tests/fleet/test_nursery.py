@@ -18,8 +18,9 @@ from in_threads import wait_until
 
 from dala import fleet, media
 from dala.errors import FleetError
+from dala.fleet.local import starter_of
 from dala.fleet.placement import task_environment
-from dala.fleet.starting import Starter, starter_of
+from dala.fleet.starting import Starter
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks workers")
 ASKED: dict[str, Any] = {

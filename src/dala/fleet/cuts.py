@@ -20,7 +20,7 @@ from dala.video.source import Source
 # after so many a mask that was begun anew, and is unsure everywhere, is as it was to a tenth of a level
 LEAD = 24
 SHARES = 32  # no segment is more than so much of what is left …
-SHRINKING = 5  # … but none is less than so much of what was asked for,
+SHRINKING = 4  # … but none is less than so much of what was asked for,
 SHORTEST_S = 2  # or than two seconds: each takes a decoder, an encoder and their first frames
 
 

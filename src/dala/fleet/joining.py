@@ -74,12 +74,14 @@ class Joint:
 
     def _as_they_come(self) -> Iterator[Part]:
         for key, part in self._parts.items():
-            with self._changed:
-                while not self._left and key not in self._finished:
-                    self._changed.wait()
-                if self._left:
-                    raise _Left
+            self._wait_for(key)
             yield part
+
+    def _wait_for(self, key: str) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._left or key in self._finished)
+            if self._left:
+                raise _Left
 
     def _check(self) -> None:
         if isinstance(self._error, DalaError):

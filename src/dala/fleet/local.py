@@ -9,16 +9,17 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
+import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from queue import SimpleQueue
 from typing import Any
 
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
-from dala.fleet.starting import Process, Starter, how_it_ended, starter_of
+from dala.fleet.starting import Process, Starter, how_it_ended
 from dala.locks import Condition
 from dala.video.parts.journal import Record
 
@@ -35,27 +36,39 @@ class LocalPool:
         """What happens to the tasks; closing it ends the workers."""
         if not tasks:
             return
+        with starter_of(task_environment(self.placement.threads)) as starter:
+            yield from self._run(tasks, starter)
+
+    def _run(self, tasks: Sequence[Task], starter: Starter) -> Iterator[Event]:
         desk = _Desk(tasks)
         count = min(self.placement.workers, len(tasks))
-        with starter_of(task_environment(self.placement.threads)) as starter:
-            threads = [
-                threading.Thread(
-                    target=_serve,
-                    args=(desk, starter, self.placement.device_of(n)),
-                    name=f"dala-fleet-{n}",
-                    daemon=True,
-                )
-                for n in range(count)
-            ]
-            try:
-                for thread in threads:
-                    thread.start()
-                yield from desk.events_of(len(tasks))
-            finally:
-                desk.close()
-                for thread in threads:
-                    if thread.ident is not None:
-                        thread.join()
+        threads = [
+            threading.Thread(
+                target=_serve,
+                args=(desk, starter, self.placement.device_of(n)),
+                name=f"dala-fleet-{n}",
+                daemon=True,
+            )
+            for n in range(count)
+        ]
+        try:
+            for thread in threads:
+                thread.start()
+            yield from desk.events_of(len(tasks))
+        finally:
+            desk.close()
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
+
+
+def starter_of(variables: Mapping[str, str]) -> Starter:
+    """The way to start workers on this system."""
+    if sys.platform == "linux":
+        from dala.fleet.nursery import Forker
+
+        return Forker(variables)
+    return Starter(variables)
 
 
 class _Desk:

@@ -240,11 +240,19 @@ class _Forks:
         """Of all that have ended."""
         with suppress(BlockingIOError):
             os.read(self._awake, 4096)
-        with suppress(ChildProcessError):
-            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                told = self._told.pop(ended[0])
-                _write_number(told, os.waitstatus_to_exitcode(ended[1]))
-                os.close(told)
+        while ended := _who_has_ended():
+            told = self._told.pop(ended[0])
+            _write_number(told, ended[1])
+            os.close(told)
+
+
+def _who_has_ended() -> tuple[int, int] | None:
+    """A worker's number, and how."""
+    try:
+        number, status = os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:  # there is none
+        return None
+    return (number, os.waitstatus_to_exitcode(status)) if number else None
 
 
 def _fork() -> int:

@@ -53,15 +53,6 @@ class Starter:
         )  # fmt: skip
 
 
-def starter_of(variables: Mapping[str, str]) -> Starter:
-    """The way of this system."""
-    if sys.platform == "linux":
-        from dala.fleet.nursery import Forker
-
-        return Forker(variables)
-    return Starter(variables)
-
-
 def how_it_ended(code: int, errors: IO[bytes]) -> str:
     """By what, and the last that it said."""
     errors.seek(0)
