@@ -1,19 +1,20 @@
 """A job by one process and by several: one long video, and many of them; on a Ray cluster, what that costs.
 
     python bench/fleet.py [--seconds N] [--files N]
-    python bench/fleet.py --workers 1,2,4,8,16 [--seconds N]
+    python bench/fleet.py --scaling 1,4,16 [--seconds N]
     python bench/fleet.py --ray [--queued N]
+    python bench/fleet.py --ray-data [--seconds N]
 
-"one process" is video.transcode; it is compared with one worker of as many threads. Efficiency is the
-speed-up over one worker divided by the number of workers. ``--workers`` measures nothing but that, of
-workers of one thread each, and checks that all files are the same. ``--ray`` starts a cluster of two
-nodes on this machine and counts what goes through its object store, and the driver's memory with many
-files queued.
+"one process" is video.transcode; it is compared with one worker of as many threads. ``--scaling`` gives
+each worker (of one thread) as many seconds of film, so that all jobs take as long. Beside each job as many
+processes that know nothing of each other do the same parts: what the machine itself allows. Efficiency is
+the speed-up over one of them divided by their number. For ``--ray…`` see fleet_ray.py.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import shutil
@@ -22,7 +23,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +32,18 @@ os.environ.setdefault("DALA_DEVICE", "cpu")
 
 import numpy as np
 
-from dala import fleet, media, video
+from dala import fleet, video
 from dala.backends.cpu.run.cores import machine_threads
+from dala.fleet.cuts import cut, scan
+from dala.fleet.parts import ENCODER_THREADS as ENCODER_THREADS  # for the processes apart
+from dala.fleet.placement import task_environment
 from measure import machine, use_the_cpu
 
 CHAIN = [("blur", {"radius": 2}), ("contrast", {"value": 0.1}), ("saturation", {"value": 0.2})]
 SIZE = (720, 1280)
 FPS = 25
-PART_S = 2  # short parts, so that many workers end at the same time
-BOUND_S = 24
-ENOUGH = 100  # files that are done before the driver's memory is read; all others are queued
+PIECE_S = 8  # of film that is encoded; longer ones show it again and again
+PART_S = 4  # of jobs that are scaled: parts of one length, which workers can share out evenly
 ALONE = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -47,10 +51,33 @@ from fleet import CHAIN, video
 encoding = video.Encoding(options={"threads": sys.argv[4]})
 video.transcode(sys.argv[2], sys.argv[3], CHAIN, encoding=encoding)
 """
+APART = """
+import json, sys, time
+sys.path.insert(0, sys.argv[1])
+from fleet import CHAIN, ENCODER_THREADS, video
+begun = []
+def note(progress):
+    begun or (progress.frames and begun.append(time.perf_counter()))
+encoding = video.Encoding(options={"threads": str(ENCODER_THREADS)})
+for n, (start, end) in enumerate(json.loads(sys.argv[4])):
+    video.transcode(sys.argv[2], f"{sys.argv[3]}-{n}.mp4", CHAIN, start=start, end=end,
+                    encoding=encoding, progress=note)
+print(json.dumps([begun[0], time.perf_counter()]))
+"""
 
 
-def write_clip(path: Path, seconds: int) -> None:
-    """Noise that moves, with a key frame every second."""
+def write_film(path: Path, seconds: int) -> int:
+    """Noise that moves, with a key frame every second; of how many frames, at least so many seconds."""
+    length = min(seconds, PIECE_S)
+    piece = path.with_name(f"piece-{length}.mp4")
+    if not piece.exists():
+        _write_piece(piece, length)
+    times = -(-seconds // length)
+    _repeat(piece, path, times)
+    return times * length * FPS
+
+
+def _write_piece(path: Path, seconds: int) -> None:
     random = np.random.default_rng(0)
     texture = random.integers(0, 256, (SIZE[0] // 8, SIZE[1] // 8 + 64, 3), np.uint8)
     with video.Writer(path, fps=FPS, options={"g": str(FPS)}) as writer:
@@ -58,6 +85,23 @@ def write_clip(path: Path, seconds: int) -> None:
             left = n % 64
             part = texture[:, left : left + SIZE[1] // 8]
             writer.write(part.repeat(8, 0).repeat(8, 1))
+
+
+def _repeat(piece: Path, path: Path, times: int) -> None:
+    """Its packets again and again, at later times."""
+    import av
+
+    with av.open(piece) as source, av.open(path, "w") as film:
+        shown = source.streams.video[0]
+        track = film.add_stream_from_template(shown)
+        length = round(shown.frames / FPS / shown.time_base)
+        for n in range(times):
+            source.seek(0)
+            for packet in source.demux(shown):
+                if packet.size:
+                    packet.pts, packet.dts = packet.pts + n * length, packet.dts + n * length
+                    packet.stream = track
+                    film.mux(packet)
 
 
 def timed(run: Callable[[], object]) -> float:
@@ -74,59 +118,147 @@ def run_alone(clip: Path, target: Path, threads: int) -> None:
 
 
 def bench_one_file(folder: Path, seconds: int) -> None:
+    """In real time and in processor time, which others on the machine disturb less."""
     clip = folder / "clip.mp4"
-    write_clip(clip, seconds)
-    frames, cores = seconds * FPS, machine_threads()
-    for threads in sorted({1, cores}):
-        alone = timed(lambda n=threads: run_alone(clip, folder / "alone.mp4", n))
-        job = timed(
-            lambda n=threads: fleet.transcode(clip, folder / "job.mp4", CHAIN, workers=1, threads=n)
+    frames = write_film(clip, seconds)
+    for threads in sorted({1, machine_threads()}):
+        runs: dict[str, Callable[[], object]] = {
+            "process": lambda n=threads: run_alone(clip, folder / "alone.mp4", n),
+            "worker": lambda n=threads: fleet.transcode(
+                clip, folder / "job.mp4", CHAIN, workers=1, threads=n
+            ),
+        }
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
+        for name, run in list(runs.items()) * 3:  # by turns
+            before = Spent.by_children()
+            real = timed(run)
+            found[name].append((real, Spent.by_children().since(before).seconds))
+        real, processor = (
+            [sorted(turn[k] for turn in found[name])[1] for name in runs] for k in (0, 1)
         )
         print(
-            f"one file, {threads} threads: one process {frames / alone:.1f} fps, one worker "
-            f"{frames / job:.1f} fps, ratio {alone / job:.2f}"
-        )
-    bench_workers(folder, clip, seconds, sorted({1, 2, cores // 2 or 1, cores}))
-
-
-def bench_workers(folder: Path, clip: Path, seconds: int, counts: Sequence[int]) -> None:
-    """So many workers of one thread each, on parts that they can share out evenly."""
-    base, made = 0.0, b""
-    for workers in counts:
-        target = folder / f"by{workers}.mp4"
-        spent = timed(
-            lambda n=workers, t=target: fleet.transcode(
-                clip, t, CHAIN, workers=n, threads=1, segment_s=PART_S
-            )
-        )
-        made = made or target.read_bytes()
-        same = "" if target.read_bytes() == made else "; ANOTHER FILE"
-        base = base or spent * workers
-        print(
-            f"one file, {workers} workers × 1 thread: {seconds * FPS / spent:.1f} fps, "
-            f"efficiency {base / spent / workers:.2f}{same}",
+            f"one file, {threads} threads: one process {frames / real[0]:.1f} fps, one worker "
+            f"{frames / real[1]:.1f} fps, ratio {real[0] / real[1]:.2f}, of processor time "
+            f"{processor[0] / processor[1]:.2f} (medians of three)",
             flush=True,
         )
 
 
-def bench_bound(folder: Path, clip: Path, seconds: int, counts: Sequence[int]) -> None:
-    """So many processes at once that know nothing of each other: what the machine itself allows."""
-    base = 0.0
-    for processes in counts:
-        with ThreadPoolExecutor(processes) as pool:
-            targets = [folder / f"apart{n}.mp4" for n in range(processes)]
-            spent = timed(lambda r=pool, t=targets: list(r.map(lambda f: run_alone(clip, f, 1), t)))
-        base = base or spent
+@dataclass(frozen=True)
+class Spent:
+    """What child processes that have ended took."""
+
+    user: float
+    system: float
+    faults: int
+
+    @classmethod
+    def by_children(cls) -> Spent:
+        now = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return cls(now.ru_utime, now.ru_stime, now.ru_minflt)
+
+    def since(self, before: Spent) -> Spent:
+        return Spent(
+            self.user - before.user, self.system - before.system, self.faults - before.faults
+        )
+
+    @property
+    def seconds(self) -> float:
+        return self.user + self.system
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A job, or as many processes apart."""
+
+    processes: int
+    frames: int
+    start: float  # until the first frame
+    middle: float
+    end: float  # when all parts were finished
+    spent: Spent
+
+    @property
+    def fps(self) -> float:
+        return self.frames / (self.start + self.middle + self.end)
+
+    def efficiency(self, one: Ran) -> float:
+        return self.fps / self.processes / one.fps
+
+    def row(self, name: str, one: Ran) -> str:
+        of_all = f"{name:>9} {self.processes:3} {self.fps:8.1f} fps, efficiency {self.efficiency(one):.2f}"
+        times = f"start {self.start:.2f} s, middle {self.middle:.2f} s, end {self.end:.2f} s"
+        user, system = (1e3 * t / self.frames for t in (self.spent.user, self.spent.system))
+        faults = self.spent.faults / self.frames
+        per_frame = f"user {user:.2f} ms, system {system:.2f} ms, {faults:.0f} page faults"
+        return f"{of_all}; {times}; a frame: {per_frame}"
+
+
+def bench_scaling(folder: Path, seconds: int, counts: Sequence[int]) -> None:
+    """Workers of a job, and as many processes apart, on the same parts; each has as much to do."""
+    first: tuple[Ran, Ran] | None = None
+    for count in counts:
+        film = folder / f"film{count}.mp4"
+        write_film(film, seconds * count)
+        job = run_job(film, folder / "job.mp4", count)
+        apart = run_apart(film, folder / "apart", count)
+        first = first or (job, apart)
+        print(job.row("workers", first[0]))
+        print(apart.row("apart", first[1]))
         print(
-            f"the machine, {processes} processes apart: {processes * seconds * FPS / spent:.1f} fps, "
-            f"efficiency {base / spent:.2f}",
+            f"{'':13}  workers have {job.fps / apart.fps:.2f} of what the machine allows",
             flush=True,
         )
+        film.unlink()
+
+
+def run_job(film: Path, target: Path, workers: int) -> Ran:
+    """By the local pool."""
+    times: list[float] = []  # of the first frame, and of the last part
+
+    def look(progress: fleet.Progress) -> None:
+        if progress.frames and not times:
+            times.append(time.perf_counter())
+        if progress.finished == progress.total:
+            times.append(time.perf_counter())
+
+    before, began = Spent.by_children(), time.perf_counter()
+    report = fleet.transcode(
+        film, target, CHAIN, workers=workers, threads=1, segment_s=PART_S, progress=look
+    )
+    ended = time.perf_counter()
+    edges = [began, times[0], times[-1], ended]
+    return _ran(workers, report.frames, edges, before)
+
+
+def run_apart(film: Path, targets: Path, count: int) -> Ran:
+    """The same parts by processes that know nothing of each other."""
+    segments = cut(scan(film), PART_S)
+    spans = [[str(s.begin or 0), None if s.end is None else str(s.end)] for s in segments]
+    environment = {**os.environ, **task_environment(1)}
+    before, began = Spent.by_children(), time.perf_counter()
+    started: list[Any] = [
+        subprocess.Popen(
+            [sys.executable, "-c", APART, str(Path(__file__).parent), str(film),
+             f"{targets}{n}", json.dumps(spans[n::count])],
+            env=environment, stdout=subprocess.PIPE, text=True,
+        )
+        for n in range(count)
+    ]  # fmt: skip
+    said = [json.loads(process.communicate()[0]) for process in started]
+    ended = time.perf_counter()
+    edges = [began, min(first for first, _ in said), max(last for _, last in said), ended]
+    return _ran(count, sum(s.frames for s in segments), edges, before)
+
+
+def _ran(processes: int, frames: int, edges: Sequence[float], before: Spent) -> Ran:
+    start, middle, end = (b - a for a, b in pairwise(edges))
+    return Ran(processes, frames, start, middle, end, Spent.by_children().since(before))
 
 
 def bench_many_files(folder: Path, seconds: int, files: int) -> None:
     short = folder / "short.mp4"
-    write_clip(short, max(1, seconds // files))
+    write_film(short, max(1, seconds // files))
     names = [folder / f"in{n}.mp4" for n in range(files)]
     for name in names:
         shutil.copy(short, name)
@@ -142,87 +274,28 @@ def bench_many_files(folder: Path, seconds: int, files: int) -> None:
         )
 
 
-class Enough(Exception):
-    """The driver has shown how much memory it takes."""
-
-
-def bench_ray(folder: Path, seconds: int, queued: int) -> None:
-    """Both nodes have one core."""
-    import ray
-    from ray.cluster_utils import Cluster
-
-    node: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 100 << 20}
-    cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
-    try:
-        cluster.add_node(**node)
-        cluster.wait_for_nodes()
-        ray.init(address=cluster.address, log_to_driver=False)
-        queue_photos(folder, queued)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        print(f"Ray, driver with {queued} files queued: peak {peak / 1024:.0f} MB (limit 300)")
-        clip = folder / "clip.mp4"
-        write_clip(clip, seconds)
-        before = stored_bytes(ray)
-        fleet.transcode(clip, folder / "ray.mp4", CHAIN, engine="ray", segment_s=2)
-        stored = stored_bytes(ray) - before
-        print(
-            f"Ray, {seconds} s of video: {stored} bytes into the object store, "
-            f"{stored / seconds * 60 / 1e6:.3f} MB per minute (limit 1)"
-        )
-        ray.shutdown()
-    finally:
-        cluster.shutdown()
-
-
-def queue_photos(folder: Path, count: int) -> None:
-    """So many tiny pictures, left when some are done."""
-    photo = folder / "photo.png"
-    media.save(np.full((8, 8, 3), 7, np.uint8), photo)
-    names = [folder / f"photo{n}.png" for n in range(count)]
-    for name in names:
-        os.link(photo, name)
-
-    def look(progress: fleet.Progress) -> None:
-        if progress.finished >= ENOUGH:
-            raise Enough
-
-    try:
-        fleet.map(names, folder / "photos", ["invert"], engine="ray", progress=look)
-    except Enough:
-        return
-
-
-def stored_bytes(ray: Any) -> int:
-    """All that was ever put into the object stores of the cluster; the machines say it by gRPC."""
-    from ray._private.internal_api import node_stats
-
-    return sum(
-        node_stats(
-            node["NodeManagerAddress"], node["NodeManagerPort"], False
-        ).store_stats.cumulative_created_bytes
-        for node in ray.nodes()
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, default=96)
-    parser.add_argument("--workers", type=lambda text: [int(n) for n in text.split(",")])
+    parser.add_argument("--seconds", type=int, default=32)
+    parser.add_argument("--scaling", type=lambda text: [int(n) for n in text.split(",")])
     parser.add_argument("--files", type=int, default=8)
     parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--ray-data", action="store_true")
     parser.add_argument("--queued", type=int, default=10_000)
     options = parser.parse_args()
     use_the_cpu()
-    print(machine())
+    print(machine(), flush=True)
     folder = Path(tempfile.mkdtemp())
     try:
-        if options.ray:
-            bench_ray(folder, options.seconds, options.queued)
-        elif options.workers:
-            write_clip(folder / "clip.mp4", options.seconds)
-            bench_workers(folder, folder / "clip.mp4", options.seconds, options.workers)
-            write_clip(folder / "short.mp4", BOUND_S)
-            bench_bound(folder, folder / "short.mp4", BOUND_S, options.workers)
+        if options.ray or options.ray_data:
+            import fleet_ray
+
+            if options.ray:
+                fleet_ray.bench_cluster(folder, options.seconds, options.queued)
+            if options.ray_data:
+                fleet_ray.bench_data(folder, options.seconds)
+        elif options.scaling:
+            bench_scaling(folder, options.seconds, options.scaling)
         else:
             bench_one_file(folder, options.seconds)
             bench_many_files(folder, options.seconds, options.files)

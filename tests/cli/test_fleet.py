@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dala import cli, scene, video
+from dala import cli, media, scene, video
 
 
 @pytest.fixture
@@ -40,6 +40,24 @@ def test_a_scene(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     last = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (last["tasks"], last["frames"], last["failures"]) == (2, 10, [])
     assert video.probe(target).frames == 10
+
+
+def test_a_file_that_fails_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With its name once; the job's state is one line, too."""
+    media.save(np.full((8, 8, 3), 7, np.uint8), tmp_path / "a.png")
+    (tmp_path / "bad.png").write_bytes(b"x")
+    out = str(tmp_path / "out")
+    words = ["fleet", "map", str(tmp_path / "a.png"), str(tmp_path / "bad.png"), out, "--invert"]
+    assert cli.main([*words, "--workers", "1", "--json"]) == 1
+    told = capsys.readouterr()
+    (line,) = told.err.splitlines()
+    assert line.count("bad.png") == 1 and "not a picture" in line
+    assert json.loads(told.out.splitlines()[-1])["failures"][0]["name"].endswith("bad.png")
+    assert cli.main(["fleet", "status", out, "--json"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert json.loads(line) == {
+        "output": out, "kind": "map", "finished": 1, "total": 2, "frames": 1,
+    }  # fmt: skip
 
 
 def test_no_such_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

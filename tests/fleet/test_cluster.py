@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from dala import fleet, scene, video
-from dala.errors import UnsupportedError
+from dala.errors import FleetError, UnsupportedError
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
 needs_ray = pytest.mark.skipif(
@@ -72,6 +73,20 @@ def test_a_scene_by_the_same_tasks(address: str, tmp_path: Path) -> None:
         )
     assert (report.tasks, report.frames, report.failures) == (2, 20, ())
     assert frames_of(tmp_path / "ray.mp4") == frames_of(tmp_path / "one.mp4")
+
+
+@needs_ray
+def test_where_no_cluster_answers(tmp_path: Path) -> None:
+    """It is said at once; Ray would go on trying."""
+    clip = write_clip(tmp_path / "clip.mp4")
+    with socket.socket() as taken:  # and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(
+            FleetError, match=f"no Ray cluster answers at {address}.*ray start --head"
+        ):
+            fleet.transcode(clip, tmp_path / "out.mp4", engine="ray", address=address)
+    assert not (tmp_path / "out.mp4").exists()
 
 
 def test_without_ray_it_says_what_to_install(

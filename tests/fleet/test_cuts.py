@@ -46,6 +46,18 @@ def test_segments_are_as_long_as_was_asked_for(tmp_path: Path) -> None:
     assert [s.frames for s in cut(scan(clip), 100)] == [50]
 
 
+def test_segments_become_shorter_towards_the_end() -> None:
+    """So that workers end together; at the same places, however many there are."""
+    times = range(25 * 600)
+    scanned = Scan(Fraction(1, 25), times, [t % 25 == 0 for t in times])
+    lengths = [s.frames // 25 for s in cut(scanned, 10)]
+    assert lengths[:20] == [10] * 20
+    assert sorted(lengths[:-1], reverse=True) == lengths[:-1]
+    assert max(lengths[-24:]) <= 3
+    assert sum(lengths) == 600
+    assert {s.frames for s in cut(scanned, 2)} == {50}  # none is shorter
+
+
 def test_open_groups_of_pictures_are_not_cut(tmp_path: Path) -> None:
     """Their first pictures in order of time need the group before."""
     clip = write_clip(

@@ -10,7 +10,14 @@ import dala
 from dala.backends.webgpu import adapters
 from dala.errors import DeviceError
 from dala.fleet import placement
-from dala.fleet.placement import Placement, available_memory, find_gpus, place, workers_in_memory
+from dala.fleet.placement import (
+    Placement,
+    available_memory,
+    find_gpus,
+    place,
+    task_environment,
+    workers_in_memory,
+)
 
 GIB = 1 << 30
 UHD = 3840 * 2160
@@ -84,3 +91,12 @@ def test_without_a_device_it_is_the_default_one(monkeypatch: pytest.MonkeyPatch)
     assert find_gpus(None) == ("webgpu:1",)
     with pytest.raises(DeviceError, match="no device 'gpu'"):
         find_gpus("gpu")
+
+
+def test_what_the_user_has_set_counts_for_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    monkeypatch.setenv("DALA_THREADS", "8")
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    given = task_environment(2)
+    assert given["DALA_THREADS"] == "2"  # theirs is for the whole machine
+    assert "OPENBLAS_NUM_THREADS" not in given and given["MALLOC_ARENA_MAX"] == "1"

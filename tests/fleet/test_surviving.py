@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import random
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,42 +47,74 @@ def right(clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+SLOWLY = """
+import random, time
+from dala.fleet import tasks
+plain = tasks.encode_segment
+def encode_segment(facts, tell):
+    time.sleep(random.random() / 4)
+    record = plain(facts, tell)
+    time.sleep(random.random() / 4)
+    return record
+tasks.ACTIONS["encode_segment"] = encode_segment
+"""
+
+
 @pytest.mark.parametrize("number", range(ROUNDS))
 def test_a_third_of_the_workers_is_killed(
-    number: int, clip: Path, right: Path, tmp_path: Path
+    number: int, clip: Path, right: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At random moments; each kill is a part that somebody else does."""
-    chance, kills = random.Random(number), 0
+    """Before, while and after they make a part; each kill is a part that somebody else makes."""
+    hooked(SLOWLY, tmp_path / "hook", monkeypatch)
     wanted = math.ceil(0.3 * 6 / 0.7)  # of all attempts three in ten are lost
-
-    def kill(progress: fleet.Progress) -> None:
-        nonlocal kills
-        if kills < wanted and chance.random() < 0.6 and (pids := worker_pids()):
-            os.kill(chance.choice(pids), signal.SIGKILL)
-            kills += 1
-
-    report = fleet.transcode(clip, tmp_path / "out.mp4", CHAIN, progress=kill, **ASKED)
+    with signalled(signal.SIGKILL, wanted, number) as killed:
+        report = fleet.transcode(clip, tmp_path / "out.mp4", CHAIN, **ASKED)
     print(f"round {number}: {report.lost} of {report.tasks + report.lost} attempts were lost")
-    assert kills > 0 and report.failures == ()
+    assert killed and report.failures == ()
     assert (report.tasks, report.frames) == (6, 60)
     assert_same_video(tmp_path / "out.mp4", right)
-    assert os.listdir(tmp_path) == ["out.mp4"]
+    assert sorted(os.listdir(tmp_path)) == ["hook", "out.mp4"]
 
 
-def test_who_is_told_to_end_hands_the_part_back(clip: Path, right: Path, tmp_path: Path) -> None:
+def test_who_is_told_to_end_hands_the_part_back(
+    clip: Path, right: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As often as it is told: that is no failure of the part."""
-    told = 0
-
-    def tell(progress: fleet.Progress) -> None:
-        nonlocal told
-        if told < 3 and (pids := worker_pids()):
-            os.kill(pids[0], signal.SIGTERM)
-            told += 1
-
-    report = fleet.transcode(clip, tmp_path / "out.mp4", CHAIN, progress=tell, **ASKED)
-    assert (told, report.failures) == (3, ())
+    hooked(SLOWLY, tmp_path / "hook", monkeypatch)
+    with signalled(signal.SIGTERM, 12, 0) as told:
+        report = fleet.transcode(clip, tmp_path / "out.mp4", CHAIN, **ASKED)
+    assert told and report.failures == ()
     assert_same_video(tmp_path / "out.mp4", right)
-    assert os.listdir(tmp_path) == ["out.mp4"]
+    assert sorted(os.listdir(tmp_path)) == ["hook", "out.mp4"]
+
+
+@contextlib.contextmanager
+def signalled(which: signal.Signals, count: int, seed: int) -> Iterator[list[int]]:
+    """Workers get a signal at random moments, so many of them; their numbers, once they have it."""
+    over, done, chance = threading.Event(), list[int](), random.Random(seed)
+
+    def send() -> None:
+        while len(done) < count and not over.wait(chance.random() / 8):
+            with contextlib.suppress(ProcessLookupError, IndexError):
+                worker = chance.choice(worker_pids())
+                os.kill(worker, which)
+                done.append(worker)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        yield done
+    finally:
+        over.set()
+        sender.join()
+
+
+def hooked(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every Python that is started from now on run this first."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(text)
+    paths = environment()["PYTHONPATH"]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), paths]))
 
 
 DRIVER = """
@@ -224,10 +258,7 @@ def filter_file(facts, tell):
     return plain(facts, tell)
 tasks.ACTIONS["filter_file"] = filter_file
 """
-    (tmp_path / "hook").mkdir()
-    (tmp_path / "hook" / "sitecustomize.py").write_text(hook)
-    paths = environment()["PYTHONPATH"]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "hook"), paths]))
+    hooked(hook, tmp_path / "hook", monkeypatch)
     monkeypatch.setattr(local, "ATTEMPTS", 2)
     for name in ("poison.png", "a.png", "b.png"):
         media.save(np.full((8, 8, 3), 7, np.uint8), tmp_path / name)

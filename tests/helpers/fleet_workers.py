@@ -12,16 +12,25 @@ import numpy.typing as npt
 
 def worker_pids(driver: int | None = None) -> list[int]:
     """The workers that a process (this one) has started and that are alive."""
-    found = []
     driver = driver or os.getpid()
+    nurseries = _children({driver}, b"dala.fleet.nursery")
+    return [*_children({driver}, b"dala.fleet.worker"), *_children(set(nurseries), b"dala.fleet")]
+
+
+def nursery_pids() -> list[int]:
+    """The processes that fork workers for this one."""
+    return _children({os.getpid()}, b"dala.fleet.nursery")
+
+
+def _children(parents: set[int], called: bytes) -> list[int]:
+    found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            state = (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            state, parent = (folder / "stat").read_text().rsplit(")", 1)[1].split()[:2]
             command = (folder / "cmdline").read_bytes()
         except (OSError, IndexError, ValueError):  # it has ended meanwhile
             continue
-        if parent == driver and state != "Z" and b"dala.fleet.worker" in command:
+        if int(parent) in parents and state != "Z" and called in command:
             found.append(int(folder.name))
     return found
 

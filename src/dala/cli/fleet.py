@@ -183,12 +183,12 @@ def status(
 ) -> None:
     """How far a job is."""
     from dala import fleet as jobs
-    from dala.cli.screen import say, say_json
+    from dala.cli.screen import say
 
     found = jobs.status(target)
     if json:
-        say_json({"output": found.output, "kind": found.kind, "finished": found.finished,
-                  "total": found.total, "frames": found.frames})  # fmt: skip
+        _line({"output": found.output, "kind": found.kind, "finished": found.finished,
+               "total": found.total, "frames": found.frames})  # fmt: skip
         return
     of = "files" if found.kind == "map" else "parts"
     say(f"{found.output}: {found.finished} of {found.total} {of}, {found.frames} frames")
@@ -228,7 +228,8 @@ class _Shown:
         return self
 
     def __exit__(self, *_raised: object) -> None:
-        self._progress.stop()
+        if self._progress.live.is_started:  # else it would write an empty line
+            self._progress.stop()
 
     def advance(self, now: Progress) -> None:
         """What an engine has told."""
@@ -248,7 +249,8 @@ class _Shown:
         from dala.cli.screen import complain, say, say_note
 
         for failure in report.failures:
-            complain("dala fleet", f"{failure.name}: {failure.reason}")
+            named = failure.reason.startswith(failure.name)
+            complain("dala fleet", failure.reason if named else f"{failure.name}: {failure.reason}")
         if not self._as_json:
             for note in report.notes:
                 say_note(note)

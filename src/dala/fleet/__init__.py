@@ -5,10 +5,11 @@ scenes.py     one scene            sizes.py      how large pictures are: how muc
 files.py      many files
 tasks.py      what a worker does   placement.py  how many workers, how many threads each
 worker.py     a local worker
+starting.py   its process          nursery.py    where it is forked
 local.py      a pool of them       cluster.py    tasks on a Ray cluster (extra ``fleet``)
 running.py    tasks → outcomes     engines.py    where they run
 resume.py     a job that was left  addresses.py  what fsspec reaches
-parts.py      how they are encoded
+parts.py      how they are encoded joining.py    their joint, while others are made
 
 source ─ scan ─ segments ─┬─ worker: decode → chain → encode → part ─┬─ joint ─ file
                           └─ worker: …                               ─┘    └ sound, packet by packet

@@ -7,6 +7,8 @@ of the cluster sees them under the same name. Ray is loaded when a cluster is as
 from __future__ import annotations
 
 import importlib
+import re
+import socket
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,6 +19,8 @@ from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
 from dala.video.parts.journal import Record
 
+KNOCK_S = 5.0  # for the head of a cluster to answer
+_PLACE = re.compile(r"(?:ray://)?([^/:]+):(\d+)")
 AHEAD = 4  # tasks that Ray holds for each worker, so that none waits for the driver
 
 
@@ -63,8 +67,9 @@ class RayCluster:
         if self._ray.is_initialized():
             return False
         try:
+            _knock(self._address)
             self._ray.init(address=self._address or "auto", log_to_driver=False)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             where = self._address or "any of this machine's"
             raise FleetError(
                 f"no Ray cluster answers at {where} ({error}); `ray start --head` starts one"
@@ -103,6 +108,13 @@ class RayCluster:
         if "failed" in answer:
             return Event("failed", task.key, reason=answer["failed"])
         return Event("finished", task.key, record=answer)
+
+
+def _knock(address: str | None) -> None:
+    """OSError where nobody answers; Ray itself would try for many minutes."""
+    found = _PLACE.fullmatch(address or "")
+    if found is not None:
+        socket.create_connection((found[1], int(found[2])), KNOCK_S).close()
 
 
 def run_remotely(action: str, facts: Record) -> Record:

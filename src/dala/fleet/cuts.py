@@ -19,6 +19,9 @@ from dala.video.source import Source
 
 # after so many a mask that was begun anew, and is unsure everywhere, is as it was to a tenth of a level
 LEAD = 24
+SHARES = 32  # no segment is more than so much of what is left …
+SHRINKING = 4  # … but none is less than so much of what was asked for,
+SHORTEST_S = 2  # or than two seconds: each takes a decoder, an encoder and their first frames
 
 
 @dataclass(frozen=True)
@@ -74,17 +77,18 @@ def _read_packets(source: Source) -> tuple[list[int | None], list[bool]]:
 
 
 def cut(scanned: Scan, seconds: float) -> list[Segment]:
-    """Segments of at least so many seconds, but for the last."""
+    """Segments of at least so many seconds; towards the end shorter ones, so that workers end together."""
     if not scanned.can_be_cut:
         return [Segment(0, None, None, len(scanned.times), Fraction(0))]
     times = sorted(t for t in scanned.times if t is not None)
     stored = [t for t in scanned.times if t is not None]
     clean = _clean_keys(stored, scanned.keys)
-    least = Fraction(str(seconds)) / scanned.time_base  # 0.4 is two fifths
+    usual = Fraction(str(seconds)) / scanned.time_base  # 0.4 is two fifths
+    shortest = min(usual, max(usual / SHRINKING, SHORTEST_S / scanned.time_base))
     cuts: list[int] = []
     last = times[0]
     for key in clean:
-        if key - last >= least:
+        if key - last >= max(shortest, min(usual, Fraction(times[-1] - last, SHARES))):
             cuts.append(key)
             last = key
     edges = [0, *(bisect_left(times, t) for t in cuts), len(times)]

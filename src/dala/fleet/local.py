@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from queue import SimpleQueue
 from typing import Any
 
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
+from dala.fleet.starting import Process, Starter, how_it_ended
 from dala.locks import Condition
 from dala.video.parts.journal import Record
 
@@ -37,12 +36,16 @@ class LocalPool:
         """What happens to the tasks; closing it ends the workers."""
         if not tasks:
             return
+        with starter_of(task_environment(self.placement.threads)) as starter:
+            yield from self._run(tasks, starter)
+
+    def _run(self, tasks: Sequence[Task], starter: Starter) -> Iterator[Event]:
         desk = _Desk(tasks)
         count = min(self.placement.workers, len(tasks))
         threads = [
             threading.Thread(
                 target=_serve,
-                args=(desk, self.placement, n),
+                args=(desk, starter, self.placement.device_of(n)),
                 name=f"dala-fleet-{n}",
                 daemon=True,
             )
@@ -59,6 +62,15 @@ class LocalPool:
                     thread.join()
 
 
+def starter_of(variables: Mapping[str, str]) -> Starter:
+    """The way to start workers on this system."""
+    if sys.platform == "linux":
+        from dala.fleet.nursery import Forker
+
+        return Forker(variables)
+    return Starter(variables)
+
+
 class _Desk:
     """Where workers get their tasks and leave what happened; tasks that were lost are handed out again."""
 
@@ -68,7 +80,7 @@ class _Desk:
         self._unsettled = len(tasks)
         self._closed = False
         self._changed = Condition()
-        self._workers: set[subprocess.Popen[str]] = set()
+        self._workers: set[Process] = set()
 
     def events_of(self, tasks: int) -> Iterator[Event]:
         """What happens, until so many have ended."""
@@ -105,14 +117,14 @@ class _Desk:
             self._changed.notify()
         self.events.put(Event("lost", task.key, reason=reason))
 
-    def hire(self, worker: subprocess.Popen[str]) -> bool:
+    def hire(self, worker: Process) -> bool:
         """Whether it may begin; after ``close`` none may."""
         with self._changed:
             if not self._closed:
                 self._workers.add(worker)
             return not self._closed
 
-    def dismiss(self, worker: subprocess.Popen[str]) -> None:
+    def dismiss(self, worker: Process) -> None:
         with self._changed:
             self._workers.discard(worker)
 
@@ -126,15 +138,14 @@ class _Desk:
             worker.terminate()
 
 
-def _serve(desk: _Desk, placement: Placement, number: int) -> None:
+def _serve(desk: _Desk, starter: Starter, device: str | None) -> None:
     """One worker after another, until there are no more tasks; all of them use the same device."""
-    device = placement.device_of(number)
     worker: _Worker | None = None
     try:
         while taken := desk.take():
             task, attempt = taken
             if worker is None:
-                worker = _Worker(placement.threads)
+                worker = _Worker(starter)
                 if not desk.hire(worker.process):
                     return
             reason = worker.do(task.on(device), desk)
@@ -154,17 +165,10 @@ def _serve(desk: _Desk, placement: Placement, number: int) -> None:
 class _Worker:
     """A process that does tasks."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, starter: Starter) -> None:
         self._errors: Any = tempfile.TemporaryFile()  # noqa: SIM115  # closed by ``end``
-        source = str(Path(__file__).parents[2])  # this very dala
-        paths = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
         try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "dala.fleet.worker"],
-                env={**os.environ, **task_environment(threads), "PYTHONPATH": paths},
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
-                encoding="utf-8", start_new_session=True,  # a Ctrl-C is for whoever started the job
-            )  # fmt: skip
+            self.process = starter.start(self._errors)
         except BaseException:
             self._errors.close()
             raise
@@ -206,8 +210,4 @@ class _Worker:
         self._errors.close()
 
     def _why_gone(self) -> str:
-        code = self.process.wait()
-        self._errors.seek(0)
-        last = self._errors.read().decode(errors="replace").strip().splitlines()[-1:]
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return f"the worker ended by {how}{': ' + last[0] if last else ''}"
+        return f"the worker ended by {how_it_ended(self.process.wait(), self._errors)}"

@@ -126,12 +126,16 @@ def run_tasks(
     *,
     progress: OnProgress | None,
     stop_at_failure: bool,
+    on_finished: Callable[[str], None] | None = None,
 ) -> Report:
-    """Run what the journal does not have yet, and note what is finished."""
+    """Run what the journal does not have yet, and note what is finished.
+
+    ``on_finished`` gets the key of each task that this run has done.
+    """
     state = _State(tasks, journal)
     events: Any = engine.run([t for t in tasks if t.key not in journal.finished])
     try:
-        state.follow(events, progress, stop_at_failure)
+        state.follow(events, progress, stop_at_failure, on_finished)
     finally:
         events.close()
     return Report(
@@ -163,10 +167,16 @@ class _State:
         self._under_way: dict[str, int] = {}  # frames so far
 
     def follow(
-        self, events: Iterable[Event], progress: OnProgress | None, stop_at_failure: bool
+        self,
+        events: Iterable[Event],
+        progress: OnProgress | None,
+        stop_at_failure: bool,
+        on_finished: Callable[[str], None] | None,
     ) -> None:
         for event in events:
             self.take(event)
+            if on_finished is not None and event.kind == "finished":
+                on_finished(event.key)
             if progress is not None:
                 progress(self.progress())
             if stop_at_failure and self.failures:

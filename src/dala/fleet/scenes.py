@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
@@ -14,11 +15,13 @@ from dala.compute.default import default_name
 from dala.errors import ParameterError
 from dala.fleet.addresses import absolute, deliver
 from dala.fleet.engines import find_engine
+from dala.fleet.joining import Joint
 from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, lines_about, require_all
 from dala.fleet.placement import Workers, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.parts.folder import SCENE, part_key
+from dala.video.parts.joint import Part
 from dala.video.parts.journal import Journal, Record, folder_of, hash_file, is_url, name_of
 from dala.video.sound import Audio as VideoAudio
 
@@ -137,7 +140,7 @@ def export_document(
     from dala.scene.files.reading import from_document
     from dala.scene.files.shown import files_shown, fonts_behind
     from dala.scene.files.sources import Sources
-    from dala.scene.out.parts import join, said_of, settings_of, spans_of
+    from dala.scene.out.parts import join, parts_of, said_of, settings_of, spans_of
     from dala.scene.out.stage import fps_of, span_of
     from dala.scene.out.tracks import Audio as Ways
 
@@ -174,10 +177,19 @@ def export_document(
         with Journal(whole, asked, len(spans), given) as journal:
             tasks = _tasks(spans, rate, journal.folder, asked)
             journal.check({task.key: Path(task.facts["part"]) for task in tasks})
-            report = run_tasks(runner, tasks, journal, progress=progress, stop_at_failure=True)
-            require_all(report, whole, journal)
-            parts = [Path(task.facts["part"]) for task in tasks]
-            notes = join(stage, settings, parts, spans, audio)
+            made = parts_of([Path(task.facts["part"]) for task in tasks], spans)
+            parts = {task.key: part for task, part in zip(tasks, made, strict=True)}
+
+            def join_scene(parts: Iterable[Part]) -> list[str]:
+                return join(stage, settings, parts, spans, audio, journal.folder)
+
+            with Joint(whole, journal, parts, join_scene) as joint:
+                report = run_tasks(
+                    runner, tasks, journal,
+                    progress=progress, stop_at_failure=True, on_finished=joint.take,
+                )  # fmt: skip
+                require_all(report, whole, journal)
+                notes = joint.finish()
             if is_url(whole):
                 deliver(target, whole)
             journal.remove()

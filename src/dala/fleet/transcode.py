@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from dala.errors import FleetError, ParameterError
 from dala.fleet.addresses import absolute, deliver, fetch, state_of
 from dala.fleet.cuts import Segment, cut, scan
 from dala.fleet.engines import find_engine
+from dala.fleet.joining import Joint
 from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, lines_about, require_all
 from dala.fleet.placement import Workers, name_of_device, place
 from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
@@ -128,13 +130,21 @@ def transcode(
         tasks = [_task(s, journal.folder, look, chain, asked) for s in segments]
         journal.check({t.key: Path(t.facts["part"]) for t in tasks})
         runner = find_engine(engine, placement, address, device, workers)
-        report = run_tasks(runner, tasks, journal, progress=progress, stop_at_failure=True)
-        require_all(report, whole, journal)
-        parts = [Part(t.facts["part"], s.shown) for t, s in zip(tasks, segments, strict=True)]
-        notes = [
-            *journal.notes(t.key for t in tasks),
-            *join_parts(source, settings, parts, audio),
-        ]
+        parts = {
+            t.key: Part(t.facts["part"], s.shown) for t, s in zip(tasks, segments, strict=True)
+        }
+
+        def join(made: Iterable[Part]) -> list[str]:
+            return join_parts(source, settings, made, audio, journal.folder)
+
+        with Joint(whole, journal, parts, join) as joint:
+            report = run_tasks(
+                runner, tasks, journal,
+                progress=progress, stop_at_failure=True, on_finished=joint.take,
+            )  # fmt: skip
+            require_all(report, whole, journal)
+            lost = joint.finish()
+        notes = [*journal.notes(parts), *lost]
         if is_url(whole):
             deliver(target, whole)
         journal.remove()

@@ -27,7 +27,7 @@ class _Told(SystemExit):
     """Raised on the main thread when the worker is told to end."""
 
 
-def main() -> int:
+def main() -> None:
     """Serve until stdin ends."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a library prints must not come between the replies
@@ -44,10 +44,11 @@ def main() -> int:
             _reply(replies, _answer(task, replies))
             busy.clear()
             key = None
+        # nothing is open between two tasks: why wait while an interpreter is taken down?
+        os._exit(0)
     except _Told:
         if key is not None:
             _reply(replies, {"returned": key})
-    return 0
 
 
 def _listen(lines: SimpleQueue[str], busy: threading.Event) -> None:
@@ -95,4 +96,4 @@ def _reply(replies: TextIO, what: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

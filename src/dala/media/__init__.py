@@ -24,7 +24,10 @@ of the same kind, and of a path a photo. The picture itself is not changed.
 
 from __future__ import annotations
 
-from dala.media import annotate, functions, looks
+import importlib
+from typing import TYPE_CHECKING
+
+from dala.media import functions, looks
 from dala.media.apply import apply_filter, apply_filters
 from dala.media.backgrounds import replace_background
 from dala.media.chain import Chain, Step
@@ -34,6 +37,9 @@ from dala.media.frames import Frame, FramePipeline
 from dala.media.functions import *  # noqa: F403  # one for each image kernel
 from dala.media.photos import open, save
 from dala.media.pictures import Channels as Channels
+
+if TYPE_CHECKING:
+    from dala.media import annotate
 
 __all__ = [
     "Chain", "Frame", "FramePipeline", "Photo", "Step", "annotate", "apply_filter", "apply_filters",
@@ -65,6 +71,12 @@ def start_pipeline(
     return FramePipeline(
         width, height, channels=channels, device=device, depth=depth, background=background
     )
+
+
+def __getattr__(name: str) -> object:
+    if name == "annotate":  # it draws, so it brings all of ``dala.gpu`` along
+        return importlib.import_module("dala.media.annotate")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from dala.video.codecs import Settings
@@ -11,11 +12,14 @@ from dala.video.sink import open_sink
 
 
 class Output:
-    """An output with its settings; ``discard`` leaves nothing behind, unless it is in place already."""
+    """An output with its settings; ``discard`` leaves nothing behind, unless it is in place already.
 
-    def __init__(self, settings: Settings) -> None:
+    A file stands in ``folder``, or beside its place, until it is complete.
+    """
+
+    def __init__(self, settings: Settings, folder: Path | None = None) -> None:
         self.settings = settings
-        self.sink = open_sink(settings.target)
+        self.sink = open_sink(settings.target, folder=folder)
 
     def copy_stream(self, template: Any) -> Any | None:
         """A stream for packets that are passed on; None where the container cannot hold them."""

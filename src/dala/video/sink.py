@@ -34,8 +34,11 @@ class Sink(ABC):
     gets its name (``_put_in_place``), and in how it is removed (``_remove``).
     """
 
-    def __init__(self, target: Target, options: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, target: Target, options: Mapping[str, str] | None = None, folder: Path | None = None
+    ) -> None:
         self.target = target
+        self._folder_until_complete = folder
         self.name = target.name
         self.format = target.format
         self._options = {**target.muxer_options, **(options or {})}
@@ -118,13 +121,13 @@ class Sink(ABC):
 
 
 class FileSink(Sink):
-    """One file, beside its place until it is complete."""
+    """One file, beside its place or in a folder that was named until it is complete."""
 
     def _prepare(self) -> None:
         self.path = Path(self.name)
         if self.path.is_dir():
             raise VideoFileError(f"{self.name}: a directory, expected a file to write", errno=21)
-        self._file = _create_beside(self.path, self.name)
+        self._file = _create(self.path, self.name, self._folder_until_complete)
 
     def _open_container(self) -> Any:
         return _open_on(self._file, self.format, self._options)
@@ -226,9 +229,11 @@ _KINDS: dict[str, type[Sink]] = {
 }
 
 
-def open_sink(target: Target, options: Mapping[str, str] | None = None) -> Sink:
-    """The sink for an output."""
-    return _KINDS[target.kind](target, options)
+def open_sink(
+    target: Target, options: Mapping[str, str] | None = None, folder: Path | None = None
+) -> Sink:
+    """The sink for an output; a file is in ``folder``, of the same disk, until it is complete."""
+    return _KINDS[target.kind](target, options, folder)
 
 
 def _open_on(file: Any, format_: str, options: Mapping[str, str]) -> Any:
@@ -237,13 +242,17 @@ def _open_on(file: Any, format_: str, options: Mapping[str, str]) -> Any:
     )
 
 
-def _create_beside(path: Path, name: str) -> _File:
-    """A new file in the folder of ``path``, with the permissions that ``path`` has or would get."""
-    folder = path.parent
-    if not folder.is_dir():
-        raise VideoFileError(f"{name}: there is no folder {str(folder)!r} to write into", errno=2)
+def _create(path: Path, name: str, folder: Path | None) -> _File:
+    """A new file in the folder, or in that of ``path``, with the permissions that ``path`` has or would
+    get."""
+    if not path.parent.is_dir():
+        raise VideoFileError(
+            f"{name}: there is no folder {str(path.parent)!r} to write into", errno=2
+        )
     with ffmpeg_errors(name, "writing"):
-        temporary = folder / f".{path.stem}-{secrets.token_hex(8)}.part{path.suffix}"
+        temporary = (
+            folder or path.parent
+        ) / f".{path.stem}-{secrets.token_hex(8)}.part{path.suffix}"
         made = _File(temporary)
         try:
             made.create()
@@ -258,7 +267,12 @@ def _create_beside(path: Path, name: str) -> _File:
 
 
 def _umask() -> int:
-    """The process's umask; it can only be asked for by setting it."""
+    """The process's umask.
+
+    Where the system does not tell, it can only be asked for by setting it, for all threads in that moment.
+    """
+    with contextlib.suppress(OSError, StopIteration), open("/proc/self/status") as status:
+        return int(next(line for line in status if line.startswith("Umask:")).split()[1], 8)
     mask = os.umask(0o022)
     os.umask(mask)
     return mask

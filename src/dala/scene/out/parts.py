@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 import time as machine
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,10 +36,12 @@ from dala.scene.sources.opening import is_live
 from dala.video.codecs import Settings, choose_encoder
 from dala.video.encoding import Encoding
 from dala.video.library import load_av
+from dala.video.output import Output
 from dala.video.parts import (
     Journal,
     Part,
     Record,
+    Track,
     encoding_for,
     hash_file,
     join_with_track,
@@ -97,7 +99,8 @@ def export_in_parts(asked: Asked, export_part: ExportPart) -> Report:
             frames = export_part(part, *span, encoding, watch)
             journal.note(key, {"frames": frames, "bytes": part.stat().st_size})
             watch.done += frames
-        notes = join(asked.scene, settings, parts, spans, asked.audio)
+        made = parts_of(parts, spans)
+        notes = join(asked.scene, settings, made, spans, asked.audio, journal.folder)
         journal.remove()
     seconds = max(machine.perf_counter() - began, 1e-9)
     return Report(
@@ -190,16 +193,31 @@ def spans_of(first: Fraction, last: Fraction, rate: Fraction, part_s: float) -> 
     return [(first + n * length, min(first + (n + 1) * length, last)) for n in range(count)]
 
 
+def parts_of(paths: Sequence[Path], spans: Sequence[Span]) -> list[Part]:
+    """The parts of a scene that are in these files."""
+    first = spans[0][0]
+    return [Part(str(path), span[0] - first) for path, span in zip(paths, spans, strict=True)]
+
+
 def join(
-    scene: Composed, settings: Settings, parts: list[Path], spans: list[Span], audio: Audio
+    scene: Composed,
+    settings: Settings,
+    parts: Iterable[Part],
+    spans: Sequence[Span],
+    audio: Audio,
+    folder: Path,
 ) -> list[str]:
-    """The parts as one file, the scene's sound beside them; what is to be said of that sound."""
+    """The parts as one file, the scene's sound beside them; what is to be said of that sound.
+
+    Until it is complete, it stands in the folder.
+    """
     first, last = spans[0][0], spans[-1][1]
-    made = [Part(str(part), span[0] - first) for part, span in zip(parts, spans, strict=True)]
+
+    def open_track(output: Output) -> Track | None:
+        return track_of(sound, audio, settings, output, first, last)
+
     with closing(SceneSound(scene)) as sound:
-        return join_with_track(
-            settings, made, lambda output: track_of(sound, audio, settings, output, first, last)
-        )
+        return join_with_track(settings, parts, open_track, folder)
 
 
 def check_portable(scene: Any, who: str) -> None:

@@ -1,0 +1,285 @@
+"""A process that has loaded what workers need, and is forked for each of them. Linux only.
+
+To load it takes half a second of processor time, which many workers that begin at once would all spend.
+The nursery has one thread and has opened nothing. It ends with its socket; its workers do not end with it.
+
+    driver ── socket: ends of pipes, a file ──→ nursery ──fork──→ worker
+       ├─ its stdin, its stdout ──────────────────────────────────┘
+       └─ its number; how it has ended ←──┘  (who has forked it may wait for it)
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from typing import IO, Any
+
+from dala import locks
+from dala.errors import FleetError
+from dala.fleet.starting import Process, Starter, how_it_ended
+
+assert sys.platform == "linux"
+
+PATIENCE_S = 5.0  # for a nursery that was told to end, before it is killed
+NEEDED = ("dala.fleet.worker", "dala.fleet.tasks", "dala.video.transcode")
+USEFUL = (
+    "llvmlite.binding",
+    "av",
+)  # where they are installed; who needs them says that they are not
+_NUMBER = struct.Struct("=q")
+
+
+# -- the driver's side -------------------------------------------------------------------------------
+
+
+class Forker(Starter):
+    """Workers are forked; a nursery that somebody has ended is replaced."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        super().__init__(variables)
+        self._lock = locks.lock()
+        self._nursery: Nursery | None = None
+
+    def __enter__(self) -> Forker:
+        self._nursery = Nursery(self.environment)
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        if self._nursery is not None:
+            self._nursery.close()
+            self._nursery.errors.close()
+
+    def start(self, errors: IO[bytes]) -> Process:
+        """See Starter."""
+        nursery = self._nursery
+        assert nursery is not None
+        try:
+            return nursery.start(errors)
+        except OSError:
+            nursery = self._instead_of(nursery)
+        try:
+            return nursery.start(errors)
+        except OSError as error:
+            raise FleetError(f"no worker can be started ({error})") from error
+
+    def _instead_of(self, ended: Nursery) -> Nursery:
+        """A new one, the same for all who find that this one has ended."""
+        with self._lock:
+            if self._nursery is ended:
+                code = ended.close()
+                if code > 0:  # it was not killed: another one would end alike
+                    why = how_it_ended(code, ended.errors)
+                    raise FleetError(f"no worker can be started; who forks them ended by {why}")
+                ended.errors.close()
+                self._nursery = Nursery(self.environment)
+            assert self._nursery is not None
+            return self._nursery
+
+
+class Nursery:
+    """The process, seen from who has workers started; to be closed."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.errors: Any = tempfile.TemporaryFile()  # noqa: SIM115  # closed by ``close``
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "dala.fleet.nursery", str(theirs.fileno())],
+                env=environment, stdin=subprocess.DEVNULL, stderr=self.errors,
+                pass_fds=[theirs.fileno()], start_new_session=True,  # a Ctrl-C is for the driver
+            )  # fmt: skip
+
+    def start(self, errors: IO[bytes]) -> Forked:
+        """A new worker; OSError if there is none to be had."""
+        with ExitStack() as ours, ExitStack() as theirs:
+            stdin, to_stdin = _pipe(theirs, ours)
+            from_stdout, stdout = _pipe(ours, theirs)
+            ended, told = _pipe(ours, theirs)
+            socket.send_fds(self._socket, [b"w"], [stdin, stdout, errors.fileno(), told])
+            theirs.close()
+            number = _read_number(ended)
+            if number is None:
+                raise ChildProcessError("no worker was forked")
+            ours.pop_all()
+        return Forked(number, to_stdin, from_stdout, ended)
+
+    def close(self) -> int:
+        """It ends, and is accounted for: its exit code."""
+        self._socket.close()
+        try:
+            return self._process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+
+class Forked:
+    """A worker's process, which is the nursery's child and not this one's; see ``starting.Process``."""
+
+    def __init__(self, number: int, stdin: int, stdout: int, ended: int) -> None:
+        self.stdin: IO[str] | None = os.fdopen(stdin, "w", encoding="utf-8")
+        self.stdout: IO[str] | None = os.fdopen(stdout, encoding="utf-8")
+        self._number = number
+        self._ended = os.fdopen(ended, "rb", buffering=0)
+        self._code: int | None = None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """How it has ended; the nursery has waited for it."""
+        if self._code is None:
+            poll = select.poll()
+            poll.register(self._ended, select.POLLIN)
+            if not poll.poll(None if timeout is None else timeout * 1000):
+                raise subprocess.TimeoutExpired("dala.fleet.worker", timeout or 0)
+            code = _read_number(self._ended.fileno())
+            if code is None:  # the nursery was ended, and nobody knows any more
+                self.kill()
+                code = -signal.SIGKILL
+            self._code = code
+            self._ended.close()
+        return self._code
+
+    def terminate(self) -> None:
+        """Tell it to end."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, which: signal.Signals) -> None:
+        if self._code is None:
+            with suppress(ProcessLookupError):
+                os.kill(self._number, which)
+
+
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
+    """Its two ends, of two owners."""
+    ends = os.pipe()
+    for owner, end in zip((reader, writer), ends, strict=True):
+        owner.callback(os.close, end)
+    return ends
+
+
+def _read_number(pipe: int) -> int | None:
+    """What was told; None if nobody can tell it any more."""
+    said = os.read(pipe, _NUMBER.size)
+    return int(_NUMBER.unpack(said)[0]) if said else None
+
+
+# -- the nursery itself ------------------------------------------------------------------------------
+
+
+class _Forks:
+    """Workers are forked as long as somebody can ask for them."""
+
+    def __init__(self, driver: socket.socket) -> None:
+        self._driver = driver
+        self._told: dict[
+            int, int
+        ] = {}  # by a worker's number: the pipe that tells how it has ended
+        self._awake, wake = os.pipe()  # when one has ended
+        self._own = [self._awake, wake, driver.fileno()]
+        os.set_blocking(wake, False)
+        os.set_blocking(self._awake, False)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+
+    def serve(self) -> bool:
+        """Whether this process is a worker now; else it is the nursery, which is not needed any more."""
+        while True:
+            ready, _, _ = select.select([self._driver.fileno(), self._awake], [], [])
+            if self._awake in ready:
+                self._tell()
+            if self._driver.fileno() in ready:
+                said, given, _, _ = socket.recv_fds(self._driver, 1, 4)
+                if not said:
+                    return False
+                if self._fork(given):
+                    return True
+
+    def _fork(self, given: Sequence[int]) -> bool:
+        *standard, told = given
+        number = None
+        with suppress(OSError):  # no process to be had: whoever asked sees the pipe's end
+            number = _fork()
+        if number == 0:
+            self._become(standard, told)
+            return True
+        for end in standard:
+            os.close(end)
+        if number is None:
+            os.close(told)
+        else:
+            self._told[number] = told
+            _write_number(told, number)
+        return False
+
+    def _become(self, standard: Sequence[int], told: int) -> None:
+        """A worker, that holds nothing of the nursery's or of other workers."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        for own, end in enumerate(standard):
+            os.dup2(end, own)
+        self._driver.detach()
+        for end in (*standard, told, *self._own, *self._told.values()):
+            os.close(end)
+
+    def _tell(self) -> None:
+        """Of all that have ended."""
+        with suppress(BlockingIOError):
+            os.read(self._awake, 4096)
+        while ended := _who_has_ended():
+            told = self._told.pop(ended[0])
+            _write_number(told, ended[1])
+            os.close(told)
+
+
+def _who_has_ended() -> tuple[int, int] | None:
+    """A worker's number, and how."""
+    try:
+        number, status = os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:  # there is none
+        return None
+    return (number, os.waitstatus_to_exitcode(status)) if number else None
+
+
+def _fork() -> int:
+    with warnings.catch_warnings():
+        # of threads; those of NumPy's library of matrices, which knows of forks, are the only ones
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def _write_number(pipe: int, number: int) -> None:
+    with suppress(BrokenPipeError):  # nobody wants to know any more
+        os.write(pipe, _NUMBER.pack(number))
+
+
+def main(number: int) -> None:
+    """Load, and fork for whoever asks."""
+    driver = socket.socket(fileno=number)
+    for name in NEEDED:
+        importlib.import_module(name)
+    for name in USEFUL:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    gc.freeze()  # what is there already stays shared
+    if not _Forks(driver).serve():
+        os._exit(0)
+    importlib.import_module("dala.fleet.worker").main()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,110 @@
+"""Workers are forked by one process that has loaded what they need; where that is not so, they load it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fleet_workers import assert_same_video, nursery_pids, worker_pids
+from in_threads import wait_until
+
+from dala import fleet, media
+from dala.errors import FleetError
+from dala.fleet.local import starter_of
+from dala.fleet.placement import task_environment
+from dala.fleet.starting import Starter
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks workers")
+ASKED: dict[str, Any] = {
+    "workers": 2, "threads": 1, "segment_s": 0.4, "device": "cpu", "codec": "ffv1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [starter_of, Starter])
+def test_a_worker_answers_and_ends(make: Callable[[dict[str, str]], Starter]) -> None:
+    with make(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        worker = starter.start(errors)
+        assert worker.stdin is not None and worker.stdout is not None
+        worker.stdin.write('{"key": "a", "action": "nothing", "facts": {}}\n')
+        worker.stdin.flush()
+        assert "a worker knows encode_segment" in worker.stdout.readline()
+        with pytest.raises(subprocess.TimeoutExpired):
+            worker.wait(0.01)
+        worker.stdin.close()
+        assert worker.wait(60) == 0
+        worker.stdout.close()
+
+
+@pytest.mark.parametrize("make", [starter_of, Starter])
+def test_how_a_worker_has_ended(make: Callable[[dict[str, str]], Starter]) -> None:
+    with make(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        worker = starter.start(errors)
+        assert worker.stdin is not None and worker.stdout is not None
+        worker.kill()
+        assert worker.wait(60) == -signal.SIGKILL
+        worker.kill()  # it is not there any more
+        for pipe in (worker.stdin, worker.stdout):
+            pipe.close()
+
+
+def test_a_worker_holds_nothing_of_others() -> None:
+    """Else the end of one's stdin would not be heard as long as another lives."""
+    with starter_of(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        first, second = starter.start(errors), starter.start(errors)
+        for worker in (first, second):
+            assert worker.stdin is not None and worker.stdout is not None
+            worker.stdin.close()
+            assert worker.wait(60) == 0
+            assert worker.stdout.read() == ""
+            worker.stdout.close()
+
+
+def test_a_nursery_that_is_killed_is_replaced(clip: Path, tmp_path: Path) -> None:
+    """Its workers go on; whoever is started later has another one."""
+    fleet.transcode(clip, tmp_path / "right.mp4", ["invert"], **ASKED)
+    steps: list[str] = []
+
+    def kill(_progress: fleet.Progress) -> None:
+        if not steps and nursery_pids():
+            steps.append("nursery")
+            workers = worker_pids()
+            os.kill(nursery_pids()[0], signal.SIGKILL)
+            for worker in workers:
+                os.kill(worker, signal.SIGKILL)
+
+    report = fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], progress=kill, **ASKED)
+    assert steps and report.lost >= 1 and report.failures == ()
+    assert_same_video(tmp_path / "out.mp4", tmp_path / "right.mp4")
+    assert sorted(os.listdir(tmp_path)) == ["out.mp4", "right.mp4"]
+
+
+def test_what_cannot_be_loaded_is_said(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hook").mkdir()
+    (tmp_path / "hook" / "numpy.py").write_text("raise ImportError('it is broken')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "hook"))
+    with pytest.raises(FleetError, match=r"no worker can be started.*it is broken"):
+        fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+
+
+def test_photos_need_no_library_of_videos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hook").mkdir()
+    (tmp_path / "hook" / "av.py").write_text("raise ImportError('it is not installed')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "hook"))
+    media.save(np.full((8, 8, 3), 7, np.uint8), tmp_path / "a.png")
+    report = fleet.map([tmp_path / "a.png"], tmp_path / "out", ["invert"], workers=1, device="cpu")
+    assert report.failures == ()
+
+
+def test_nobody_is_left(clip: Path, tmp_path: Path) -> None:
+    fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+    wait_until(lambda: not nursery_pids() and not worker_pids())
