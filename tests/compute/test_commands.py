@@ -404,6 +404,33 @@ def test_a_forked_child_can_submit(device: str) -> None:
     assert out == "ok\n"
 
 
+def test_ctrl_c_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It falls into what brings an interrupted command to its end, too; who waits behind that is told."""
+    me, finish = threading.get_ident(), Command._finish
+
+    def interrupted(command: Command) -> None:
+        if threading.get_ident() == me:
+            raise KeyboardInterrupt
+        finish(command)
+
+    a, behind = compute.buffer([-1.0, 2.0]), list[Command]()
+
+    def somebody_else() -> None:
+        behind.append(compute.run_kernel_async("relu", [a], a))
+
+    def run() -> None:
+        thread = threading.Thread(target=somebody_else)
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr(Command, "_finish", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        commands.submit_command("first", run, [a], [0], [0], stream=None, inline=True)
+    behind[0].wait(60)
+    monkeypatch.undo()
+    assert a.read().tolist() == [0.0, 2.0]
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
 @pytest.mark.parametrize("moment", ["small kernels", "large kernels"])
 def test_ctrl_c_at_any_moment(device: str, moment: str) -> None:

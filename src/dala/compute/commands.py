@@ -14,14 +14,16 @@ buffers from being freed. Not so a command that submits others, which the queue 
 When the interpreter leaves, daemon threads are left behind, and so is what only they have asked for;
 everything else is done.
 
-A signal handler may raise (Ctrl-C) between any two lines on the main thread. A command that is left
-behind half placed or half finished would block all that come after it, so what must not be left
-out is written such that doing it again is harmless, and is done again (``_surely``). What is done under the
-lock stands in functions of its own: see ``once`` for why no loop is written inside of ``with _lock``.
+A signal handler may raise (Ctrl-C) between any two lines on the main thread, and again in what mends
+that. A command that is left behind half placed or half finished would block all that come after it, so it
+is brought to its end on a thread where no signal comes. To start that thread is a call of C right behind
+``except``, where CPython does not look for signals; what is done there may be repeated. What is done under
+the lock stands in functions of its own: see ``once`` for why no loop is written inside of ``with _lock``.
 """
 
 from __future__ import annotations
 
+import _thread
 import functools
 import itertools
 import os
@@ -105,6 +107,8 @@ class Command(Handle[None]):
     _linked = False  # known to those it waits for
     _placed = False  # known to those that wait for it
     _runs_on: Literal["", "pool", "caller"] = ""
+    _runner: list[Command] | None = None  # whose turn it is in: see _execute
+    _begun = False
     _on_demand = False  # it runs when somebody asks for it
     _left_behind = False  # with its thread, when the interpreter leaves
     _fault: BaseException | None = _INTERRUPTED  # until the work has said otherwise
@@ -185,8 +189,8 @@ class Command(Handle[None]):
         if self._done:
             return True
         if self._on_demand and timeout is None:
-            self._on_demand = False
             _execute(self, "caller")
+            self._on_demand = False
         gate = threading.Lock()
         gate.acquire()
 
@@ -210,9 +214,9 @@ class Command(Handle[None]):
 
     def _demand(self) -> None:
         if self._on_demand:
-            self._on_demand = False
             if not _hand_over(self):
                 _execute(self, "caller")
+            self._on_demand = False
 
     def _when_done(self, callback: Callable[[], None]) -> None:
         self._demand()
@@ -276,36 +280,42 @@ def _remember(number: int, failure: BaseException) -> None:
         _forgotten = max(_forgotten, _failures.popitem(last=False)[0])
 
 
-def _surely(action: Callable[[], None]) -> None:
-    """Do what may be done twice; if an exception of a signal handler comes between, do it again."""
-    try:
-        action()
-    except BaseException:
-        action()
-        raise
-
-
 def _execute(first: Command, thread: Literal["pool", "caller"]) -> None:
     """Run a command unless another thread does, and start what waited for it."""
     here = [first]
     before = _here.executes
-    while here:
-        command = here.pop()
-        mine = False
+    try:
+        _run_all(here, thread)
+    except BaseException:
         try:
-            _here.executes = True
-            with _lock:
-                mine = not command._runs_on
-                if mine:
-                    command._runs_on = thread
-            if mine:
+            _thread.start_new_thread(_run_all, (here, thread))
+        except RuntimeError:  # the system gives no more threads
+            _run_all(here, thread)
+        raise
+    finally:
+        _here.executes = before
+
+
+def _run_all(here: list[Command], thread: Literal["pool", "caller"]) -> None:
+    """Run all commands of a list, which grows by those that they start. May be repeated."""
+    _here.executes = True
+    while here:
+        command = here[-1]
+        with _lock:
+            _claim(command, here, thread)
+        if command._runner is here:
+            if not command._begun:
+                command._begun = True
                 command._work()
-        finally:
-            if mine:
-                _surely(command._finish)
-                if command._ready:
-                    _surely(functools.partial(_start_ready, command, here))
-            _here.executes = before
+            command._finish()
+            _start_ready(command, here)
+        here.remove(command)
+
+
+def _claim(command: Command, here: list[Command], thread: Literal["pool", "caller"]) -> None:
+    """Say who runs it, unless that is said already."""
+    if not command._runs_on:
+        command._runs_on, command._runner = thread, here
 
 
 def _start_ready(command: Command, here: list[Command]) -> None:
@@ -346,7 +356,10 @@ def submit_command(
         if ready and (inline or not _hand_over(command)):
             _execute(command, "caller")
     except BaseException:
-        _surely(functools.partial(_give_up, command))
+        try:
+            _thread.start_new_thread(_give_up, (command,))
+        except RuntimeError:  # the system gives no more threads
+            _give_up(command)
         raise
     if inline and (not command._done or command.error is not None):
         command.wait()
@@ -472,20 +485,18 @@ def _obstacles(
 
 
 def _give_up(command: Command) -> None:
-    """Its caller was interrupted: what nobody else will run is finished here. May be repeated."""
+    """Its caller was interrupted: what nobody else will run fails in its turn."""
+    here = [command]
     with _lock:
         if command._linked and not command._placed:
-            command._run = _refuse  # others may be waiting for it already: it fails in its turn
+            command._run = _refuse  # others may be waiting for it already
             command._waits_for -= 1
             command._placed = True
         if command._placed and command._waits_for:
             return
-        if not command._runs_on:
-            command._runs_on = "caller"
-        elif command._runs_on == "pool":
-            return
-    _surely(command._finish)
-    _surely(functools.partial(_start_ready, command, []))
+        _claim(command, here, "caller")
+        command._begun = command._begun or command._runner is here
+    _run_all(here, "caller")
 
 
 def _refuse() -> None:
