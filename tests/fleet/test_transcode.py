@@ -12,6 +12,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+from clips import enclosed_in, with_enclosed
 from fleet_workers import assert_same_video, frames_of
 from kinds import PQ, Kind, make, with_timecode
 from made_models import made_model
@@ -283,3 +284,11 @@ def test_timecode_is_said_to_be_left_out(tmp_path: Path) -> None:
     source = with_timecode(tmp_path / "in.mkv", "10:00:59:20", Fraction(25))
     report = fleet.transcode(source, tmp_path / "out.mov", ["sepia"], workers=1, device="cpu")
     assert (report.frames, report.notes) == (90, ("out.mov does not hold its timecode",))
+
+
+def test_covers_come_along(clip: Path, tmp_path: Path) -> None:
+    covered = with_enclosed(clip, tmp_path / "covered.mp4")
+    for name, notes in (("o.mp4", ()), ("o.mov", ("o.mov does not hold its cover picture",))):
+        report = fleet.transcode(covered, tmp_path / name, CHAIN, workers=1, device="cpu")
+        assert tuple(n.removeprefix(f"{tmp_path}{os.sep}") for n in report.notes) == notes
+    assert enclosed_in(tmp_path / "o.mp4") == enclosed_in(covered) != []

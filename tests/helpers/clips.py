@@ -180,3 +180,40 @@ def durations(path: Path) -> dict[int, Fraction]:
         return {
             s.index: s.duration * s.time_base for s in container.streams if s.duration is not None
         }
+
+
+def with_enclosed(source: Path, path: Path) -> Path:
+    """The clip with a cover; in Matroska, with a font as well."""
+    with av.open(str(source)) as clip, av.open(str(path), "w") as out:
+        template = clip.streams.video[0]
+        stream = out.add_stream_from_template(template, opaque=True)
+        picture = av.CodecContext.create("png", "w")
+        picture.width, picture.height, picture.pix_fmt = 16, 16, "rgb24"
+        picture.time_base = Fraction(1)
+        (cover,) = picture.encode(av.VideoFrame.from_ndarray(np.full((16, 16, 3), 77, np.uint8)))
+        if path.suffix == ".mkv":
+            out.add_attachment("cover.png", "image/png", bytes(cover))
+            out.add_attachment("sans.ttf", "font/ttf", b"a font")
+        else:
+            cover.stream = out.add_stream("png", rate=1)
+            cover.stream.width, cover.stream.height, cover.stream.pix_fmt = 16, 16, "rgb24"
+            cover.stream.disposition = av.stream.Disposition.attached_pic
+        for packet in clip.demux(template):
+            if packet.size:
+                packet.stream = stream
+                out.mux(packet)
+        if path.suffix != ".mkv":
+            cover.pts = cover.dts = 0
+            out.mux(cover)
+    return path
+
+
+def enclosed_in(path: Path) -> list[tuple[str, bytes]]:
+    """Covers, as they are encoded, and attachments."""
+    with av.open(str(path)) as container:
+        covers = [s for s in container.streams.video if int(s.disposition) & 0x400]
+        found = [("attached", s.data) for s in container.streams if s.type == "attachment"]
+        for packet in container.demux(covers) if covers else ():
+            if packet.size:
+                found.append(("cover", bytes(packet)))
+    return sorted(found)

@@ -339,7 +339,7 @@ ZERO = np.zeros((4, 5, 3), np.uint8)
             np.zeros((3, 40, 50), np.uint8),
             {},
             ShapeError,
-            r"channels come last, e.g. x.permute\(1, 2, 0\)",
+            r"channels come last: np.moveaxis\(x, 0, -1\), or x.permute",
         ),
         (ZERO, {"width": 4}, ShapeError, "width is 4, but the picture is 5 × 4"),
         (ZERO, {"channels": "grey"}, ShapeError, "'grey' does not have 3 channels"),

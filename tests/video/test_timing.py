@@ -8,7 +8,16 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
-from clips import Sound, durations, frame_times, packets_of, real_clip, write_clip
+from clips import (
+    Sound,
+    durations,
+    enclosed_in,
+    frame_times,
+    packets_of,
+    real_clip,
+    with_enclosed,
+    write_clip,
+)
 from kinds import with_timecode
 
 from dala import video
@@ -176,43 +185,6 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
                 out.mux(twin)
     report = video.transcode(tmp_path / "two.mkv", tmp_path / "after.mkv", CHAIN)
     assert report.dropped == ("video 1",) and report.frames == 5
-
-
-def with_enclosed(source: Path, path: Path) -> Path:
-    """The clip with a cover; in Matroska, with a font as well."""
-    with av.open(str(source)) as clip, av.open(str(path), "w") as out:
-        template = clip.streams.video[0]
-        stream = out.add_stream_from_template(template, opaque=True)
-        picture = av.CodecContext.create("png", "w")
-        picture.width, picture.height, picture.pix_fmt = 16, 16, "rgb24"
-        picture.time_base = Fraction(1)
-        (cover,) = picture.encode(av.VideoFrame.from_ndarray(np.full((16, 16, 3), 77, np.uint8)))
-        if path.suffix == ".mkv":
-            out.add_attachment("cover.png", "image/png", bytes(cover))
-            out.add_attachment("sans.ttf", "font/ttf", b"a font")
-        else:
-            cover.stream = out.add_stream("png", rate=1)
-            cover.stream.width, cover.stream.height, cover.stream.pix_fmt = 16, 16, "rgb24"
-            cover.stream.disposition = av.stream.Disposition.attached_pic
-        for packet in clip.demux(template):
-            if packet.size:
-                packet.stream = stream
-                out.mux(packet)
-        if path.suffix != ".mkv":
-            cover.pts = cover.dts = 0
-            out.mux(cover)
-    return path
-
-
-def enclosed_in(path: Path) -> list[tuple[str, bytes]]:
-    """Covers, as they are encoded, and attachments."""
-    with av.open(str(path)) as container:
-        covers = [s for s in container.streams.video if int(s.disposition) & 0x400]
-        found = [("attached", s.data) for s in container.streams if s.type == "attachment"]
-        for packet in container.demux(covers) if covers else ():
-            if packet.size:
-                found.append(("cover", bytes(packet)))
-    return sorted(found)
 
 
 @pytest.mark.parametrize("into", [".mp4", ".mkv", ".mov", ".webm"])
