@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from dala.backends.cpu.run.cores import machine_threads
 from dala.fleet.cuts import cut, scan
 from dala.fleet.parts import ENCODER_THREADS as ENCODER_THREADS  # for the processes apart
 from dala.fleet.placement import task_environment
+from dala.video.library import as_fraction
 from measure import machine, use_the_cpu
 
 CHAIN = [("blur", {"radius": 2}), ("contrast", {"value": 0.1}), ("saturation", {"value": 0.2})]
@@ -94,7 +96,7 @@ def _repeat(piece: Path, path: Path, times: int) -> None:
     with av.open(piece) as source, av.open(path, "w") as film:
         shown = source.streams.video[0]
         track = film.add_stream_from_template(shown)
-        length = round(shown.frames / FPS / shown.time_base)
+        length = round(Fraction(shown.frames, FPS) / as_fraction(shown.time_base))
         for n in range(times):
             source.seek(0)
             for packet in source.demux(shown):

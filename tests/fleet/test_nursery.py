@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from fleet_workers import assert_same_video, nursery_pids, worker_pids
+from fleet_workers import SLOWLY, assert_same_video, hooked, nursery_pids, worker_pids
 from in_threads import wait_until
 
 from dala import fleet, media
@@ -67,23 +69,28 @@ def test_a_worker_holds_nothing_of_others() -> None:
             worker.stdout.close()
 
 
-def test_a_nursery_that_is_killed_is_replaced(clip: Path, tmp_path: Path) -> None:
-    """Its workers go on; whoever is started later has another one."""
+def test_a_nursery_that_is_killed_is_replaced(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its workers, as where memory is short."""
     fleet.transcode(clip, tmp_path / "right.mp4", ["invert"], **ASKED)
-    steps: list[str] = []
+    hooked(SLOWLY, tmp_path / "hook", monkeypatch)
+    killed: list[int] = []
 
-    def kill(_progress: fleet.Progress) -> None:
-        if not steps and nursery_pids():
-            steps.append("nursery")
-            workers = worker_pids()
-            os.kill(nursery_pids()[0], signal.SIGKILL)
-            for worker in workers:
-                os.kill(worker, signal.SIGKILL)
+    def kill() -> None:
+        wait_until(lambda: bool(worker_pids()))
+        for process in (*nursery_pids(), *worker_pids()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
 
-    report = fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], progress=kill, **ASKED)
-    assert steps and report.lost >= 1 and report.failures == ()
+    killer = threading.Thread(target=kill)
+    killer.start()
+    report = fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+    killer.join()
+    assert killed and report.failures == ()
     assert_same_video(tmp_path / "out.mp4", tmp_path / "right.mp4")
-    assert sorted(os.listdir(tmp_path)) == ["out.mp4", "right.mp4"]
+    assert sorted(os.listdir(tmp_path)) == ["hook", "out.mp4", "right.mp4"]
 
 
 def test_what_cannot_be_loaded_is_said(

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
-import random
 import signal
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from fleet_workers import assert_same_video, worker_pids
+from fleet_workers import SLOWLY, assert_same_video, hooked, signalled, worker_pids
 from in_threads import wait_until
-from processes import environment, run_to_the_end, start_python
+from processes import run_to_the_end, start_python
 
 from dala import fleet, media
 from dala.errors import FleetError
@@ -47,19 +44,6 @@ def right(clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-SLOWLY = """
-import random, time
-from dala.fleet import tasks
-plain = tasks.encode_segment
-def encode_segment(facts, tell):
-    time.sleep(random.random() / 4)
-    record = plain(facts, tell)
-    time.sleep(random.random() / 4)
-    return record
-tasks.ACTIONS["encode_segment"] = encode_segment
-"""
-
-
 @pytest.mark.parametrize("number", range(ROUNDS))
 def test_a_third_of_the_workers_is_killed(
     number: int, clip: Path, right: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -86,35 +70,6 @@ def test_who_is_told_to_end_hands_the_part_back(
     assert told and report.failures == ()
     assert_same_video(tmp_path / "out.mp4", right)
     assert sorted(os.listdir(tmp_path)) == ["hook", "out.mp4"]
-
-
-@contextlib.contextmanager
-def signalled(which: signal.Signals, count: int, seed: int) -> Iterator[list[int]]:
-    """Workers get a signal at random moments, so many of them; their numbers, once they have it."""
-    over, done, chance = threading.Event(), list[int](), random.Random(seed)
-
-    def send() -> None:
-        while len(done) < count and not over.wait(chance.random() / 8):
-            with contextlib.suppress(ProcessLookupError, IndexError):
-                worker = chance.choice(worker_pids())
-                os.kill(worker, which)
-                done.append(worker)
-
-    sender = threading.Thread(target=send)
-    sender.start()
-    try:
-        yield done
-    finally:
-        over.set()
-        sender.join()
-
-
-def hooked(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have every Python that is started from now on run this first."""
-    folder.mkdir()
-    (folder / "sitecustomize.py").write_text(text)
-    paths = environment()["PYTHONPATH"]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), paths]))
 
 
 DRIVER = """

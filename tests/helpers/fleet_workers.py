@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
+import signal
+import threading
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pytest
+from processes import environment
+
+SLOWLY = """
+import random, time
+from dala.fleet import tasks
+plain = tasks.encode_segment
+def encode_segment(facts, tell):
+    time.sleep(random.random() / 4)
+    record = plain(facts, tell)
+    time.sleep(random.random() / 4)
+    return record
+tasks.ACTIONS["encode_segment"] = encode_segment
+"""
 
 
 def worker_pids(driver: int | None = None) -> list[int]:
@@ -33,6 +52,35 @@ def _children(parents: set[int], called: bytes) -> list[int]:
         if int(parent) in parents and state != "Z" and called in command:
             found.append(int(folder.name))
     return found
+
+
+def hooked(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every Python that is started from now on run this first."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(text)
+    paths = environment()["PYTHONPATH"]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), paths]))
+
+
+@contextlib.contextmanager
+def signalled(which: signal.Signals, count: int, seed: int) -> Iterator[list[int]]:
+    """Workers get a signal at random moments, so many of them; their numbers, once they have it."""
+    over, done, chance = threading.Event(), list[int](), random.Random(seed)
+
+    def send() -> None:
+        while len(done) < count and not over.wait(chance.random() / 8):
+            with contextlib.suppress(ProcessLookupError, IndexError):
+                worker = chance.choice(worker_pids())
+                os.kill(worker, which)
+                done.append(worker)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        yield done
+    finally:
+        over.set()
+        sender.join()
 
 
 def frames_of(path: Path) -> tuple[list[Fraction], list[npt.NDArray[np.uint8]]]:

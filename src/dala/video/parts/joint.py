@@ -29,7 +29,7 @@ from dala.video.timecode import NAME, first_timecode, without_timecode
 
 # FFmpeg decodes some frames of what it opens, to guess what the head of a part says; that took 17 of the
 # 18 ms that a part takes to be joined
-UNDECODED = [{"skip_frame": "all"}]
+UNDECODED = {"skip_frame": "all"}
 
 
 class Part(NamedTuple):
@@ -154,7 +154,7 @@ class _Pictures:
         last: int | None = None  # dts; it goes forward in every container
         number = count()
         for part in self._parts:
-            with load_av().open(f"file:{part.path}", stream_options=UNDECODED) as container:
+            with load_av().open(f"file:{part.path}", options=UNDECODED) as container:
                 stream = container.streams.video[0]
                 self._check(part, stream)
                 shift: int | None = None
