@@ -196,6 +196,10 @@ def test_what_an_interrupted_call_left_behind_is_cleared(
     error_handler.capture("a call that never came back")
     recorder._check()
     assert len(error_handler._get_proxy_stack()) == depth
+    recorder._capture()  # nor did ours
+    recorder._capture()
+    recorder._check()
+    assert len(error_handler._get_proxy_stack()) == depth
     recorder._check()  # and again, before anything was begun
     recorder.share([])
     recorder.submit_shared()

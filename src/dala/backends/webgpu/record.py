@@ -189,7 +189,10 @@ class NativeRecorder(Recorder):
     def _capture(self) -> None:
         """Let errors be collected until ``_check``, rather than logged."""
         slots = self._errors.of_this_thread()
-        self._slots, self._depth = slots, len(slots)
+        if (
+            slots is not self._slots
+        ):  # else a call was interrupted behind this: its slot goes with ours
+            self._slots, self._depth = slots, len(slots)
         self._errors.open()
 
 
