@@ -56,14 +56,15 @@ video.transcode(sys.argv[2], sys.argv[3], CHAIN, encoding=encoding)
 APART = """
 import json, sys, time
 sys.path.insert(0, sys.argv[1])
+from fractions import Fraction
 from fleet import CHAIN, ENCODER_THREADS, video
 begun = []
 def note(progress):
     begun or (progress.frames and begun.append(time.perf_counter()))
 encoding = video.Encoding(options={"threads": str(ENCODER_THREADS)})
 for n, (start, end) in enumerate(json.loads(sys.argv[4])):
-    video.transcode(sys.argv[2], f"{sys.argv[3]}-{n}.mp4", CHAIN, start=start, end=end,
-                    encoding=encoding, progress=note)
+    video.transcode(sys.argv[2], f"{sys.argv[3]}-{n}.mp4", CHAIN, start=Fraction(start),
+                    end=None if end is None else Fraction(end), encoding=encoding, progress=note)
 print(json.dumps([begun[0], time.perf_counter()]))
 """
 

@@ -38,7 +38,7 @@ class View:
         """(N, 4) boxes in the input, as boxes within the picture."""
         corners = self.points_in_picture(boxes.reshape(-1, 2, 2))
         limits = np.array([self.picture_width, self.picture_height])
-        result: Array = np.clip(corners, 0, limits).reshape(-1, 4)
+        result: Array = np.minimum(np.maximum(corners, 0), limits).reshape(-1, 4)
         return result
 
     @property

@@ -19,9 +19,10 @@ def areas(boxes: Array) -> Array:
 
 def overlaps(one: Array, other: Array) -> Array:
     """Intersection over union of every box of one with every box of the other: (N, M)."""
-    low = np.maximum(one[:, None, :2], other[None, :, :2])
-    high = np.minimum(one[:, None, 2:], other[None, :, 2:])
-    shared = areas(np.concatenate([low, high], axis=-1))
+    sides = np.minimum(one[:, None, 2:], other[None, :, 2:])
+    sides -= np.maximum(one[:, None, :2], other[None, :, :2])
+    np.maximum(sides, 0, out=sides)
+    shared = sides[..., 0] * sides[..., 1]
     union = areas(one)[:, None] + areas(other)[None] - shared
     result: Array = np.divide(shared, union, out=np.zeros(shared.shape), where=union > 0)
     return result
@@ -50,7 +51,8 @@ def merge_weighted(boxes: Array, scores: Array, points: Array, threshold: float)
         same = overlaps(boxes[order[:1]], boxes[order])[0] > threshold
         same[0] = True  # an empty box does not even overlap itself
         members = order[same]
-        mean = np.average(points[members], axis=0, weights=scores[members])
+        weights = scores[members]
+        mean = (points[members] * weights[:, None]).sum(0) / weights.sum()
         merged.append(np.concatenate([scores[order[:1]], mean]))
         order = order[~same]
     return np.array(merged).reshape(len(merged), points.shape[1] + 1)

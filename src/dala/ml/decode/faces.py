@@ -4,6 +4,7 @@ say the same."""
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,8 @@ from dala.ml.view import View, Window
 Array = npt.NDArray[Any]
 SAME_FACE = 0.4  # overlap of the two looks at it
 MOST_LOGIT = 100.0  # beyond, a sigmoid is 0 or 1
+CERTAIN = 30.0  # from here on it is nearly 1
+NARROWLY = 1e-3  # so close, the sigmoid itself decides
 
 
 @functools.lru_cache(8)
@@ -55,18 +58,27 @@ def read_faces(
 ) -> Faces:
     """``logits`` (anchors,), ``regressors`` (anchors, 16): centre, size and six points, in pixels of the
     input, from the anchor's centre."""
-    clipped = np.clip(logits.reshape(-1).astype(np.float64), -MOST_LOGIT, MOST_LOGIT)
-    scores = 1 / (1 + np.exp(-clipped))
-    chosen = np.flatnonzero(scores >= score)
+    chosen, scores = _sure_ones(logits.reshape(-1), score)
+    if not chosen.size:
+        return Faces()
     numbers = regressors.reshape(-1, 16)[chosen].astype(np.float64)
     centres = anchors(size, tuple(strides))[chosen] * size
     middle, half = numbers[:, :2] + centres, numbers[:, 2:4] / 2
-    corners = np.concatenate([middle - half, middle + half], axis=1)
     points = (numbers[:, 4:].reshape(-1, 6, 2) + centres[:, None]).reshape(-1, 12)
-    merged = merge_weighted(
-        corners, scores[chosen], np.concatenate([corners, points], axis=1), overlap
-    )
-    return Faces(_face(row, view) for row in merged[:limit])
+    corners = np.concatenate([middle - half, middle + half], axis=1)
+    merged = merge_weighted(corners, scores, np.concatenate([corners, points], axis=1), overlap)
+    return Faces(_in_picture(merged[:limit], view))
+
+
+def _sure_ones(logits: Array, score: float) -> tuple[Array, Array]:
+    """The numbers of those whose sigmoid is so large, and their sigmoids. Most anchors see no face: a look
+    at their logits is enough for that."""
+    least = math.log(score / (1 - score)) if 0 < score < 1 else (score - 0.5) * math.inf
+    chosen = np.flatnonzero(logits >= min(least - NARROWLY, CERTAIN))
+    clipped = logits[chosen].astype(np.float64).clip(-MOST_LOGIT, MOST_LOGIT)
+    scores = 1 / (1 + np.exp(-clipped))
+    enough = scores >= score
+    return (chosen, scores) if enough.all() else (chosen[enough], scores[enough])
 
 
 CLOSER = 3.0  # a window of so many times a face's size
@@ -97,8 +109,11 @@ def _seen_closer(face: Face, look: Callable[[Window], Faces], size: tuple[int, i
     return replace(found, score=max(face.score, found.score))
 
 
-def _face(row: Array, view: View) -> Face:
-    box = view.boxes_in_picture(row[None, 1:5])[0]
-    points = view.points_in_picture(row[5:].reshape(6, 2))
-    pairs = [(float(x), float(y)) for x, y in points]
-    return Face(tuple(box.tolist()), float(row[0]), named(FACE_KEYPOINTS, pairs))
+def _in_picture(rows: Array, view: View) -> list[Face]:
+    scores = rows[:, 0].tolist()
+    boxes = view.boxes_in_picture(rows[:, 1:5]).tolist()
+    points = view.points_in_picture(rows[:, 5:].reshape(-1, 6, 2)).tolist()
+    return [
+        Face((x0, y0, x1, y1), score, named(FACE_KEYPOINTS, [(x, y) for x, y in places]))
+        for score, (x0, y0, x1, y1), places in zip(scores, boxes, points, strict=True)
+    ]
