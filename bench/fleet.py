@@ -6,7 +6,7 @@
     python bench/fleet.py --ray-data [--seconds N]
 
 "one process" is video.transcode; it is compared with one worker of as many threads. ``--scaling`` gives
-each worker (of one thread) as many seconds of film, so that all jobs take as long. Beside each job as many
+each worker (of one thread) a core and as many seconds of film, so that all jobs take as long. Beside each job as many
 processes that know nothing of each other do the same parts: what the machine itself allows. Efficiency is
 the speed-up over one of them divided by their number. For ``--ray…`` see fleet_ray.py.
 """
@@ -14,6 +14,7 @@ the speed-up over one of them divided by their number. For ``--ray…`` see flee
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import resource
@@ -22,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -198,13 +199,14 @@ class Ran:
 
 
 def bench_scaling(folder: Path, seconds: int, counts: Sequence[int]) -> None:
-    """Workers of a job, and as many processes apart, on the same parts; each has as much to do."""
+    """Workers of a job, and as many processes apart, on the same parts; each has as much to do, and a core."""
     first: tuple[Ran, Ran] | None = None
     for count in counts:
         film = folder / f"film{count}.mp4"
         write_film(film, seconds * count)
-        job = run_job(film, folder / "job.mp4", count)
-        apart = run_apart(film, folder / "apart", count)
+        with on_cores(count):
+            job = run_job(film, folder / "job.mp4", count)
+            apart = run_apart(film, folder / "apart", count)
         first = first or (job, apart)
         print(job.row("workers", first[0]))
         print(apart.row("apart", first[1]))
@@ -213,6 +215,21 @@ def bench_scaling(folder: Path, seconds: int, counts: Sequence[int]) -> None:
             flush=True,
         )
         film.unlink()
+
+
+@contextlib.contextmanager
+def on_cores(count: int) -> Iterator[None]:
+    """Have so many cores, where the system allows it: encoders and decoders have threads of their own, with
+    which one worker fills three cores."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(before)[:count])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def run_job(film: Path, target: Path, workers: int) -> Ran:
