@@ -6,9 +6,9 @@
     python bench/fleet.py --ray-data [--seconds N]
 
 "one process" is video.transcode; it is compared with one worker of as many threads. ``--scaling`` gives
-each worker (of one thread) a core and as many seconds of film, so that all jobs take as long. Beside each job as many
-processes that know nothing of each other do the same parts: what the machine itself allows. Efficiency is
-the speed-up over one of them divided by their number. For ``--ray…`` see fleet_ray.py.
+each worker (of one thread) a core and as many seconds of film, so that all jobs take as long. Beside each
+job as many processes that know nothing of each other do the same parts: what the machine itself allows.
+Efficiency is the speed-up over one of them divided by their number. For ``--ray…`` see fleet_ray.py.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class Ran:
 
 
 def bench_scaling(folder: Path, seconds: int, counts: Sequence[int]) -> None:
-    """Workers of a job, and as many processes apart, on the same parts; each has as much to do, and a core."""
+    """Workers of a job, and as many processes apart, on the same parts; each has a core and its share."""
     first: tuple[Ran, Ran] | None = None
     for count in counts:
         film = folder / f"film{count}.mp4"
