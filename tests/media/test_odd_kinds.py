@@ -19,7 +19,7 @@ from PIL import Image, PngImagePlugin
 from dala import media
 from dala.errors import LossError, MediaError, MediaFileError
 from dala.media import Chain
-from dala.media.files import deep_png, depth, reading, tiff
+from dala.media.files import deep_png, depth, netpbm, reading, tiff
 from dala.media.files.reading import count_pixels
 
 
@@ -415,3 +415,10 @@ def test_animations_have_a_place_in_memory_or_are_refused(
     monkeypatch.setattr(reading, "physical_memory", lambda: 4 * 12 * (5 * 30 * 40 - 1))
     with pytest.raises(MediaError, match="5 frames of 40 × 30 take too much memory; as a video"):
         media.open(tmp_path / f"a.{form}")
+
+
+def test_a_long_comment_does_not_hide_that_a_ppm_is_deep(tmp_path: Path) -> None:
+    pixels = np.full((2, 3, 3), 300, np.uint16)
+    netpbm.write_netpbm(tmp_path / "said.ppm", pixels, b"word " * 12_000)
+    photo = media.open(tmp_path / "said.ppm")
+    assert photo.pixels.dtype == np.uint16 and (photo.pixels == 300).all()

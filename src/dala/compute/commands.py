@@ -287,13 +287,25 @@ def _execute(first: Command, thread: Literal["pool", "caller"]) -> None:
     try:
         _run_all(here, thread)
     except BaseException:
+        baton = [here]
         try:
-            _thread.start_new_thread(_run_all, (here, thread))
-        except RuntimeError:  # the system gives no more threads
-            _run_all(here, thread)
+            _thread.start_new_thread(_go_on, (baton, thread))
+        except (
+            RuntimeError
+        ):  # the system gives no more threads; or it is a handler's own, behind that
+            _go_on(baton, thread)
         raise
     finally:
         _here.executes = before
+
+
+def _go_on(baton: list[list[Command]], thread: Literal["pool", "caller"]) -> None:
+    """With what was interrupted; who takes the baton does so alone."""
+    try:
+        here = baton.pop()
+    except IndexError:
+        return
+    _run_all(here, thread)
 
 
 def _run_all(here: list[Command], thread: Literal["pool", "caller"]) -> None:
@@ -496,7 +508,9 @@ def _give_up(command: Command) -> None:
             return
         _claim(command, here, "caller")
         command._begun = command._begun or command._runner is here
+    before = _here.executes
     _run_all(here, "caller")
+    _here.executes = before
 
 
 def _refuse() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 
 from dala.errors import DalaError, FleetError
-from dala.locks import Condition
+from dala.locks import Condition, Event
 from dala.video.parts.joint import Part
 from dala.video.parts.journal import Journal, name_of
 
@@ -37,6 +37,7 @@ class Joint:
         self._error: BaseException | None = None
         self._left = False
         self._changed = Condition()
+        self._over = Event()  # a Ctrl-C while a Thread is joined makes Python forget that it lives
         self._finished = {key for key in parts if key in journal.finished}
         self._thread = threading.Thread(target=self._run, name="dala-joint", daemon=True)
 
@@ -49,7 +50,7 @@ class Joint:
         with self._changed:
             self._left = True
             self._changed.notify_all()
-        self._thread.join()
+        self._over.wait()
 
     def take(self, key: str) -> None:
         """That part is finished; FleetError if those before it cannot be joined."""
@@ -60,7 +61,7 @@ class Joint:
 
     def finish(self) -> list[str]:
         """Wait for the file; what of the source it does not hold."""
-        self._thread.join()
+        self._over.wait()
         self._check()
         return self._notes
 
@@ -71,17 +72,23 @@ class Joint:
             return
         except BaseException as error:
             self._error = error
+        finally:
+            self._over.set()
 
     def _as_they_come(self) -> Iterator[Part]:
         for key, part in self._parts.items():
             self._wait_for(key)
             yield part
+        self._go_on()
 
     def _wait_for(self, key: str) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._left or key in self._finished)
-            if self._left:
-                raise _Left
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._left:
+            raise _Left
 
     def _check(self) -> None:
         if isinstance(self._error, DalaError):

@@ -96,7 +96,8 @@ class Nursery:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "dala.fleet.nursery", str(theirs.fileno())],
-                env=environment, stdin=subprocess.DEVNULL, stderr=self.errors,
+                env=environment,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors,
                 pass_fds=[theirs.fileno()], start_new_session=True,  # a Ctrl-C is for the driver
             )  # fmt: skip
 

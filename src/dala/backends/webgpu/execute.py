@@ -13,10 +13,9 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from dala.backends.base import QueuedExecutable, Storage, Timer
 from dala.backends.webgpu.faults import mapped
@@ -30,6 +29,7 @@ from dala.plan.planner import Plan
 
 KEPT_BIND_GROUPS = 16
 KEPT_BINDINGS = 8  # of all dispatches of a run
+Result = TypeVar("Result")
 Params = Sequence[float | int]
 FindMemory = Callable[[Location], Memory]
 
@@ -86,6 +86,7 @@ class Dispatch:
             self._uniforms = self.device.gpu.create_buffer(
                 size=len(values), usage="UNIFORM|COPY_DST"
             )
+        self._values = b""  # should an exception of a signal's handler come behind the next line
         self.device.queue.write_buffer(self._uniforms, values)
         self._values = values
 
@@ -136,31 +137,26 @@ class GpuExecutable(QueuedExecutable):
     ) -> Timer | None:
         """Hand a run to the GPU without waiting for it; the queue keeps the order."""
         timers = self.device.timers if timed and self.passes else None
-        with self._made_ready(slots, params) as run:
-            if timers is not None:
-                return self._submit_timed(run, timers)
-            self.device.queue.record(run)
-            self.device.queue.submit_recorded()
-        return None
+        if timers is None:
+            self.repeat(slots, params, 1)
+            return None
+        return self._make_ready(slots, params, functools.partial(self._submit_timed, timers))
 
     def enqueue(
         self, slots: Sequence[Storage | None], params: Params, *, held: bool = False
     ) -> None:
         self.device.enqueued = True
         queue = self.device.queue
-        with self._made_ready(slots, params) as run:
-            (queue.record if held else queue.share)(run)
+        self._make_ready(slots, params, queue.record if held else queue.share)
 
     def repeat(self, slots: Sequence[Storage | None], params: Params, times: int) -> None:
         """Many runs in one submit, to measure them."""
-        queue = self.device.queue
-        with self._made_ready(slots, params) as run:
-            deque(map(queue.record, itertools.repeat(run, times)), maxlen=0)
-            queue.submit_recorded()
+        self._make_ready(slots, params, functools.partial(self._submit, times))
 
-    @contextmanager
-    def _made_ready(self, slots: Sequence[Storage | None], params: Params) -> Iterator[Run]:
-        """A run on these arrays, with the queue's lock held.
+    def _make_ready(
+        self, slots: Sequence[Storage | None], params: Params, hand_over: Callable[[Run], Result]
+    ) -> Result:
+        """Hand over a run on these arrays, with the queue's lock held.
 
         Temporaries are given back at the end: whoever gets them comes later in the queue.
         """
@@ -169,7 +165,7 @@ class GpuExecutable(QueuedExecutable):
         with mapped(self.label, device=self.device), self.device.queue.lock:
             try:
                 self._take(temps)
-                yield self._bind(slots, temps, params)
+                return hand_over(self._bind(slots, temps, params))
             finally:
                 self._give(temps)
 
@@ -181,7 +177,11 @@ class GpuExecutable(QueuedExecutable):
         for memory in temps:
             self.device.pool.give(memory)
 
-    def _submit_timed(self, run: Run, timers: TimerRing) -> Timer:
+    def _submit(self, times: int, run: Run) -> None:
+        deque(map(self.device.queue.record, itertools.repeat(run, times)), maxlen=0)
+        self.device.queue.submit_recorded()
+
+    def _submit_timed(self, timers: TimerRing, run: Run) -> Timer:
         number = timers.begin()
         encoder = self.device.gpu.create_command_encoder()
         last = self.passes - 1

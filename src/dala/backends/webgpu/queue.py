@@ -47,9 +47,16 @@ class Queue:
     def record(self, run: Iterable[Work]) -> None:
         """Record a run behind those so far, and leave the submit to what the caller does next."""
         with self.lock:
-            if not self.holds_back:
+            self._raise_failure()
+            others = self.holds_back
+            if not others:
                 self._since = time.monotonic()
-            self.recorder.share(run)
+            try:
+                self.recorder.share(run)
+            except Exception as error:
+                if others:  # they went with it: raised to whoever comes next, too
+                    self._failure = error
+                raise
 
     def share(self, run: Iterable[Work]) -> None:
         """Record a run, which is submitted with those before and after it."""
@@ -66,14 +73,18 @@ class Queue:
         """Submit the runs that are recorded; the next one will not wait for others."""
         with self.lock:
             self._together = 1
-            failure, self._failure = self._failure, None
-            if failure is not None:
-                raise failure
-            if self._waiter.lost:  # whoever comes is told: a run of theirs may be among those
-                self.recorder.forget_shared()
-                raise lost_error("submitting")
+            self._raise_failure()
             if self.holds_back:
                 self.recorder.submit_shared()
+
+    def _raise_failure(self) -> None:
+        """Whoever comes is told what became of runs before: one of theirs may be among those."""
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+        if self._waiter.lost:
+            self.recorder.forget_shared()
+            raise lost_error("submitting")
 
     def submit(self, encoder: Any) -> None:
         """Complete a command buffer of wgpu-py's and submit it, after the runs so far."""

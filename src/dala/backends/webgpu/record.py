@@ -139,6 +139,7 @@ class NativeRecorder(Recorder):
         self._open = Open(*map(address_of, (handle_of(gpu), handle_of(gpu.queue))))
         self._slots: Any = None  # of this thread, in which wgpu-py collects errors
         self._depth = 0  # how many there were before ours
+        self._found: tuple[str, str] | None = None  # type and words of an error
         weakref.finalize(self, self._open.forget).atexit = False
 
     @property
@@ -171,20 +172,22 @@ class NativeRecorder(Recorder):
 
     def _check(self) -> None:
         """Raise what came up since ``_capture``. All that is recorded goes: nobody can tell whose it is."""
-        found = self._collected()
+        self._collect()
+        found = self._found
         if found is not None:
             self.forget_shared()
+            self._found = None
             raise self._errors.error(*found)
 
-    def _collected(self) -> tuple[str, str] | None:
-        found: tuple[str, str] | None = None
-        # Down to the depth there was, not just ours: a signal handler's exception may have left one behind.
+    def _collect(self) -> None:
+        """Down to the depth there was, not just ours: a signal handler's exception may have left one
+        behind. Nor may it lose what was found."""
         while self._slots is not None and len(self._slots) > self._depth:
-            slot = self._slots.pop()
+            slot = self._slots[-1]
             if slot.message is not None:
-                found = (slot.type, slot.message)
+                self._found = (slot.type, slot.message)
+            self._slots.pop()
         self._slots = None
-        return found
 
     def _capture(self) -> None:
         """Let errors be collected until ``_check``, rather than logged."""

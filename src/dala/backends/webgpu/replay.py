@@ -152,13 +152,13 @@ class Open:
     def forget(self) -> None:
         """Drop what is recorded."""
         lib, ffi = load_library()
+        held = self.words[:]
+        self.words[ENCODER:] = array("Q", bytes(self.words.itemsize * (len(held) - ENCODER)))
         for word, kind in (
             (PASS, "ComputePassEncoder"), (ENCODER, "CommandEncoder"), (BUFFER, "CommandBuffer"),
         ):  # fmt: skip
-            held, self.words[word] = self.words[word], 0
-            if held:
-                getattr(lib, f"wgpu{kind}Release")(ffi.cast(f"WGPU{kind}", held))
-        self.words[RUNS] = 0
+            if held[word]:
+                getattr(lib, f"wgpu{kind}Release")(ffi.cast(f"WGPU{kind}", held[word]))
 
 
 class Replay:

@@ -21,7 +21,7 @@ _HEAD = re.compile(
 )
 _SHORT_HEAD = re.compile(rb"P[1-6Ff]" + _GAP + rb"\d+" + _GAP + rb"\d+")
 _COMMENT = re.compile(rb"#[ \t]?([^\n]*)\n")
-_LONGEST = 4096  # bytes of a head with comments
+_LONGEST = 1 << 18  # bytes of a head with comments; a JPEG's have up to 64 KB
 CHANNELS = {b"P5": 1, b"P6": 3, b"Pf": 1, b"PF": 3}
 
 

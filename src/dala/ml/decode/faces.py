@@ -74,7 +74,8 @@ def _sure_ones(logits: Array, score: float) -> tuple[Array, Array]:
     """The numbers of those whose sigmoid is so large, and their sigmoids. Most anchors see no face: a look
     at their logits is enough for that."""
     least = math.log(score / (1 - score)) if 0 < score < 1 else (score - 0.5) * math.inf
-    chosen = np.flatnonzero(logits >= min(least - NARROWLY, CERTAIN))
+    least = -math.inf if least <= -MOST_LOGIT else min(least - NARROWLY, CERTAIN)
+    chosen = np.flatnonzero(logits >= least)
     clipped = logits[chosen].astype(np.float64).clip(-MOST_LOGIT, MOST_LOGIT)
     scores = 1 / (1 + np.exp(-clipped))
     enough = scores >= score
