@@ -12,7 +12,8 @@ import pytest
 from launches import PATIENCE_S, Launches, numbers, start
 
 from dala import compute
-from dala.compute import Buffer, Command, commands
+from dala.compute import Buffer, Command, commands, running
+from dala.compute.failures import RememberedFailures
 from dala.errors import CommandError
 
 pytestmark = pytest.mark.usefixtures("device", "registry")
@@ -74,9 +75,9 @@ def test_a_failed_number_outlives_its_command(failing: Launches) -> None:
 def test_failures_of_long_ago_are_not_called_a_success(
     failing: Launches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "REMEMBERED_FAILURES", 3)
-    monkeypatch.setattr(commands, "_failures", type(commands._failures)())
-    monkeypatch.setattr(commands, "_forgotten", 0)
+    few = RememberedFailures(3)
+    monkeypatch.setattr(running, "failures", few)
+    monkeypatch.setattr(commands, "failures", few)
     a = numbers(1)
     ids = [start("exp", a, numbers(0)).id for _ in range(5)]
     compute.synchronize()

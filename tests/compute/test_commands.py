@@ -19,7 +19,7 @@ from launches import PATIENCE_S, Launches, numbers, start
 from processes import environment
 
 from dala import compute
-from dala.compute import Command, commands
+from dala.compute import Command, commands, running
 from dala.errors import CommandTimeoutError
 from dala.threads import Runners
 
@@ -349,7 +349,7 @@ def test_without_threads_commands_run_where_they_are_submitted(
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     fewer = Runners("few", 2)
-    monkeypatch.setattr(commands, "_runners", lambda: fewer)
+    monkeypatch.setattr(running, "_runners", lambda: fewer)
     a = numbers(16)
     chain = [start("sqrt", a, a) for _ in range(2)]
     assert [c.status for c in chain] == ["completed"] * 2

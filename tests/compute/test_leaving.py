@@ -181,7 +181,7 @@ LEFT_BEHIND = """
     from dala import compute
     from dala.backends.host import HostExecutable
     from dala.backends.webgpu.execute import GpuExecutable
-    from dala.compute import commands
+    from dala.compute import commands, running
 
     dala.use(sys.argv[1])
     placed, chosen, returned = threading.Event(), threading.Event(), threading.Event()
@@ -196,12 +196,12 @@ LEFT_BEHIND = """
     for kind in (HostExecutable, GpuExecutable):
         kind.launch = held(kind.launch)
 
-    def needed(asked_for, choose=commands._needed):
+    def needed(asked_for, choose=running._needed):
         found = choose(asked_for)
         chosen.set()
         return found
 
-    commands._needed = needed
+    running._needed = needed
     a = compute.buffer([4.0])
 
     def submit():
@@ -244,16 +244,16 @@ def test_one_that_is_just_being_submitted_is_left_behind_too(device: str) -> Non
         class ThenWait:
             "A command is placed under the lock; this thread is held when it has just left it."
 
-            def __enter__(self, lock=commands._lock):
+            def __enter__(self, lock=commands.lock):
                 lock.acquire()
 
-            def __exit__(self, *_, lock=commands._lock, here=threading.get_ident()):
+            def __exit__(self, *_, lock=commands.lock, here=threading.get_ident()):
                 lock.release()
                 if threading.get_ident() == here:
                     placed.set()
                     assert chosen.wait(300)
 
-        commands._lock = ThenWait()
+        commands.lock = ThenWait()
         newest = submit()
         returned.set()
 

@@ -84,7 +84,7 @@ def test_buffers_that_nobody_else_holds_fill_memory(
     for command in (*same, *alone):
         command.wait(PATIENCE_S)
     assert compute.read_list(a) == [50]
-    assert not commands._holders
+    assert not commands.holders
 
 
 def test_a_command_larger_than_that_is_done_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,8 +25,8 @@ from dala import compute, media
 from dala.backends.host import HostExecutable
 from dala.backends.webgpu.execute import GpuExecutable
 from dala.compute import Buffer, Command, commands, engine
-from dala.compute.commands import REMEMBERED_FAILURES
 from dala.compute.engine import Engine
+from dala.compute.running import REMEMBERED_FAILURES
 from dala.scene import Scene
 
 MIB = 2**20

@@ -1,7 +1,7 @@
 """Buffers, kernels, commands, streams and pipelines: what a user of compute holds.
 
     buffers.py    arrays on a device            interop.py    NumPy, DLPack, PIL, lists
-    stages.py     stage specs, checked          commands.py   what runs when
+    stages.py     stage specs, checked          commands.py   what runs when, running.py: and how
     pipelines.py  stages planned together       engine.py     stages → recipe → command
     recipe.py     a run planned and compiled    handle.py     work under way, as its caller holds it
     failures.py   errors that outlive a call    repeated.py   calls that come again
@@ -51,7 +51,6 @@ from dala.compute.calls import (
     synchronize,
     wait,
 )
-from dala.compute.commands import Command
 from dala.compute.default import device, devices, use
 from dala.compute.engine import Stream
 from dala.compute.facts import (
@@ -65,6 +64,7 @@ from dala.compute.facts import (
 )
 from dala.compute.handle import Handle
 from dala.compute.pipelines import Pipeline
+from dala.compute.running import Command
 from dala.language.decorator import kernel, register, unregister
 from dala.language.kernel import Kernel
 

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from dala.backends.base import Device, Storage
 from dala.closing import Closing
-from dala.compute.commands import Command, submit_command
+from dala.compute.commands import submit_command
 from dala.compute.recipe import Known
+from dala.compute.running import Command
 from dala.errors import ArgumentError, BufferFreedError, DTypeError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import parse_dtype

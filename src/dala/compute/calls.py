@@ -7,17 +7,12 @@ from typing import Protocol
 
 from dala.backends.auto import opened_devices
 from dala.compute.buffers import Buffer, array_type
-from dala.compute.commands import (
-    Command,
-    Status,
-    poll_command,
-    wait_command,
-    wait_for_all,
-)
+from dala.compute.commands import poll_command, wait_command, wait_for_all
 from dala.compute.default import default_engine
 from dala.compute.engine import Stream, owner_of
 from dala.compute.pipelines import Pipeline
 from dala.compute.repeated import prepare_call, run_call
+from dala.compute.running import Command, Status
 from dala.compute.stages import parse_stage
 from dala.errors import ArgumentError
 from dala.language.kernel import Kernel

@@ -13,8 +13,9 @@ from typing import NamedTuple
 from dala import forking
 from dala.backends.base import Device, Executable, QueuedExecutable, Storage
 from dala.compute.buffers import Buffer, Scratch
-from dala.compute.commands import Command, is_busy, submit_command
+from dala.compute.commands import is_busy, submit_command
 from dala.compute.recipe import Known, Recipe
+from dala.compute.running import Command
 from dala.compute.stages import TYPE, Stage, parse_stage
 from dala.errors import DeviceError, ShaderError
 from dala.ir.arrays import ArrayType

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import traceback
+from collections import OrderedDict
 
 
 class _Where(Exception):
@@ -42,3 +43,20 @@ def renewed(error: BaseException) -> BaseException:
         return error.with_traceback(None)
     fresh.__cause__ = error.__cause__
     return fresh
+
+
+class RememberedFailures:
+    """Those of the last commands that failed, by their numbers. Used under the commands' lock."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.forgotten = 0  # the newest number whose failure is no longer remembered
+        self._kept: OrderedDict[int, BaseException] = OrderedDict()
+
+    def remember(self, number: int, failure: BaseException) -> None:
+        self._kept[number] = failure
+        while len(self._kept) > self.most:
+            self.forgotten = max(self.forgotten, self._kept.popitem(last=False)[0])
+
+    def get(self, number: int) -> BaseException | None:
+        return self._kept.get(number)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from dala.closing import Closing
 from dala.compute.buffers import Buffer, Scratch
-from dala.compute.commands import Command
 from dala.compute.default import default_engine
 from dala.compute.engine import Engine, Prepared, Stream
+from dala.compute.running import Command
 from dala.compute.stages import Stage, bind_stage, is_known, parse_stage
 from dala.errors import ArgumentError, DeviceError, PipelineError, ShapeError
 from dala.plan.explain import explain_plan

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from dala.backends.base import Executable, Guard
-from dala.compute.commands import pending
+from dala.compute.running import pending
 from dala.ir.arrays import ArrayType
 
 QUIET = Guard(pending, storage="_storage", writer="writer")

@@ -27,9 +27,10 @@ from dala import forking
 from dala.backends.host import HostDevice
 from dala.closing import Closing
 from dala.compute.buffers import Buffer
-from dala.compute.commands import Command, command_on_demand, submit_command
+from dala.compute.commands import command_on_demand, submit_command
 from dala.compute.engine import Stream
 from dala.compute.handle import ResultHandle
+from dala.compute.running import Command
 from dala.errors import DeviceError, ParameterError, PipelineError, ShapeError
 from dala.ir.arrays import ArrayType
 from dala.media.chain import Chain, Filters
