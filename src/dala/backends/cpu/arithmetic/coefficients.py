@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from dala.backends.cpu.analysis.separable import Axis
 from dala.backends.cpu.emit.body_context import BodyContext
-from dala.backends.cpu.emit.lanes import LANE, LaneWriter, Sources
+from dala.backends.cpu.emit.lanes import LANE, LaneWriter, Sources, count_from
 from dala.backends.cpu.llvm.text import Code, Type, splat
 from dala.ir.dtypes import F32, S32
-from dala.ir.graph import Access
 
 WEIGHT_BITS = 14  # fraction bits of a weight, which has 16 with its sign
 
@@ -130,10 +129,4 @@ class _Along(Sources):
 
     def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
         assert axis == self.axis, "taps along one axis know nothing of the other"
-        start = code_lane.op(f"trunc i64 {self.start} to i32")
-        lanes = ", ".join(f"i32 {i}" for i in range(self.vector.lanes))
-        spread = code_lane.splat(self.vector, start)
-        return code_lane.op(f"add {self.vector} {spread}, <{lanes}>"), LANE
-
-    def load(self, code: Code, access: Access) -> str:
-        raise AssertionError("a position reads no pixels")
+        return count_from(code_lane, self.start, self.vector), LANE

@@ -20,7 +20,7 @@ from dala.backends.cpu.emit.pixels import load_between
 from dala.backends.cpu.llvm.text import Code, Type
 from dala.backends.cpu.schedule.sweep import RowBody
 from dala.ir.channels import interleave
-from dala.ir.dtypes import F32, S32, U16, DType
+from dala.ir.dtypes import F32, S32, U16
 from dala.ir.graph import Access, Node, const, make, map_nodes
 from dala.ir.rewrite import LEVELS, WHITE, is_whole
 
@@ -65,9 +65,6 @@ class _Elements(Sources):
         self.body, self.owner = body, body.owner
         self.lanes = PIXEL * body.lanes
         self.f32, self.words = Type(F32, self.lanes), Type(U16, self.lanes)
-
-    def param(self, index: int, dtype: DType) -> str:
-        return self.body.param(index, dtype)
 
     def load(self, code: Code, access: Access) -> str:
         if self.body.is_deep(access.source):

@@ -30,12 +30,12 @@ from dala.backends.cpu.arithmetic.base import (
 )
 from dala.backends.cpu.arithmetic.sums16 import ZippedSums16, choose_sums16
 from dala.backends.cpu.emit.body_context import BodyContext
-from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter, Sources
+from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter, Sources, count_from
 from dala.backends.cpu.emit.pixels import join
 from dala.backends.cpu.llvm.text import Code, Type, splat
 from dala.backends.cpu.schedule.cost import Match, cost_of_channels
-from dala.ir.dtypes import BOOL, F32, F64, S32, U8, DType
-from dala.ir.graph import Access, Extent, Gather, Node, Stage, const
+from dala.ir.dtypes import BOOL, F32, F64, S32, U8
+from dala.ir.graph import Extent, Gather, Node, Stage, const
 
 FRACTION_BITS = 6
 ONE = (1 << 15) - 1  # the share of a whole pixel
@@ -99,27 +99,12 @@ class _Ahead(Sources):
     """What positions are made of, for the pixels from a column on."""
 
     def __init__(self, body: BodyContext, column: str) -> None:
-        self.body, self.column = body, column
-
-    def param(self, index: int, dtype: DType) -> str:
-        return self.body.param(index, dtype)
-
-    def extent(self, extent: Extent) -> str:
-        return self.body.extent(extent)
+        self.body, self.owner, self.column = body, body.owner, column
 
     def coord(self, axis: int, code_row: Code, code_lane: Code) -> tuple[str, int]:
         if axis == 0:
             return self.body.coord(axis, code_row, code_lane)
-        vector = Type(S32, self.body.lanes)
-        start = code_lane.op(f"trunc i64 {self.column} to i32")
-        lanes = ", ".join(f"i32 {i}" for i in range(vector.lanes))
-        return code_lane.op(f"add {vector} {code_lane.splat(vector, start)}, <{lanes}>"), LANE
-
-    def load(self, code: Code, access: Access) -> str:
-        raise AssertionError("a position reads no pixels")
-
-    def gather(self, writer: LaneWriter, node: Node) -> str:
-        raise AssertionError("a position reads no pixels")
+        return count_from(code_lane, self.column, Type(S32, self.body.lanes)), LANE
 
 
 class _Positions:

@@ -17,7 +17,7 @@ from functools import partial
 from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.gathers import Gatherer
-from dala.backends.cpu.emit.lanes import LaneWriter, Sources
+from dala.backends.cpu.emit.lanes import LaneWriter, Sources, count_from
 from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.llvm import isa
 from dala.backends.cpu.llvm.text import Code, Type
@@ -183,9 +183,7 @@ class _Level(Sources):
 
     def load(self, code: Code, access: Access) -> str:
         f32, i32 = Type(F32, self.owner.lanes), Type(S32, self.owner.lanes)
-        start = code.splat(i32, code.op(f"trunc i64 {self.index} to i32"))
-        steps = ", ".join(f"i32 {i}" for i in range(self.owner.lanes))
-        level = code.op(f"sitofp {i32} {code.op(f'add {i32} {start}, <{steps}>')} to {f32}")
+        level = code.op(f"sitofp {i32} {count_from(code, self.index, i32)} to {f32}")
         return code.op(f"fmul {f32} {level}, {code.constant(f32, self.inverse)}")
 
     def gather(self, writer: LaneWriter, node: Node) -> str:

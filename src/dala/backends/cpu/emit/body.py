@@ -17,7 +17,7 @@ from dala.backends.cpu.arithmetic.wide import write_averages
 from dala.backends.cpu.emit.body_context import Alike, BodyContext
 from dala.backends.cpu.emit.channels import alike_planes, roll_channels
 from dala.backends.cpu.emit.gathers import Gatherer
-from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter
+from dala.backends.cpu.emit.lanes import LANE, ROW, LaneWriter, count_from
 from dala.backends.cpu.emit.packing import can_pack, pack_pixels
 from dala.backends.cpu.emit.pass_context import PassContext
 from dala.backends.cpu.emit.pixels import (
@@ -259,10 +259,7 @@ class BodyEmitter(BodyContext):
         owner = self.owner
         last = 1 if owner.image else len(self.work.shape) - 1
         if axis == last:
-            vector = Type(S32, self.lanes)
-            start = code_lane.op(f"trunc i64 %b{self.number}.x to i32")
-            lanes = ", ".join(f"i32 {i}" for i in range(self.lanes))
-            return code_lane.op(f"add {vector} {code_lane.splat(vector, start)}, <{lanes}>"), LANE
+            return count_from(code_lane, f"%b{self.number}.x", Type(S32, self.lanes)), LANE
         assert axis < last, "an axis the output does not have"
         row = f"%b{self.number}.r"
         for inner in range(axis + 1, last):

@@ -19,6 +19,7 @@ from dala.backends.cpu.llvm.text import Code, Type
 from dala.ir.dtypes import S32, S64
 from dala.ir.graph import Extent, Gather, Node, in_order
 
+INTO_L1 = 3
 FEW = 3  # positions of a body that may take long text each
 Read = Callable[[Code], list[str]]
 Position = tuple[int, ...]  # a source and the ids of the indices
@@ -153,12 +154,9 @@ class Gatherer:
         """Ask for the next row now: hardware expects neither rows nor columns to run backwards."""
         if not rows:
             return
-        name = "llvm.prefetch.p0"
-        code.names.declarations[name] = f"declare void @{name}(ptr, i32, i32, i32)"
         stride = self.owner.word(self.owner.layout.reads[source] + 1, "i64")
         ahead = self.owner.uniform.op(f"mul i64 {stride}, {rows}")
-        following = code.op(f"getelementptr i8, ptr {start}, i64 {ahead}")
-        code.line(f"call void @{name}(ptr {following}, i32 0, i32 3, i32 1)")
+        code.prefetch(code.op(f"getelementptr i8, ptr {start}, i64 {ahead}"), INTO_L1)
 
     def _row(self, writer: LaneWriter, source: int, row: Node) -> Row:
         """One pointer if the row is the same for all lanes."""

@@ -7,7 +7,6 @@ same along a row) or lane (a vector). Only lane values are in the inner loop.
 from __future__ import annotations
 
 import functools
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -27,7 +26,7 @@ class RowSelect(NamedTuple):
     second: Access
 
 
-class Sources(ABC):
+class Sources:
     """What expressions read from: the pass's geometry and memory, as names in the text (see emit.py)."""
 
     owner: PassContext
@@ -42,9 +41,9 @@ class Sources(ABC):
         """The i64 name of a size."""
         return self.owner.extent(extent)
 
-    @abstractmethod
     def load(self, code: Code, access: Access) -> str:
         """The vector of f32 (image) or elements (tensor) at an offset."""
+        raise AssertionError("a position reads no pixels")
 
     def load_level(self, code: Code, access: Access, op: str) -> str | None:
         """The levels that ``op`` would make of a load, as f32; None where that is no shorter than
@@ -62,6 +61,14 @@ class Sources(ABC):
     def gather(self, writer: LaneWriter, node: Node) -> str:
         """The vector at computed positions; ``writer`` knows those."""
         raise AssertionError("nothing is gathered here")
+
+
+def count_from(code: Code, start: str, t: Type) -> str:
+    """Numbers from an i64 on, one for each lane of an integer vector."""
+    lanes = ", ".join(f"{t.element} {i}" for i in range(t.lanes))
+    return code.op(
+        f"add {t} {code.splat(t, code.op(f'trunc i64 {start} to {t.element}'))}, <{lanes}>"
+    )
 
 
 def _is_parity(node: Node) -> bool:

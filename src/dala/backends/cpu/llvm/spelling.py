@@ -39,10 +39,7 @@ def _arithmetic(float_name: str, int_name: str) -> Spelling:
 
 
 def _intrinsic(name: str) -> Spelling:
-    def emit(code: Code, t: Type, args: list[str]) -> str:
-        return code.intrinsic(name, t, args)
-
-    return emit
+    return lambda code, t, args: code.intrinsic(name, t, args)
 
 
 def _neg(code: Code, t: Type, args: list[str]) -> str:
@@ -62,10 +59,7 @@ def _abs(code: Code, t: Type, args: list[str]) -> str:
 
 
 def _extreme(op: str) -> Spelling:
-    def emit(code: Code, t: Type, args: list[str]) -> str:
-        return isa.extreme(code, op, t, args)
-
-    return emit
+    return lambda code, t, args: isa.extreme(code, op, t, args)
 
 
 def _compare(code: Code, op: str, t: Type, args: list[str]) -> str:
