@@ -9,7 +9,7 @@ many pixels a vector has, how much work it is, and its text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -164,13 +164,22 @@ def arithmetic_of(body: Body | RowBody) -> CpuArithmetic:
     return found if isinstance(found, CpuArithmetic) else IN_F32
 
 
-def store_pixels(body: BodyContext, pixels: str, pixel_bytes: int) -> None:
-    """Buffer and store the same vector of pixels, given with its type."""
-    if body.body.ring is not None:
-        body.lane.line(f"store {pixels}, ptr {body.own_address(0)}, align 1")
-    for store in body.body.stores:
-        address = body.store_address(store.write, pixel_bytes)
-        body.lane.line(f"store {pixels}, ptr {address}, align 1")
+def write_bytes(
+    body: BodyContext,
+    compute: Callable[[Values], str],
+    compute_planes: Callable[[Values], Sequence[str]] | None = None,
+) -> None:
+    """Compute every result as a vector of bytes, given with its type (what is buffered, as planes if they
+    can be computed); then buffer and store them. Not before: an output may be an input, too."""
+    row, code, planes = body.body, body.lane, list[str]()
+    if row.ring is not None:
+        planes = [*compute_planes(row.buffered)] if compute_planes else [compute(row.buffered)]
+    stored = [compute(store.values) for store in row.stores]
+    for number, plane in enumerate(planes):
+        code.line(f"store {plane}, ptr {body.own_address(number)}, align 1")
+    for store, pixels in zip(row.stores, stored, strict=True):
+        address = body.store_address(store.write, len(store.values))
+        code.line(f"store {pixels}, ptr {address}, align 1")
 
 
 def written_down(body: BodyContext) -> Values:

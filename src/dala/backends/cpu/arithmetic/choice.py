@@ -12,11 +12,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from dala.backends.cpu.arithmetic.base import PIXEL, CpuArithmetic, Subject, Values
+from dala.backends.cpu.arithmetic.base import PIXEL, CpuArithmetic, Subject, Values, write_bytes
 from dala.backends.cpu.arithmetic.dot import under_level
 from dala.backends.cpu.arithmetic.sums32 import Sums32
 from dala.backends.cpu.emit.body_context import BodyContext
@@ -80,13 +81,7 @@ class ChoiceArithmetic(CpuArithmetic):
         return _write_down(values, subject.program.params)
 
     def write(self, body: BodyContext) -> None:
-        row, code = body.body, body.lane
-        buffered = _pixels(body, row.buffered) if row.ring is not None else ""
-        stored = [_pixels(body, store.values) for store in row.stores]
-        if row.ring is not None:
-            code.line(f"store {buffered}, ptr {body.own_address(0)}, align 1")
-        for store, pixels in zip(row.stores, stored, strict=True):
-            code.line(f"store {pixels}, ptr {body.store_address(store.write, PIXEL)}, align 1")
+        write_bytes(body, partial(_pixels, body))
 
 
 CHOICE = ChoiceArithmetic("choice", own_body=True, relative_cost=0.5, light=True)

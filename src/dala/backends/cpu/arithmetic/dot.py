@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
+from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values, write_bytes
 from dala.backends.cpu.arithmetic.dot_planes import PlaneDots, WeighedSum, works_on_planes
 from dala.backends.cpu.arithmetic.sums32 import ALPHA, SPARE, SPARE_WEIGHT, Sums32
 from dala.backends.cpu.emit.body_context import BodyContext
@@ -78,26 +78,19 @@ class DotArithmetic(CpuArithmetic):
         return body.owner.vector_bytes if _is_on_planes(body) else body.owner.lanes
 
     def write(self, body: BodyContext) -> None:
-        row, code, small = body.body, body.lane, Type(U8, body.lanes)
+        ring, small = body.body.ring, Type(U8, body.lanes)
         wide = PlaneDots(body) if body.lanes > body.owner.lanes else None
 
         def planes_of(values: Sequence[Node]) -> list[str]:
-            return _on_planes(body, wide, values) if wide else _Dots(body, values).planes()
+            levels = _on_planes(body, wide, values) if wide else _Dots(body, values).planes()
+            return [f"{small} {level}" for level in levels]
 
         def pixels_of(values: Sequence[Node]) -> str:
-            return _interleaved(body, planes_of(values)) if wide else _Dots(body, values).pixels()
+            if wide:
+                return _interleaved(body, _on_planes(body, wide, values))
+            return _Dots(body, values).pixels()
 
-        buffered: list[str] = []
-        if row.ring is not None and row.ring.planar:
-            buffered = [f"{small} {levels}" for levels in planes_of(row.buffered)]
-        elif row.ring is not None:
-            buffered = [pixels_of(row.buffered)]
-        stored = [pixels_of(store.values) for store in row.stores]
-        for plane, vector in enumerate(buffered):
-            code.line(f"store {vector}, ptr {body.own_address(plane)}, align 1")
-        for store, pixels in zip(row.stores, stored, strict=True):
-            address = body.store_address(store.write, len(store.values))
-            code.line(f"store {pixels}, ptr {address}, align 1")
+        write_bytes(body, pixels_of, planes_of if ring is not None and ring.planar else None)
 
 
 DOT = DotArithmetic(

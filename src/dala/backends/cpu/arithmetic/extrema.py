@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values
+from dala.backends.cpu.arithmetic.base import CpuArithmetic, Subject, Values, write_bytes
 from dala.backends.cpu.emit.body_context import BodyContext
 from dala.backends.cpu.emit.lanes import in_exchanges
 from dala.backends.cpu.emit.pass_context import PassContext
@@ -72,20 +72,14 @@ class ExtremaArithmetic(CpuArithmetic):
         return 0.0 if found_after_fusion else super().cost(work, body)
 
     def write(self, body: BodyContext) -> None:
-        buffered, code = body.body.buffered if body.body.ring is not None else (), body.lane
         channels = body.body.channels
         writer = _ByteWriter(body, channels)
-        vector = writer.vector
-        # everything is computed before anything is written: an output may be an input, too
-        images = [
-            writer.write(buffered[k : k + channels]) for k in range(0, len(buffered), channels)
-        ]
-        results = [writer.write(s.values) for s in body.body.stores]
-        for plane, image in enumerate(images):
-            code.line(f"store {vector} {image}, ptr {body.own_address(plane)}, align 1")
-        for store, result in zip(body.body.stores, results, strict=True):
-            address = body.store_address(store.write, channels)
-            code.line(f"store {vector} {result}, ptr {address}, align 1")
+
+        def images(values: Values) -> list[str]:
+            starts = range(0, len(values), channels)
+            return [writer.write(values[k : k + channels]) for k in starts]
+
+        write_bytes(body, writer.write, images)
 
 
 EXTREMA = ExtremaArithmetic("extrema", own_body=True, relative_cost=0.5, shares_columns=True)
@@ -125,7 +119,8 @@ class _ByteWriter:
         self.loaded: dict[tuple[int, int, int, int], str] = {}
 
     def write(self, values: Sequence[Node]) -> str:
-        """One vector for the channels of a result: each byte from its own channel's function."""
+        """One vector for the channels of a result, with its type: each byte from its own channel's
+        function."""
         for node in in_exchanges(values):
             if id(node) not in self.names:
                 self.names[id(node)] = self._name(node)
@@ -135,7 +130,7 @@ class _ByteWriter:
         for name in dict.fromkeys(names[1:]):
             if name != names[0]:
                 result = self._choose([n == name for n in names], name, result)
-        return result
+        return f"{self.vector} {result}"
 
     def _name(self, node: Node) -> str:
         if node.op in SPELLED:

@@ -31,7 +31,7 @@ from dala.backends.cpu.arithmetic.base import (
     CpuArithmetic,
     Subject,
     Values,
-    store_pixels,
+    write_bytes,
     written_down,
 )
 from dala.backends.cpu.arithmetic.sums16 import Sums16, choose_sums16
@@ -113,7 +113,8 @@ class GainArithmetic(CpuArithmetic):
         return body.owner.vector_bytes // body.channels
 
     def write(self, body: BodyContext) -> None:
-        store_pixels(body, _pixels(body, written_down(body)), body.channels)
+        pixels = _pixels(body, written_down(body))
+        write_bytes(body, lambda _: pixels)
 
 
 GAIN = GainArithmetic("gain", own_body=True, relative_cost=0.5, alike=True)

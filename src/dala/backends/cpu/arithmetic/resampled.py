@@ -28,7 +28,7 @@ from dala.backends.cpu.arithmetic.base import (
     CpuArithmetic,
     Subject,
     Values,
-    store_pixels,
+    write_bytes,
     written_down,
 )
 from dala.backends.cpu.arithmetic.coefficients import WEIGHT_BITS, Coefficients
@@ -93,7 +93,8 @@ class ResampledArithmetic(CpuArithmetic):
         assert not body.body.margin
         found = _read(written_down(body))
         lines = _PixelLines(body, found) if found.channels == PIXEL else _GreyLines(body, found)
-        store_pixels(body, _Mixer(body, lines).pixels(), found.channels)
+        pixels = _Mixer(body, lines).pixels()
+        write_bytes(body, lambda _: pixels)
 
 
 RESAMPLED = ResampledArithmetic("resampled", own_body=True, stays_inside=True)

@@ -25,7 +25,7 @@ from dala.backends.cpu.arithmetic.base import (
     CpuArithmetic,
     Subject,
     Values,
-    store_pixels,
+    write_bytes,
     written_down,
 )
 from dala.backends.cpu.arithmetic.sums16 import ZippedSums16, choose_sums16
@@ -63,7 +63,8 @@ class SampledArithmetic(CpuArithmetic):
         assert not body.body.margin
         positions = _Positions(body, _read(written_down(body)))
         positions.carry()
-        store_pixels(body, _Mixer(body, positions).pixels(), PIXEL)
+        pixels = _Mixer(body, positions).pixels()
+        write_bytes(body, lambda _: pixels)
 
 
 SAMPLED = SampledArithmetic("sampled", own_body=True, relative_cost=0.33, contracts=True)
