@@ -14,9 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from precision import EXCEPTIONS
 
 from dala.backends.reference import interpret
-from dala.backends.webgpu.spelling import EXCEPTIONS
 from dala.ir.ops import OPS
 
 ROUNDED = ("add", "sub", "mul", "div", "fma", "average", "sqrt", "exp", "log", "sin", "cos", "tanh")

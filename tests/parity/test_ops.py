@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from precision import EITHER_ZERO, EXCEPTIONS, EXCEPTIONS_F64, FARTHEST_ANGLE, FLUSHED
 
 from dala.backends.auto import open_device
 from dala.backends.base import Device
@@ -19,13 +20,6 @@ from dala.backends.cpu.llvm import spelling as cpu_spelling
 from dala.backends.cpu.llvm.jit import Host, detect_host
 from dala.backends.reference.device import ReferenceDevice
 from dala.backends.webgpu import spelling as webgpu_spelling
-from dala.backends.webgpu.spelling import (
-    EITHER_ZERO,
-    EXCEPTIONS,
-    EXCEPTIONS_F64,
-    FARTHEST_ANGLE,
-    FLUSHED,
-)
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import BOOL, BUFFER_DTYPES, F32, F64, S32, U8, DType
 from dala.ir.graph import Access, Node, Program, RuntimeParam, Stage

@@ -2,7 +2,7 @@
 
 Types on this device: f32 f64 i32 i64 u32 bool; a ``u8`` element is a u32 in 0..255, a ``u16`` one a u32
 in 0..65535, so whatever may leave that range is masked. The corners follow ``ir/ops.py`` as far as WGSL
-lets them: ``EXCEPTIONS`` lists what a WebGPU driver may do otherwise, and is what the tests read.
+lets them: ``EXCEPTIONS`` in tests/helpers/precision.py lists what a WebGPU driver may do otherwise.
 """
 
 from __future__ import annotations
@@ -19,36 +19,6 @@ WGSL_TYPES = {F32: "f32", F64: "f64", S32: "i32", S64: "i64", U32: "u32", BOOL: 
 WGSL_TYPES |= {U16: "u32", U8: "u32"}
 MASKS = {U16: "65535u", U8: "255u"}  # what is narrower than its WGSL type
 NEEDS = {F64: "shader-f64", S64: "shader-int64"}  # element types that an adapter may lack
-
-# Where a driver may differ from the op table, and by how much (relative, f32): WGSL's own accuracy
-# for what is not correctly rounded.
-EXCEPTIONS: dict[str, float] = {
-    "div": 4e-7,  # 2.5 ulp
-    "sqrt": 4e-7,
-    "exp": 2e-5,  # 3 + 2|x| ulp
-    "log": 4e-6,
-    "sin": 2e-5,
-    "cos": 2e-5,
-    "tanh": 2e-5,
-    "atan2": 1e-3,  # 4096 ulp
-    "pow": 1e-4,
-    "fma": 4e-7,
-    "average": 1e-6,
-}
-EXCEPTIONS_F64 = 1e-12
-# What lies closer to zero than this a driver may take for zero: operands, results, and what is cast.
-FLUSHED = {F32: 2.0**-126, F64: 2.0**-1022}
-EITHER_ZERO = frozenset({"min", "max"})  # of 0.0 and -0.0 a driver may choose either
-# How far from the exact value, in levels, a stage on u8 images may be before it is rounded: in f32, and
-# where it is computed in f16 (half.py). There half a level, so that what is stored is at most one off.
-# What a blur needs of it: around 128 a rounding to f16 is 1/16 at most. A pass rounds the weights (1/16 in
-# all) and every partial sum (1/16 times the weight in it), the second one also sums of two pixels (1/16):
-# 0.45 for radius 3, were all roundings to go one way. Noise needs 0.04, flat bright images 0.25.
-LEVELS = {"full": 2e-3, "half": 0.5}
-FARTHEST_ANGLE = (
-    1e4,
-    4e-7,
-)  # how far sin and cos go, in radians, and how far off they are, absolute
 
 
 def type_name(dtype: DType) -> str:
