@@ -53,9 +53,8 @@ class Open:
 
     def dispatch(self, shader: Shader) -> tuple[Any, Any, tuple[int, int, int]]:
         step = Dispatch(self.device, shader)
-        step.update(())
-        group = step.bind_group([self.find(b.location) for b in shader.bindings])
-        return step.pipeline, (group, step), shader.groups
+        bound = step.bind(self.find, ())
+        return bound.pipeline, (bound.bind_group, step), shader.groups
 
     def emit(self, layer: Layer) -> list[Shader]:
         return self.compiler._emit(layer)

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from dala.backends.webgpu.by_hand import compile_shader
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.compute.default import device as find_device
 from dala.gpu import Recorder
@@ -213,9 +212,13 @@ def unchecked(gpu: WebGpuDevice, text: str, bindings: int) -> Any:
         library.wgpuDeviceCreateShaderModuleTrusted(*args, 0)
     )
     try:
-        return compile_shader(gpu, "drawing", text, bindings, WRITTEN).pipeline
+        return compiled(gpu, text, bindings)
     finally:
         library.wgpuDeviceCreateShaderModule = checked
+
+
+def compiled(gpu: WebGpuDevice, text: str, bindings: int) -> Any:
+    return gpu.pipelines.compile("drawing", text, [n in WRITTEN for n in range(bindings)]).pipeline
 
 
 @functools.cache
@@ -226,7 +229,7 @@ def variants(gpu: WebGpuDevice, form: int) -> dict[str, Any]:
         text = shader_text(form)
         for old, new in changes:
             text = text.replace(old, new)
-        made[name] = compile_shader(gpu, "drawing", text, BINDINGS[form], WRITTEN).pipeline
+        made[name] = compiled(gpu, text, BINDINGS[form])
     return made | {"unchecked": unchecked(gpu, shader_text(form), BINDINGS[form])}
 
 

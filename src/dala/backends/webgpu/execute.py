@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from dala.backends.base import QueuedExecutable, Storage, Timer
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.backends.webgpu.opened import OpenGpu
+from dala.backends.webgpu.pipelines import BindGroups
 from dala.backends.webgpu.record import BoundCopy, BoundDispatch, Run, encode
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
@@ -60,8 +61,8 @@ class Dispatch:
     def __init__(self, device: OpenGpu, shader: Shader) -> None:
         self.device = device
         self.shader = shader
-        self.pipeline, self.layout = device.pipelines.get(shader)
-        self._groups: OrderedDict[tuple[int, ...], Any] = OrderedDict()
+        self.compiled = device.pipelines.get(shader)
+        self._groups = BindGroups(device.gpu, KEPT_BIND_GROUPS)
         self._values: bytes = b""
         self._known: tuple[Params, bytes] | None = None
         self._uniforms: Any = None
@@ -69,8 +70,9 @@ class Dispatch:
     def bind(self, find: FindMemory, params: Params) -> BoundDispatch:
         """It, on the memory and with the numbers of one run."""
         self.update(params)
-        group = self.bind_group([find(b.location) for b in self.shader.bindings])
-        return BoundDispatch(self.pipeline, group, self.shader.groups)
+        memories = [find(b.location) for b in self.shader.bindings]
+        group = self._groups.get(self.compiled, memories, self._uniforms)
+        return BoundDispatch(self.compiled.pipeline, group, self.shader.groups)
 
     def update(self, params: Params) -> None:
         """Write the uniform block if its values changed: runs that were recorded before this are submitted
@@ -89,23 +91,6 @@ class Dispatch:
         self._values = b""  # should an exception of a signal's handler come behind the next line
         self.device.queue.write_buffer(self._uniforms, values)
         self._values = values
-
-    def bind_group(self, memories: Sequence[Memory]) -> Any:
-        key = tuple([m.serial for m in memories])
-        found = self._groups.get(key)
-        if found is not None:
-            self._groups.move_to_end(key)
-            return found
-        resources = [{"buffer": m.buffer, "offset": 0, "size": m.bytes} for m in memories]
-        if self._uniforms is not None:
-            size = len(self._values)
-            resources.append({"buffer": self._uniforms, "offset": 0, "size": size})
-        entries = [{"binding": i, "resource": r} for i, r in enumerate(resources)]
-        group = self.device.gpu.create_bind_group(layout=self.layout, entries=entries)
-        self._groups[key] = group
-        while len(self._groups) > KEPT_BIND_GROUPS:
-            self._groups.popitem(last=False)
-        return group
 
 
 Step = Dispatch | CopyPass
