@@ -7,13 +7,12 @@ for four neighbouring pixels, and where there are too few of those to keep a GPU
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from dala.backends.webgpu.listing import THREADS, Element, Listing
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.tiled import choose_blocking, emit_tiled
-from dala.ir.dtypes import F32, U32
+from dala.ir.dtypes import F32
 from dala.plan.whole import WholePass
 
 TILE = 4
@@ -41,8 +40,7 @@ def emit_conv2d(work: WholePass, options: dict[str, Any]) -> Shader:
         "stride": options["stride"], "padding": options["padding"], "across": across,
         "quads": -(-made // TILE),
     }  # fmt: skip
-    for name, value in numbers.items():
-        text.number(name, value)
+    text.numbers(**numbers)
     body = _tile if tiled else _single
     text.main(body(text.elements, kernel_rows * kernel_columns, kernel_columns))
     return text.shader(-(-numbers["count"] // THREADS))
@@ -57,11 +55,9 @@ def _product(work: WholePass, options: dict[str, Any]) -> Shader:
     groups, taps, pixels = options["groups"], kernel_rows * kernel_columns, out_rows * out_columns
     text = Listing(work.labels[0], [source, target, weight, *bias], written=1)
     rows, inner = made // groups, taken * taps
-    sizes = {"rows": rows, "inner": inner, "columns": pixels}
-    for name, value in sizes.items():
-        text.number(name, value)
+    text.numbers(rows=rows, inner=inner, columns=pixels)
     u = {
-        name: text.uniforms.number(name, functools.partial(int, value), U32)
+        name: text.uniform(name, value)
         for name, value in {
             "height": source.type.shape[2], "width": source.type.shape[3], "across": out_columns,
             "channels": source.type.shape[1], "taken": taken, "groups": groups,

@@ -94,14 +94,11 @@ def _reduce_lines(
     text = Listing(work.labels[0], [source, target], written=1)
     a, out = text.elements
     t = a.type
-    text.number("n", n)
-    text.number("piece", piece)
-    text.number("pieces", pieces)
-    text.number("lines", outer * pieces)
+    text.numbers(n=n, piece=piece, pieces=pieces, lines=outer * pieces)
     text.shared("part", t, THREADS)
     mean = op == "reduce_mean" and whole
     if mean:
-        text.number("whole", whole)
+        text.numbers(whole=whole)
     text.main(
         f"""
     let line = group.y * groups.x + group.x;
@@ -132,8 +129,7 @@ def _reduce_columns(
     outer, n, inner = size
     text = Listing(work.labels[0], [source, target], written=1)
     a, out = text.elements
-    for name, value in (("n", n), ("inner", inner), ("count", outer * inner)):
-        text.number(name, value)
+    text.numbers(n=n, inner=inner, count=outer * inner)
     mean = op == "reduce_mean"
     text.main(
         f"""
@@ -183,9 +179,7 @@ def _argmax_lines(
     text = Listing(work.labels[0], arrays, written=1)
     a, out = text.elements[:2]
     t = a.type
-    for name, value in (("n", n), ("inner", inner), ("piece", piece), ("pieces", pieces)):
-        text.number(name, value)
-    text.number("lines", outer * inner * pieces)
+    text.numbers(n=n, inner=inner, piece=piece, pieces=pieces, lines=outer * inner * pieces)
     text.shared("best", t, THREADS)
     text.shared("place", "u32", THREADS)
     wins = "v > top || (v == top && k < spot)"
@@ -248,8 +242,7 @@ def _softmax(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> lis
     text = Listing(work.labels[0], [source, target], written=1)
     a, out = text.elements
     t, exp = a.type, "safe_exp" if a.type == "f32" else "f64_exp"
-    for name, value in (("n", n), ("inner", inner), ("lines", outer * inner)):
-        text.number(name, value)
+    text.numbers(n=n, inner=inner, lines=outer * inner)
     text.shared("part", t, THREADS)
     largest = _combine("reduce_max", a, "total", "v")
     read = a.read("first + k * inner")
@@ -257,22 +250,11 @@ def _softmax(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> lis
         f"""
     let line = group.y * groups.x + group.x;
     let first = (line / inner) * n * inner + line % inner;
-    var total = {a.lowest};
-    if (line < lines) {{
-        for (var k = lane; k < n; k += {THREADS}u) {{ let v = {read}; total = {largest}; }}
-    }}
-    part[lane] = total;
-    workgroupBarrier();
-{text.tree("part", lambda x, y: _combine("reduce_max", a, x, y))}
+    var total: {t};
+{_over_line(text, a.lowest, f"let v = {read}; total = {largest};", "reduce_max")}
     let top = part[0];
     workgroupBarrier();
-    total = {a.zero};
-    if (line < lines) {{
-        for (var k = lane; k < n; k += {THREADS}u) {{ total += {exp}({read} - top); }}
-    }}
-    part[lane] = total;
-    workgroupBarrier();
-{text.tree("part", lambda x, y: f"{x} + {y}")}
+{_over_line(text, a.zero, f"total += {exp}({read} - top);", "reduce_sum")}
     let all = part[0];
     if (line < lines) {{
         for (var k = lane; k < n; k += {THREADS}u) {{
@@ -291,8 +273,7 @@ def _layer_norm(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> 
     lines = source.type.count // n
     text = Listing(work.labels[0], [source, target, *work.reads[1:]], written=1)
     a, out, *affine = text.elements
-    for name, value in (("n", n), ("lines", lines)):
-        text.number(name, value)
+    text.numbers(n=n, lines=lines)
     text.value("eps", a.dtype, float(options["eps"]))
     text.shared("part", a.type, THREADS)
     result = f"(({a.read('first + k')}) - mean) / root"
@@ -300,30 +281,17 @@ def _layer_norm(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> 
         result = f"({result}) * {affine[0].read('k')}"
     if len(affine) > 1:
         result = f"{result} + {affine[1].read('k')}"
-    add = text.tree("part", lambda x, y: f"{x} + {y}")
+    element = a.read("first + k")
+    square = f"let apart = {element} - mean; total += apart * apart;"
     text.main(
         f"""
     let line = group.y * groups.x + group.x;
     let first = line * n;
-    var total = {a.zero};
-    if (line < lines) {{
-        for (var k = lane; k < n; k += {THREADS}u) {{ total += {a.read("first + k")}; }}
-    }}
-    part[lane] = total;
-    workgroupBarrier();
-{add}
+    var total: {a.type};
+{_over_line(text, a.zero, f"total += {element};", "reduce_sum")}
     let mean = part[0] / {a.type}(n);
     workgroupBarrier();
-    total = {a.zero};
-    if (line < lines) {{
-        for (var k = lane; k < n; k += {THREADS}u) {{
-            let apart = {a.read("first + k")} - mean;
-            total += apart * apart;
-        }}
-    }}
-    part[lane] = total;
-    workgroupBarrier();
-{add}
+{_over_line(text, a.zero, square, "reduce_sum")}
     let root = sqrt(part[0] / {a.type}(n) + eps);
     if (line < lines) {{
         for (var k = lane; k < n; k += {THREADS}u) {{
@@ -336,24 +304,21 @@ def _layer_norm(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> 
     return [text.shader(lines)]
 
 
-# -- in files of their own ---------------------------------------------------------------------
-
-
-def _conv2d(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> list[Shader]:
-    return [emit_conv2d(work, options)]
-
-
-def _top_k(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> list[Shader]:
-    return [emit_top_k(work)]
-
-
-def _matmul(work: WholePass, options: dict[str, Any], new_temp: NewTemp) -> list[Shader]:
-    return [emit_matmul(work)]
+def _over_line(text: Listing, start: str, each: str, combine: str) -> str:
+    """Lines that add up a line of ``n`` elements in ``part[0]``; ``each`` says what the k-th adds."""
+    return f"""\
+    total = {start};
+    if (line < lines) {{
+        for (var k = lane; k < n; k += {THREADS}u) {{ {each} }}
+    }}
+    part[lane] = total;
+    workgroupBarrier();
+{text.tree("part", lambda x, y: _combine(combine, text.elements[0], x, y))}"""
 
 
 Emitter = Callable[[WholePass, dict[str, Any], NewTemp], list[Shader]]
 EMITTERS: dict[str, Emitter] = {
-    "matmul": _matmul,
+    "matmul": lambda work, options, new_temp: [emit_matmul(work)],
     "reduce_sum": _reduce,
     "reduce_max": _reduce,
     "reduce_min": _reduce,
@@ -361,6 +326,6 @@ EMITTERS: dict[str, Emitter] = {
     "argmax": _argmax,
     "softmax": _softmax,
     "layer_norm": _layer_norm,
-    "conv2d": _conv2d,
-    "top_k": _top_k,
+    "conv2d": lambda work, options, new_temp: [emit_conv2d(work, options)],
+    "top_k": lambda work, options, new_temp: [emit_top_k(work)],
 }

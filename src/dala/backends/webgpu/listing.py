@@ -83,10 +83,14 @@ class Listing:
         self._functions: list[str] = []
         self._main = ""
 
-    def number(self, name: str, value: int) -> None:
-        """A size, under a name."""
-        size = self.uniforms.number(name, lambda: value, U32)
-        self._lets.append(f"    let {name} = {size};\n")
+    def numbers(self, **sizes: int) -> None:
+        """Sizes, under names."""
+        for name, value in sizes.items():
+            self._lets.append(f"    let {name} = {self.uniform(name, value)};\n")
+
+    def uniform(self, name: str, value: int) -> str:
+        """A size where it lies in the uniform block, for functions."""
+        return self.uniforms.number(name, functools.partial(int, value), U32)
 
     def value(self, name: str, dtype: DType, value: float) -> None:
         """A number of an element type, under a name."""
@@ -146,8 +150,7 @@ class Listing:
     def _spread(self, groups: tuple[int, int, int]) -> str:
         """Lines that find ``group`` by its number; what the last row has too many of leaves."""
         x, y, z = (
-            self.uniforms.number(f"groups_{axis}", functools.partial(int, count), U32)
-            for axis, count in zip("xyz", groups, strict=True)
+            self.uniform(f"groups_{axis}", count) for axis, count in zip("xyz", groups, strict=True)
         )
         return f"""\
     let groups = vec3<u32>({x}, {y}, {z});

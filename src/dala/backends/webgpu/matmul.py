@@ -22,9 +22,8 @@ def _start(work: WholePass) -> Listing:
     first, second, target = *work.reads, work.writes[0]
     arrays = [first, target, second] if first.location != second.location else [first, target]
     text = Listing(work.labels[0], arrays, written=1)
-    text.number("rows", first.type.shape[0])
-    text.number("inner", first.type.shape[1])
-    text.number("columns", second.type.shape[1])
+    rows, inner = first.type.shape
+    text.numbers(rows=rows, inner=inner, columns=second.type.shape[1])
     return text
 
 

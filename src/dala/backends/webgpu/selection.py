@@ -19,8 +19,7 @@ def emit_top_k(work: WholePass) -> Shader:
     lines = source.type.count // n
     text = Listing(work.labels[0], [source, target], written=1)
     a, out = text.elements
-    for name, value in (("n", n), ("chosen", k), ("lines", lines)):
-        text.number(name, value)
+    text.numbers(n=n, chosen=k, lines=lines)
     text.shared("best", a.type, THREADS)
     text.shared("place", "u32", THREADS)
     text.function(
