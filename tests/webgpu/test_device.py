@@ -21,7 +21,7 @@ from dala.backends.webgpu import pipelines, shader
 from dala.backends.webgpu.adapters import find_adapters
 from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.execute import Dispatch
-from dala.backends.webgpu.record import NativeRecorder, PublicRecorder, make_recorder
+from dala.backends.webgpu.record import NativeRecorder, Recorder, make_recorder
 from dala.backends.webgpu.shader import Shader
 from dala.compute import Buffer
 from dala.compute.engine import Engine, engine_for
@@ -179,7 +179,7 @@ def test_both_ways_to_record_are_one(own: WebGpuDevice) -> None:
     )  # or wgpu-py has changed: then this is news
     source = pixels((33, 64, 4))
     quick, _ = run_chain(own, source)
-    own.queue.recorder = PublicRecorder(own.gpu)
+    own.queue.recorder = Recorder(own.gpu)
     slow, _ = run_chain(own, source)
     np.testing.assert_array_equal(quick, slow)
 
@@ -211,11 +211,11 @@ def test_without_the_private_parts_the_public_way_serves(monkeypatch: pytest.Mon
     from wgpu.backends.wgpu_native import _api
 
     monkeypatch.delattr(_api, "error_handler")
-    assert isinstance(make_recorder(object()), PublicRecorder)
+    assert type(make_recorder(object())) is Recorder
 
 
 @pytest.mark.usefixtures("quiet")
-@pytest.mark.parametrize("way", [NativeRecorder, PublicRecorder])
+@pytest.mark.parametrize("way", [NativeRecorder, Recorder])
 def test_an_error_while_recording_is_raised_before_the_submit(
     own: WebGpuDevice, gpu: WebGpuDevice, way: type, caplog: pytest.LogCaptureFixture
 ) -> None:

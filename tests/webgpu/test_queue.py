@@ -15,7 +15,7 @@ from processes import run_to_the_end
 from dala.backends.webgpu import memory, queue, record, replay
 from dala.backends.webgpu.adapters import find_adapters
 from dala.backends.webgpu.device import WebGpuDevice
-from dala.backends.webgpu.record import NativeRecorder, PublicRecorder
+from dala.backends.webgpu.record import NativeRecorder, Recorder
 from dala.backends.webgpu.replay import ENCODER, PASS, RUNS
 from dala.compute import Buffer, Pipeline
 from dala.compute.engine import Engine, engine_for
@@ -147,7 +147,7 @@ def test_functions_that_are_not_what_they_were_are_not_called(
     """Another wgpu-native may have other arguments: then wgpu-py, which knows them, records."""
     monkeypatch.setattr(replay, "_TEXT", replay._TEXT.replace(written, changed))
     monkeypatch.setattr(record, "make_replay", replay.Replay)
-    assert isinstance(record.make_recorder(own.gpu), PublicRecorder)
+    assert type(record.make_recorder(own.gpu)) is Recorder
 
 
 def test_writes_and_copies_stay_in_order(own: WebGpuDevice) -> None:
@@ -174,7 +174,7 @@ def test_what_nobody_waits_for_is_done(own: WebGpuDevice) -> None:
 def test_a_recorder_that_shares_nothing_submits_at_once(own: WebGpuDevice) -> None:
     a = numbers(own, [1.0])
     p = doubling(a)
-    own.queue.recorder = PublicRecorder(own.gpu)
+    own.queue.recorder = Recorder(own.gpu)
     for _ in range(5):
         p.enqueue()
         assert not own.queue.holds_back

@@ -2,7 +2,7 @@
 
 wgpu-py checks and wraps every call, which costs more than the calls themselves. ``NativeRecorder`` has
 wgpu-native called from a table, by machine code (replay.py), and looks for an error once that is done. It
-needs parts of wgpu-py that are not public; where they are missing, ``PublicRecorder`` serves.
+needs parts of wgpu-py that are not public; where they are missing, ``Recorder`` serves.
 
 Several runs can share a command buffer: to complete one takes 13 µs on an H200, to submit it 9 to 13. A run
 is added by one call of C: it is there or not, whatever signal comes. (What is complete must be submitted:
@@ -14,7 +14,6 @@ from __future__ import annotations
 import functools
 import itertools
 import weakref
-from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -88,54 +87,40 @@ def encode(
         here.end()
 
 
-class Recorder(ABC):
-    """Records runs into a command buffer; whoever uses it holds the queue's lock."""
+class Recorder:
+    """Records runs through wgpu-py, call by call; whoever uses it holds the queue's lock.
 
-    @property
-    @abstractmethod
-    def shared(self) -> int:
-        """How many runs are recorded and not submitted."""
-
-    @abstractmethod
-    def share(self, run: Iterable[Work]) -> None:
-        """Add a run."""
-
-    @abstractmethod
-    def submit_shared(self) -> None:
-        """Hand what is recorded to the GPU; raises what was wrong with it."""
-
-    @abstractmethod
-    def forget_shared(self) -> None:
-        """Drop it: the GPU is lost."""
-
-
-class PublicRecorder(Recorder):
-    """Through wgpu-py, call by call. It shares nothing: a run is submitted at once."""
-
-    shared = 0
+    It shares nothing: a run is submitted at once.
+    """
 
     def __init__(self, gpu: Any) -> None:
         self._gpu = gpu
 
+    @property
+    def shared(self) -> int:
+        """How many runs are recorded and not submitted."""
+        return 0
+
     def share(self, run: Iterable[Work]) -> None:
+        """Add a run."""
         encoder = self._gpu.create_command_encoder()
         encode(encoder, run)
         self._gpu.queue.submit([encoder.finish()])
 
     def submit_shared(self) -> None:
-        """Nothing waits."""
+        """Hand what is recorded to the GPU; raises what was wrong with it."""
 
     def forget_shared(self) -> None:
-        """Nothing waits."""
+        """Drop it: the GPU is lost."""
 
 
 class NativeRecorder(Recorder):
     """On wgpu-native itself."""
 
     def __init__(self, gpu: Any) -> None:
+        super().__init__(gpu)
         self._errors = ErrorSlots()
         self._replay = make_replay()
-        self._gpu = gpu
         self._open = Open(*map(address_of, (handle_of(gpu), handle_of(gpu.queue))))
         self._slots: Any = None  # of this thread, in which wgpu-py collects errors
         self._depth = 0  # how many there were before ours
@@ -204,4 +189,4 @@ def make_recorder(gpu: Any) -> Recorder:
     try:
         return NativeRecorder(gpu)
     except (ImportError, AttributeError):
-        return PublicRecorder(gpu)
+        return Recorder(gpu)

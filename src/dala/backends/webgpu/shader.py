@@ -10,6 +10,7 @@ another size of image reuses it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -64,32 +65,29 @@ class _Bound:
     whole_rows: bool
     vars: dict[tuple[Location, bool], ArrayVar] = field(default_factory=dict)
 
+    @functools.cached_property
+    def gathered(self) -> set[int]:
+        """What is read at computed positions, pixel by pixel."""
+        return set().union(*(gathered_sources(b.roots) for b in self.work.bodies))
+
     def read(self, number: int, wide: bool) -> ArrayVar:
-        array = self.work.reads[number]
-        written = [w for w in self.work.writes if w.location == array.location]
-        if written:
-            return self._var(array.location, number, wide=self._write_form(array.location, wide))
-        gathered = any(number in gathered_sources(b.roots) for b in self.work.bodies)
-        return self._var(array.location, number, wide=wide and not gathered)
+        location = self.work.reads[number].location
+        written = any(w.location == location for w in self.work.writes)
+        numbers = self._numbers(location) if written else [number]
+        return self._var(location, number, wide=wide and self.gathered.isdisjoint(numbers))
 
     def write(self, number: int, wide: bool) -> ArrayVar:
         location = self.work.writes[number].location
-        var = self._var(location, self._source_of(location), wide=self._write_form(location, wide))
+        numbers = self._numbers(location)
+        source = numbers[0] if numbers else -1
+        var = self._var(location, source, wide=wide and self.gathered.isdisjoint(numbers))
         var.written = True
         var.atomic = var.levels and var.channels == 1 and not var.wide
         return var
 
-    def _write_form(self, location: Location, wide: bool) -> bool:
-        gathered = any(
-            self.work.reads[n].location == location
-            for b in self.work.bodies
-            for n in gathered_sources(b.roots)
-            if n < len(self.work.reads)
-        )
-        return wide and not gathered
-
-    def _source_of(self, location: Location) -> int:
-        return next((i for i, r in enumerate(self.work.reads) if r.location == location), -1)
+    def _numbers(self, location: Location) -> list[int]:
+        """Under which an array is read."""
+        return [i for i, r in enumerate(self.work.reads) if r.location == location]
 
     def _var(self, location: Location, source: int, *, wide: bool) -> ArrayVar:
         key = (location, wide)
