@@ -68,20 +68,22 @@ class StagingRing:
         self, memory: Memory, type_: ArrayType, write: Callable[[Array], None], at: int = 0
     ) -> None:
         """Queue a copy of what ``write`` writes into the array that it is given, to byte ``at``."""
-        if not SMALL < type_.nbytes <= MOST:
-            content = np.empty(type_.shape, type_.dtype.numpy)
-            write(content)
-            self.upload(memory, content, at)
-            return
-        staging = self._mapped_for_writing(type_.nbytes)
-        write(self._bytes_in(staging, type_.nbytes).view(type_.dtype.numpy).reshape(type_.shape))
-        self._send(staging, [(memory, at, type_.nbytes)])
+
+        def write_one(pieces: list[Array]) -> None:
+            write(pieces[0].view(type_.dtype.numpy).reshape(type_.shape))
+
+        self._fill([(memory, at, type_.nbytes)], write_one)
 
     def fill_parts(
         self, parts: Sequence[tuple[Memory, int]], write: Callable[[list[Array]], None]
     ) -> None:
         """The same for the first bytes of several arrays, whole words, which are written at once."""
-        sizes = [size for _, size in parts]
+        self._fill([(memory, 0, size) for memory, size in parts], write)
+
+    def _fill(
+        self, parts: Sequence[tuple[Memory, int, int]], write: Callable[[list[Array]], None]
+    ) -> None:
+        sizes = [size for _, _, size in parts]
         total = sum(sizes)
         staged = SMALL < total <= MOST
         staging = self._mapped_for_writing(total) if staged else None
@@ -89,11 +91,11 @@ class StagingRing:
         pieces = np.split(content, np.cumsum(sizes)[:-1])
         write(pieces)
         if staging is not None:
-            self._send(staging, [(memory, 0, size) for memory, size in parts])
+            self._send(staging, parts)
             return
-        for (memory, _), piece in zip(parts, pieces, strict=True):
+        for (memory, at, _), piece in zip(parts, pieces, strict=True):
             if piece.size:
-                self.upload(memory, piece)
+                self.upload(memory, piece, at)
 
     def _mapped_for_writing(self, size: int) -> Any:
         room = max(LEAST, 1 << (size - 1).bit_length())
