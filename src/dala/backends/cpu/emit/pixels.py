@@ -42,15 +42,14 @@ class Format:
     def load_levels(self, code: Code, pointer: str) -> list[str]:
         """One vector per channel of bytes: their levels, in f32."""
         assert self.word.dtype != self.dtype
-        pixels = self.load_pixels(code, pointer)[0]
-        return split_levels(code, pixels, self.lanes, self.channels)
+        return split_levels(code, self.load_pixels(code, pointer), self.lanes, self.channels)
 
     def convert(self, code: Code, pixels: list[str]) -> list[str]:
         """Pixels as they lie in memory → one vector per channel."""
         if self.word.dtype == self.dtype:
             return pixels
         if self.dtype == U16:
-            levels = split_halves(code, pixels, self.lanes, self.channels)
+            levels = split_levels(code, pixels, self.lanes, self.channels, U16)
             if self.levels:
                 return levels
             f32 = Type(F32, self.lanes)
@@ -185,34 +184,24 @@ def split_pixels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[st
     """Packed words of ``count`` bytes → as many f32 vectors in 0..1."""
     f32 = Type(F32, lanes)
     inverse = code.constant(f32, INVERSE_255)
-    levels = split_levels(code, pixels, lanes, count)
+    levels = split_levels(code, [pixels], lanes, count)
     return [code.op(f"fmul {f32} {level}, {inverse}") for level in levels]
 
 
-def split_levels(code: Code, pixels: str, lanes: int, count: int = 4) -> list[str]:
-    """Packed words of ``count`` bytes → as many f32 vectors of levels."""
+def split_levels(
+    code: Code, words: Sequence[str], lanes: int, count: int, dtype: DType = U8
+) -> list[str]:
+    """Words of four bytes, or of two levels of 16 bits → ``count`` f32 vectors of levels."""
     f32, i32 = Type(F32, lanes), Type(S32, lanes)
+    bits, each = 8 * dtype.bytes, 4 // dtype.bytes
     channels = []
     for channel in range(count):
-        part = pixels
-        if channel:
-            part = code.op(f"lshr {i32} {part}, {code.constant(i32, 8 * channel)}")
-        if channel < count - 1:
-            part = code.op(f"and {i32} {part}, {code.constant(i32, 255)}")
-        channels.append(code.op(f"sitofp {i32} {part} to {f32}"))
-    return channels
-
-
-def split_halves(code: Code, words: Sequence[str], lanes: int, count: int) -> list[str]:
-    """Words of two 16-bit levels each → ``count`` f32 vectors of levels."""
-    f32, i32 = Type(F32, lanes), Type(S32, lanes)
-    channels = []
-    for channel in range(count):
-        part = words[channel // 2]
-        if channel % 2:
-            part = code.op(f"lshr {i32} {part}, {code.constant(i32, 16)}")
-        elif count > 1:
-            part = code.op(f"and {i32} {part}, {code.constant(i32, 65535)}")
+        word, place = divmod(channel, each)
+        part = words[word]
+        if place:
+            part = code.op(f"lshr {i32} {part}, {code.constant(i32, bits * place)}")
+        if place < each - 1 and channel < count - 1:  # there is more above it
+            part = code.op(f"and {i32} {part}, {code.constant(i32, (1 << bits) - 1)}")
         channels.append(code.op(f"sitofp {i32} {part} to {f32}"))
     return channels
 

@@ -85,40 +85,37 @@ def round_to_whole(code: Code, t: Type, value: str) -> str:
 
 def narrow_to_words(code: Code, size: int, pair: Sequence[str]) -> str:
     """Two vectors of i32 as one of i16, clamped (spelled out: they must fit)."""
-    i32, i16 = integers(size, 32), integers(size, 16)
-    if has(code, "narrow_to_words", size):
-        return _call(code, "narrow_to_words", size, i16, i32, pair)
-    return _narrow(code, size, pair, i32, 16)
+    return _narrow(code, "narrow_to_words", size, pair, 16)
 
 
 def narrow_to_unsigned_words(code: Code, size: int, pair: Sequence[str]) -> str:
     """Two vectors of i32 as one of u16, clamped."""
-    i32, i16 = integers(size, 32), integers(size, 16)
-    if has(code, "narrow_to_unsigned_words", size):
-        return _call(code, "narrow_to_unsigned_words", size, i16, i32, pair)
-    return _narrow(code, size, _clamped(code, i32, pair, 32, 65535), i32, 16)
+    return _narrow(code, "narrow_to_unsigned_words", size, pair, 16, 65535)
 
 
 def narrow_to_bytes(code: Code, size: int, pair: Sequence[str]) -> str:
     """Two vectors of i16 as one of u8, clamped."""
-    i16, i8 = integers(size, 16), integers(size, 8)
-    if has(code, "narrow_to_bytes", size):
-        return _call(code, "narrow_to_bytes", size, i8, i16, pair)
-    return _narrow(code, size, _clamped(code, i16, pair, 16, 255), i16, 8)
+    return _narrow(code, "narrow_to_bytes", size, pair, 8, 255)
+
+
+def _narrow(
+    code: Code, what: str, size: int, pair: Sequence[str], bits: int, most: int | None = None
+) -> str:
+    lanes, block = 4 * size // bits, 4 * BLOCK // bits
+    wide, narrow = f"<{lanes} x i{2 * bits}>", f"<{lanes} x i{bits}>"
+    if has(code, what, size):
+        return _call(code, what, size, integers(size, bits), wide, pair)
+    if most is not None:
+        pair = _clamped(code, wide, pair, 2 * bits, most)
+    parts = [code.op(f"trunc {wide} {value} to {narrow}") for value in pair]
+    starts = [n for first in range(0, lanes, block) for n in (first, first + lanes)]
+    return code.shuffle(narrow, parts[0], [n + k for n in starts for k in range(block)], parts[1])
 
 
 def _clamped(code: Code, wide: str, pair: Sequence[str], bits: int, most: int) -> list[str]:
     kind, element = f"v{wide[1:].split()[0]}i{bits}", f"i{bits}"
     low = [code.call(wide, f"llvm.smax.{kind}", wide, [v, splat(0, element)]) for v in pair]
     return [code.call(wide, f"llvm.smin.{kind}", wide, [v, splat(most, element)]) for v in low]
-
-
-def _narrow(code: Code, size: int, pair: Sequence[str], wide: str, bits: int) -> str:
-    lanes, block = 4 * size // bits, 4 * BLOCK // bits
-    narrow = f"<{lanes} x i{bits}>"
-    parts = [code.op(f"trunc {wide} {value} to {narrow}") for value in pair]
-    starts = [n for first in range(0, lanes, block) for n in (first, first + lanes)]
-    return code.shuffle(narrow, parts[0], [n + k for n in starts for k in range(block)], parts[1])
 
 
 # -- products ------------------------------------------------------------------------------------------
@@ -160,13 +157,7 @@ def weigh_words(code: Code, size: int, given: Typed, factors: Typed) -> str:
     if has(code, "weigh_words", size):
         pairs = [_as(code, value, i16) for value in (given, factors)]
         return _call(code, "weigh_words", size, i32, i16, pairs)
-    words, weights, sixteen = _as(code, given, i32), _as(code, factors, i32), splat(16, "i32")
-    first = code.op(f"and {i32} {words}, {splat(0xFFFF, 'i32')}")
-    low = code.op(f"ashr {i32} {code.op(f'shl {i32} {weights}, {sixteen}')}, {sixteen}")
-    second = code.op(f"lshr {i32} {words}, {sixteen}")
-    high = code.op(f"ashr {i32} {weights}, {sixteen}")
-    products = [code.op(f"mul {i32} {a}, {b}") for a, b in ((first, low), (second, high))]
-    return code.op(f"add {i32} {products[0]}, {products[1]}")
+    return _weigh(code, i32, 16, _as(code, given, i32), _as(code, factors, i32))
 
 
 def _as(code: Code, value: Typed, wanted: str) -> str:
@@ -179,14 +170,18 @@ def weigh_bytes(code: Code, size: int, levels: str, weights: str) -> str:
     i16, i8 = integers(size, 16), integers(size, 8)
     if has(code, "weigh_bytes", size):
         return _call(code, "weigh_bytes", size, i16, i8, [levels, weights])
-    words, factors = (code.op(f"bitcast {i8} {v} to {i16}") for v in (levels, weights))
-    eight = splat(8)
-    first = code.op(f"and {i16} {words}, {splat(255)}")
-    low = code.op(f"ashr {i16} {code.op(f'shl {i16} {factors}, {eight}')}, {eight}")
-    second = code.op(f"lshr {i16} {words}, {eight}")
-    high = code.op(f"ashr {i16} {factors}, {eight}")
-    products = [code.op(f"mul {i16} {a}, {b}") for a, b in ((first, low), (second, high))]
-    return code.op(f"add {i16} {products[0]}, {products[1]}")
+    return _weigh(code, i16, 8, *(_as(code, (i8, value), i16) for value in (levels, weights)))
+
+
+def _weigh(code: Code, wide: str, bits: int, given: str, factors: str) -> str:
+    """The unsigned halves of each element by the signed halves of another one, added."""
+    half, lowest = splat(bits, f"i{2 * bits}"), splat((1 << bits) - 1, f"i{2 * bits}")
+    first = code.op(f"and {wide} {given}, {lowest}")
+    low = code.op(f"ashr {wide} {code.op(f'shl {wide} {factors}, {half}')}, {half}")
+    second = code.op(f"lshr {wide} {given}, {half}")
+    high = code.op(f"ashr {wide} {factors}, {half}")
+    products = [code.op(f"mul {wide} {a}, {b}") for a, b in ((first, low), (second, high))]
+    return code.op(f"add {wide} {products[0]}, {products[1]}")
 
 
 # -- look-ups: nobody asks for them on a machine without (Host.least_table) -------------------------------
