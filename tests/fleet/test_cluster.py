@@ -14,6 +14,7 @@ import pytest
 
 from dala import fleet, scene, video
 from dala.errors import FleetError, UnsupportedError
+from dala.fleet.cluster import run_remotely
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
 needs_ray = pytest.mark.skipif(
@@ -87,6 +88,12 @@ def test_where_no_cluster_answers(tmp_path: Path) -> None:
         ):
             fleet.transcode(clip, tmp_path / "out.mp4", engine="ray", address=address)
     assert not (tmp_path / "out.mp4").exists()
+
+
+def test_whatever_goes_wrong_is_told_in_a_line() -> None:
+    """What Ray makes of an exception is a page that begins with a process number."""
+    answer = run_remotely("filter_file", {"device": "cpu"})
+    assert answer == {"failed": "KeyError: 'source'"}
 
 
 def test_without_ray_it_says_what_to_install(

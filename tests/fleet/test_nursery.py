@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -20,9 +21,10 @@ from in_threads import wait_until
 
 from dala import fleet, media
 from dala.errors import FleetError
+from dala.fleet import local
 from dala.fleet.local import starter_of
 from dala.fleet.placement import task_environment
-from dala.fleet.starting import Starter
+from dala.fleet.starting import TOLD, Starter
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks workers")
 ASKED: dict[str, Any] = {
@@ -54,6 +56,108 @@ def test_how_a_worker_has_ended(make: Callable[[dict[str, str]], Starter]) -> No
         assert worker.wait(60) == -signal.SIGKILL
         worker.kill()  # it is not there any more
         for pipe in (worker.stdin, worker.stdout):
+            pipe.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "pidfd_send_signal"), reason="Linux 5.3 has handles")
+def test_who_has_ended_gets_no_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """His number may be another process's, once the nursery has waited for him."""
+    with starter_of(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        worker: Any = starter.start(errors)
+        worker.kill()
+        wait_until(lambda: bool(select.select([worker._hears], [], [], 0)[0]))
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "kill", lambda *words: pytest.fail(f"kill{words}"))
+            worker.terminate()
+        assert worker.wait(60) == -signal.SIGKILL
+        worker.stdin.close()
+        worker.stdout.close()
+
+
+FORKS = """
+import errno, os
+plain, calls = os.fork, iter({calls})
+def fork():
+    if next(calls, {then}):
+        return plain()
+    raise OSError(errno.EAGAIN, "there is no room")
+os.fork = fork
+"""
+
+
+def test_a_fork_that_fails_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the same nursery: it is well, the machine was full."""
+    hooked(FORKS.format(calls=[False, False], then=True), tmp_path / "hook", monkeypatch)
+    with starter_of(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        before = nursery_pids()
+        worker = starter.start(errors)
+        assert nursery_pids() == before
+        assert worker.stdin is not None and worker.stdout is not None
+        worker.stdin.close()
+        assert worker.wait(60) == 0
+        worker.stdout.close()
+
+
+def test_a_worker_that_cannot_be_started_is_done_without(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others do its tasks; without any, the job says so."""
+    hooked(FORKS.format(calls=[True], then=False), tmp_path / "one", monkeypatch)
+    report = fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+    assert (report.frames, report.failures, report.placement) == (60, (), "1 × 1")
+    hooked(FORKS.format(calls=[], then=False), tmp_path / "none", monkeypatch)
+    with pytest.raises(FleetError, match=r"no worker can be started .*ulimit -u"):
+        fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+
+
+def test_what_a_module_prints_when_python_begins_is_no_reply(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooked("print('good morning')", tmp_path / "hook", monkeypatch)
+    monkeypatch.setattr(local, "starter_of", Starter)  # where each loads for itself
+    report = fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED | {"workers": 1})
+    assert (report.frames, report.lost, report.failures) == (60, 0, ())
+
+
+UNHEARD = """
+import os, signal
+from dala.fleet import tasks
+class Ends:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1000):
+            pass
+def unheard(facts, tell):
+    Ends()
+    return {"frames": 1}
+tasks.ACTIONS["unheard"] = unheard
+"""
+
+
+def test_who_is_told_within_a_finalizer_ends_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python throws exceptions away there."""
+    hooked(UNHEARD, tmp_path / "hook", monkeypatch)
+    with starter_of(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        worker = starter.start(errors)
+        assert worker.stdin is not None and worker.stdout is not None
+        worker.stdin.write('{"key": "a", "action": "unheard", "facts": {"device": "cpu"}}\n')
+        worker.stdin.flush()
+        assert "finished" in worker.stdout.readline()
+        assert worker.wait(60) == TOLD
+        for pipe in (worker.stdin, worker.stdout):
+            pipe.close()
+
+
+def test_who_has_nothing_to_do_says_that_it_was_told() -> None:
+    """So that a task that was just handed to it does not count as tried."""
+    with starter_of(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        worker = starter.start(errors)
+        worker.terminate()
+        assert worker.wait(60) in (TOLD, -signal.SIGTERM)
+        for pipe in (worker.stdin, worker.stdout):
+            assert pipe is not None
             pipe.close()
 
 

@@ -292,3 +292,18 @@ def test_covers_come_along(clip: Path, tmp_path: Path) -> None:
         report = fleet.transcode(covered, tmp_path / name, CHAIN, workers=1, device="cpu")
         assert tuple(n.removeprefix(f"{tmp_path}{os.sep}") for n in report.notes) == notes
     assert enclosed_in(tmp_path / "o.mp4") == enclosed_in(covered) != []
+
+
+def test_parts_hold_pictures_alone(clip: Path, tmp_path: Path) -> None:
+    """A cover, chapters and words about it are the whole file's."""
+    covered, target = with_enclosed(clip, tmp_path / "covered.mp4"), tmp_path / "out.mp4"
+    held: list[tuple[object, ...]] = []
+
+    def look(_progress: fleet.Progress) -> None:
+        for part in folder_of(target).glob("part-*.mp4"):
+            with av.open(part) as opened:
+                held.append((len(opened.streams), opened.chapters(), opened.metadata.get("title")))
+
+    fleet.transcode(covered, target, CHAIN, workers=1, segment_s=0.8, device="cpu", progress=look)
+    assert set(map(repr, held)) == {repr((1, [], None))}
+    assert enclosed_in(target) == enclosed_in(covered)

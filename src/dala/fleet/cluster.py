@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dala.errors import DalaError, FleetError, UnsupportedError
+from dala.errors import FleetError, UnsupportedError
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
 from dala.video.parts.journal import Record
@@ -118,15 +118,15 @@ def _knock(address: str | None) -> None:
 
 
 def run_remotely(action: str, facts: Record) -> Record:
-    """A task on a machine of the cluster; what a user can mend comes back as words, not as an exception."""
-    from dala.fleet.tasks import run_task
+    """A task on a machine of the cluster; what goes wrong comes back as words, not as an exception."""
+    from dala.fleet.tasks import reason_of, run_task
 
     own = {name: _own_gpu() for name in ("device", "default") if facts.get(name) == "webgpu"}
     facts = {**facts, **own}
     try:
         return run_task(action, facts, lambda frames: None)
-    except (DalaError, OSError) as error:
-        return {"failed": str(error)}
+    except Exception as error:
+        return {"failed": reason_of(error)}
 
 
 def _own_gpu() -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dala.compute.default import default_name, use
-from dala.errors import FleetError
+from dala.errors import DalaError, FleetError
 from dala.fleet.addresses import deliver, fetch
 from dala.media.chain import Chain
 from dala.media.losses import report_losses
@@ -35,8 +35,15 @@ def run_task(action: str, facts: Record, tell: Tell) -> Record:
     return ACTIONS[action](facts, tell)
 
 
+def reason_of(error: Exception) -> str:
+    """Why a task could not be done, in a line; what no user can mend is told with its type."""
+    expected = isinstance(error, DalaError | OSError)
+    text = str(error) if expected else f"{type(error).__name__}: {error}"
+    return " ".join(text.splitlines())
+
+
 def encode_segment(facts: Record, tell: Tell) -> Record:
-    """The frames of one segment, without sound, into a file of their own."""
+    """The frames of one segment, and nothing else, into a file of their own."""
     from dala.video.encoding import Encoding
     from dala.video.span import span_of
     from dala.video.transcode import transcode_span
@@ -51,10 +58,9 @@ def encode_segment(facts: Record, tell: Tell) -> Record:
         chain_of(facts),
         span,
         Encoding(**facts["encoding"]),
-        audio="none",
-        subtitles="none",
         on_damage=facts["on_damage"],
         progress=lambda progress: tell(progress.frames),
+        bare=True,
     )
     size = os.path.getsize(facts["part"])
     return {"frames": report.frames, "bytes": size, "notes": list(report.notes)}

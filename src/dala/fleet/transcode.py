@@ -5,19 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dala._version import __version__
 from dala.errors import FleetError, ParameterError
-from dala.fleet.addresses import absolute, deliver, fetch, state_of
+from dala.fleet.addresses import absolute, fetch, state_of
 from dala.fleet.cuts import Segment, cut, scan
 from dala.fleet.engines import find_engine
-from dala.fleet.joining import Joint
-from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, lines_about, require_all
+from dala.fleet.joining import run_and_join
+from dala.fleet.parts import SEGMENT_S, check_length, encoding_of
 from dala.fleet.placement import Workers, name_of_device, place
-from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
+from dala.fleet.running import EngineName, OnProgress, Report, Task
 from dala.fleet.scenes import transcode_through
 from dala.media import looks
 from dala.media.chain import Chain, Filters
@@ -128,27 +127,13 @@ def transcode(
     with Journal(whole, asked, len(segments), given) as journal:
         look = looks.save(journal.folder / LOOK, chain.at(1.0))
         tasks = [_task(s, journal.folder, look, chain, asked) for s in segments]
-        journal.check({t.key: Path(t.facts["part"]) for t in tasks})
         runner = find_engine(engine, placement, address, device, workers)
-        parts = {
-            t.key: Part(t.facts["part"], s.shown) for t, s in zip(tasks, segments, strict=True)
-        }
+        parts = [Part(task.facts["part"], s.shown) for task, s in zip(tasks, segments, strict=True)]
 
         def join(made: Iterable[Part]) -> list[str]:
             return join_parts(source, settings, made, audio, journal.folder)
 
-        with Joint(whole, journal, parts, join) as joint:
-            report = run_tasks(
-                runner, tasks, journal,
-                progress=progress, stop_at_failure=True, on_finished=joint.take,
-            )  # fmt: skip
-            require_all(report, whole, journal)
-            lost = joint.finish()
-        notes = [*journal.notes(parts), *lost]
-        if is_url(whole):
-            deliver(target, whole)
-        journal.remove()
-    return replace(report, notes=lines_about(name_of(whole), notes))
+        return run_and_join(whole, target, journal, runner, tasks, parts, join, progress)
 
 
 def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:
