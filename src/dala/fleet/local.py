@@ -22,6 +22,7 @@ from typing import Any
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
 from dala.fleet.starting import TOLD, NoWorkerError, Process, Starter, how_it_ended, patiently
+from dala.fleet.tasks import NEEDED
 from dala.locks import Condition
 from dala.video.parts.journal import Record
 
@@ -39,7 +40,8 @@ class LocalPool:
         """What happens to the tasks; closing it ends the workers."""
         if not tasks:
             return
-        with starter_of(task_environment(self.placement.threads)) as starter:
+        needed = sorted({name for task in tasks for name in NEEDED[task.action]})
+        with starter_of(task_environment(self.placement.threads), needed) as starter:
             yield from self._run(tasks, starter)
 
     def _run(self, tasks: Sequence[Task], starter: Starter) -> Iterator[Event]:
@@ -66,12 +68,12 @@ class LocalPool:
             self.placement = replace(self.placement, workers=desk.serving)
 
 
-def starter_of(variables: Mapping[str, str]) -> Starter:
-    """The way to start workers on this system."""
+def starter_of(variables: Mapping[str, str], needed: Sequence[str] = ()) -> Starter:
+    """The way to start workers on this system; ``needed`` are modules that all of them load."""
     if sys.platform == "linux":
         from dala.fleet.nursery import Forker
 
-        return Forker(variables)
+        return Forker(variables, needed)
     return Starter(variables)
 
 

@@ -36,11 +36,9 @@ from dala.fleet.starting import Process, Starter, how_it_ended, patiently
 assert sys.platform == "linux"
 
 PATIENCE_S = 5.0  # for a nursery that was told to end, before it is killed
-NEEDED = ("dala.fleet.worker", "dala.fleet.tasks", "dala.video.transcode")
-USEFUL = (
-    "llvmlite.binding",
-    "av",
-)  # where they are installed; who needs them says that they are not
+ALWAYS = ("dala.fleet.worker", "dala.fleet.tasks")
+# where they are installed; who needs them says that they are not
+USEFUL = ("llvmlite.binding", "av", "av.subtitles.stream", "uharfbuzz")
 _NUMBER = struct.Struct("=q")
 _GONE = (errno.EPIPE, errno.ECONNRESET, errno.EBADF)  # EBADF: somebody else has noticed it before
 
@@ -51,13 +49,14 @@ _GONE = (errno.EPIPE, errno.ECONNRESET, errno.EBADF)  # EBADF: somebody else has
 class Forker(Starter):
     """Workers are forked; a nursery that somebody has ended is replaced."""
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str], needed: Sequence[str] = ()) -> None:
         super().__init__(variables)
+        self._needed = needed
         self._lock = locks.lock()
         self._nursery: Nursery | None = None
 
     def __enter__(self) -> Forker:
-        self._nursery = patiently(lambda: Nursery(self.environment))
+        self._nursery = patiently(lambda: Nursery(self.environment, self._needed))
         return self
 
     def __exit__(self, *_raised: object) -> None:
@@ -84,7 +83,7 @@ class Forker(Starter):
                     why = how_it_ended(code, ended.errors)
                     raise FleetError(f"no worker can be started; who forks them ended by {why}")
                 ended.errors.close()
-                self._nursery = Nursery(self.environment)
+                self._nursery = Nursery(self.environment, self._needed)
             assert self._nursery is not None
             return self._nursery
 
@@ -92,12 +91,12 @@ class Forker(Starter):
 class Nursery:
     """The process, seen from who has workers started; to be closed."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], needed: Sequence[str]) -> None:
         self.errors: Any = tempfile.TemporaryFile()  # noqa: SIM115  # closed by ``close``
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "dala.fleet.nursery", str(theirs.fileno())],
+                [sys.executable, "-m", "dala.fleet.nursery", str(theirs.fileno()), *needed],
                 env=environment,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors,
                 pass_fds=[theirs.fileno()], start_new_session=True,  # a Ctrl-C is for the driver
@@ -311,14 +310,19 @@ def _open_handle(number: int) -> int | None:
     return None
 
 
-def main(number: int) -> None:
-    """Load, and fork for whoever asks."""
-    driver = socket.socket(fileno=number)
-    for name in NEEDED:
+def load(needed: Sequence[str]) -> None:
+    """What is needed, and what is of use."""
+    for name in (*ALWAYS, *needed):
         importlib.import_module(name)
     for name in USEFUL:
         with suppress(ImportError):
             importlib.import_module(name)
+
+
+def main(number: int, needed: Sequence[str]) -> None:
+    """Load, and fork for whoever asks."""
+    driver = socket.socket(fileno=number)
+    load(needed)
     gc.freeze()  # what is there already stays shared
     if not _Forks(driver).serve():
         os._exit(0)
@@ -326,4 +330,4 @@ def main(number: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2:])

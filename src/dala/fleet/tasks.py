@@ -134,6 +134,12 @@ def _time(text: Any) -> Fraction | None:
     return None if text is None else Fraction(text)
 
 
+# what those who do a task load: the process that forks workers loads it for all of them
+NEEDED: dict[str, tuple[str, ...]] = {
+    "encode_segment": ("dala.video.transcode", "dala.backends.cpu.device"),
+    "export_span": ("dala.scene", "dala.backends.cpu.device"),
+    "filter_file": ("dala.video.transcode", "dala.backends.cpu.device"),
+}
 ACTIONS: dict[str, Callable[[Record, Tell], Record]] = {
     "encode_segment": encode_segment,
     "export_span": export_span,
