@@ -13,6 +13,7 @@ from dala.errors import FleetError, ParameterError
 from dala.fleet.addresses import absolute, fetch, state_of
 from dala.fleet.cuts import Segment, cut, scan
 from dala.fleet.engines import find_engine
+from dala.fleet.hashing import Hashing
 from dala.fleet.joining import run_and_join
 from dala.fleet.parts import SEGMENT_S, check_length, encoding_of
 from dala.fleet.placement import Workers, name_of_device, place
@@ -29,7 +30,7 @@ from dala.video.parts import suffix_of
 from dala.video.parts.folder import LOOK, SOURCE, claim, part_key
 from dala.video.parts.joint import Part, join_parts
 from dala.video.parts.journal import Journal, Record, folder_of, hash_file, is_url, name_of
-from dala.video.places import place_of
+from dala.video.places import Place, place_of
 from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage
 from dala.video.transcode import encoding_for
@@ -83,7 +84,7 @@ def transcode(
     whole = absolute(dst)
     target = folder_of(whole) / name_of(whole) if is_url(whole) else Path(whole)
     source = _bring_here(src, folder_of(whole))
-    check_target(target, [place_of(source)])
+    check_target(target, [_place_of_file(source)])
     chain = Chain.of(filters)
     chosen = with_words(encoding, words)
     if scene is not None:
@@ -95,12 +96,13 @@ def transcode(
             scene, source, dst, workers=workers, threads=threads, engine=engine, address=address,
             segment_s=segment_s, audio=audio, encoding=chosen, device=device, progress=progress,
         )  # fmt: skip
-    chosen = encoding_for(source, str(target), chosen, on_damage)
-    settings = choose_encoder(
-        str(target), chosen
-    )  # what cannot be encoded is said before anything runs
     device = name_of_device(device)
-    scanned = scan(source)
+    with Hashing(source) as hashing:
+        chosen = encoding_for(source, str(target), chosen, on_damage)
+        # what cannot be encoded is said before anything runs
+        settings = choose_encoder(str(target), chosen)
+        scanned = scan(source)
+        content = hashing.result()
     segments = cut(scanned, segment_s)
     placement = place(
         workers, len(segments), threads,
@@ -109,7 +111,7 @@ def transcode(
     asked: Record = {
         "kind": "transcode",
         "source": source,
-        "content": hash_file(source),
+        "content": content,
         "chain": looks.lines_of(chain, Path(os.sep)),
         "files": {path: hash_file(path) for path in looks.files_of(chain)},
         "strength": chain.strength,
@@ -150,6 +152,17 @@ def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:
         claim(folder)
         fetch(url, copy)
     return str(copy)
+
+
+def _place_of_file(source: str) -> Place:
+    """Several processes read it, some of them twice."""
+    place = place_of(source)
+    if place.where != "file" or (os.path.exists(source) and not os.path.isfile(source)):
+        raise FleetError(
+            f"{source}: is no file of its own, which a job needs; video.transcode reads pictures, pipes "
+            "and cameras, and fleet.map takes many files"
+        )
+    return place
 
 
 def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Record) -> Task:

@@ -18,7 +18,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -224,11 +224,11 @@ def fingerprint(asked: Record) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
-def hash_file(path: str | os.PathLike[str]) -> str:
-    """The content of a file as one number."""
+def hash_file(path: str | os.PathLike[str], left: Callable[[], bool] = lambda: False) -> str:
+    """The content of a file as one number; of its beginning, once nobody waits for it any more."""
     digest = hashlib.blake2b(digest_size=32)
     with open(path, "rb") as file:
-        while block := file.read(_BLOCK):
+        while not left() and (block := file.read(_BLOCK)):
             digest.update(block)
     return digest.hexdigest()
 
