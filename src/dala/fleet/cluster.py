@@ -10,7 +10,7 @@ import importlib
 import re
 import socket
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,9 @@ from dala.video.parts.journal import Record
 
 KNOCK_S = 5.0  # for the head of a cluster to answer
 _PLACE = re.compile(r"(?:ray://)?([^/:]+):(\d+)")
+# tasks of each worker from which on variables of its own pay: Ray starts another process for them, though
+# it has some ready (a second of processor time), and then a part costs a tenth of a second less
+MANY = 10
 AHEAD = 4  # tasks that Ray holds for each worker, so that none waits for the driver
 
 
@@ -50,8 +53,8 @@ class RayCluster:
                 self._ray.shutdown()
 
     def _events(self, tasks: Sequence[Task], under_way: dict[Any, Task]) -> Iterator[Event]:
-        submit = self._remote()
         room = self._room(len(tasks))
+        submit = self._remote(len(tasks))
         waiting = deque(tasks)
         while waiting or under_way:
             while waiting and len(under_way) < room:
@@ -88,22 +91,24 @@ class RayCluster:
         self.placement = replace(self.placement, workers=workers)
         return AHEAD * workers
 
-    def _remote(self) -> Any:
+    def _remote(self, tasks: int) -> Any:
         options: dict[str, Any] = {
             "num_cpus": self.placement.threads,
             "memory": self.placement.worker_bytes,
             "max_retries": ATTEMPTS,  # of lost workers; errors of a task itself are told once
-            "runtime_env": {"env_vars": task_environment(self.placement.threads)},
         }
         if self._needs_gpu:
             options["num_gpus"] = 1
-        return self._ray.remote(**options)(run_remotely)
+        if tasks >= MANY * self.placement.workers:
+            options["runtime_env"] = {"env_vars": task_environment(self.placement.threads)}
+        return self._ray.remote(**options)(_beginning(self.placement.threads))
 
     def _event(self, task: Task, reference: Any) -> Event:
         try:
             answer: Record = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
-            why = str(error).strip().splitlines()[0]
+            cause = getattr(error, "cause", None) or error  # of an exception on the other machine
+            why = (str(cause).strip() or type(cause).__name__).splitlines()[0]
             return Event("failed", task.key, reason=f"Ray gave it up: {why}")
         if "failed" in answer:
             return Event("failed", task.key, reason=answer["failed"])
@@ -115,6 +120,21 @@ def _knock(address: str | None) -> None:
     found = _PLACE.fullmatch(address or "")
     if found is not None:
         socket.create_connection((found[1], int(found[2])), KNOCK_S).close()
+
+
+def _beginning(threads: int) -> Callable[[str, Record], Record]:
+    """What a worker of Ray's is sent, as code: nothing of dala is loaded before it runs."""
+
+    def begin(action: str, facts: Record) -> Record:
+        import os
+
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        from dala.fleet import cluster, placement
+
+        placement.adopt(threads)
+        return cluster.run_remotely(action, facts)
+
+    return begin
 
 
 def run_remotely(action: str, facts: Record) -> Record:
