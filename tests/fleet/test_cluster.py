@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from in_threads import wait_until
 
 from dala import fleet, scene, video
 from dala.errors import FleetError, UnsupportedError
@@ -60,6 +61,40 @@ def test_the_frames_of_the_local_pool(address: str, tmp_path: Path) -> None:
     assert (report.tasks, report.frames, report.failures) == (4, 40, ())
     assert frames_of(tmp_path / "ray.mp4") == frames_of(tmp_path / "local.mp4")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["clip.mp4", "local.mp4", "ray.mp4"]
+
+
+@needs_ray
+def test_tasks_have_names(address: str, tmp_path: Path) -> None:
+    """By which a dashboard shows them: the film and its part, or the file."""
+    grpc = pytest.importorskip("grpc")
+    wire = importlib.import_module("ray.core.generated.gcs_service_pb2")
+    services = importlib.import_module("ray.core.generated.gcs_service_pb2_grpc")
+    clip = write_clip(tmp_path / "clip.mp4")
+    fleet.transcode(
+        clip, tmp_path / "named.mp4", ["invert"], engine="ray", address=address, segment_s=0.8,
+        device="cpu",
+    )  # fmt: skip
+
+    def are_known() -> bool:
+        with grpc.insecure_channel(address) as channel:
+            stub = services.TaskInfoGcsServiceStub(channel)
+            told = stub.GetTaskEvents(wire.GetTaskEventsRequest()).events_by_task
+        names = {event.task_info.name for event in told}
+        return {"dala named.mp4 part-00000", "dala named.mp4 part-00001"} <= names
+
+    wait_until(are_known)
+
+
+@needs_ray
+def test_a_machine_with_another_version_is_told(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clip = write_clip(tmp_path / "clip.mp4")
+    monkeypatch.setattr("dala.fleet.cluster.__version__", "9.9")
+    with pytest.raises(FleetError, match=r"a machine of the cluster has dala .*, this one 9\.9"):
+        fleet.transcode(
+            clip, tmp_path / "o.mp4", ["invert"], engine="ray", address=address, device="cpu"
+        )
 
 
 @needs_ray

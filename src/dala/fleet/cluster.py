@@ -7,13 +7,16 @@ of the cluster sees them under the same name. Ray is loaded when a cluster is as
 from __future__ import annotations
 
 import importlib
+import logging
 import re
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from dala._version import __version__
 from dala.errors import FleetError, UnsupportedError
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
@@ -59,7 +62,7 @@ class RayCluster:
         while waiting or under_way:
             while waiting and len(under_way) < room:
                 task = waiting.popleft()
-                named = submit.options(name=f"dala {task.key}")
+                named = submit.options(name=f"dala {title_of(task)}")
                 under_way[named.remote(task.action, task.facts)] = task
             ready, _ = self._ray.wait(list(under_way), num_returns=1)
             for reference in ready:
@@ -71,7 +74,9 @@ class RayCluster:
             return False
         try:
             _knock(self._address)
-            self._ray.init(address=self._address or "auto", log_to_driver=False)
+            self._ray.init(
+                address=self._address or "auto", log_to_driver=False, logging_level=logging.WARNING
+            )
         except (OSError, RuntimeError, ValueError) as error:
             where = self._address or "any of this machine's"
             raise FleetError(
@@ -122,13 +127,25 @@ def _knock(address: str | None) -> None:
         socket.create_connection((found[1], int(found[2])), KNOCK_S).close()
 
 
+def title_of(task: Task) -> str:
+    """A task among those of many jobs, as Ray's dashboard lists them."""
+    part = task.facts.get("part")
+    of = "" if part is None else Path(part).parent.name.removeprefix(".").removesuffix(".fleet")
+    return f"{of} {task.key}".lstrip()
+
+
 def _beginning(threads: int) -> Callable[[str, Record], Record]:
     """What a worker of Ray's is sent, as code: nothing of dala is loaded before it runs."""
+    wanted = __version__
 
     def begin(action: str, facts: Record) -> Record:
         import os
 
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        from dala import __version__ as there
+
+        if there != wanted:  # its parts might be others
+            return {"failed": f"a machine of the cluster has dala {there}, this one {wanted}"}
         from dala.fleet import cluster, placement
 
         placement.adopt(threads)
