@@ -7,8 +7,13 @@
 
 "one process" is video.transcode; it is compared with one worker of as many threads. ``--scaling`` gives
 each worker (of one thread) a core and as many seconds of film, so that all jobs take as long. Beside each
-job as many processes that know nothing of each other do the same parts: what the machine itself allows.
-Efficiency is the speed-up over one of them divided by their number. For ``--ray…`` see fleet_ray.py.
+job as many processes that know nothing of each other do the same parts.
+
+Virtual cores share physical ones, and clocks fall when all cores work: N cores rarely give N times what one
+gives. How much they do is measured right before and after each job, on the same cores, by BLAKE2 of 64 KiB
+(arithmetic in the caches) in one process and in one on each core, by turns; medians. "Of N-fold" is the
+speed-up over one worker divided by N. "Of what the cores gave" divides it by that of the arithmetic: what
+is left is what workers cost each other: memory, caches, disks, waiting. For ``--ray…`` see fleet_ray.py.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ import json
 import os
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -46,6 +52,7 @@ CHAIN = [("blur", {"radius": 2}), ("contrast", {"value": 0.1}), ("saturation", {
 SIZE = (720, 1280)
 FPS = 25
 PIECE_S = 8  # of film that is encoded; longer ones show it again and again
+HAS_CORES = hasattr(os, "sched_setaffinity")  # which a process may be bound to
 PART_S = 4  # of jobs that are scaled: parts of one length, which workers can share out evenly
 ALONE = """
 import sys
@@ -68,6 +75,22 @@ for n, (start, end) in enumerate(json.loads(sys.argv[4])):
                     end=None if end is None else Fraction(end), encoding=encoding, progress=note)
 print(json.dumps([begun[0], time.perf_counter()]))
 """
+ARITHMETIC = """
+import hashlib, os, sys, time
+if sys.argv[1] != "-":
+    os.sched_setaffinity(0, {int(sys.argv[1])})
+block, count = bytes(1 << 16), 0
+print("ready", flush=True)
+begin, end = map(float, sys.stdin.readline().split())
+while time.monotonic() < begin:
+    pass
+while time.monotonic() < end:
+    hashlib.blake2b(block).digest()
+    count += 1
+print(count)
+"""
+TURNS = 3  # of arithmetic, before a job and after it
+TURN_S = 0.25
 
 
 def write_film(path: Path, seconds: int) -> int:
@@ -186,42 +209,106 @@ class Ran:
     def fps(self) -> float:
         return self.frames / (self.start + self.middle + self.end)
 
-    def efficiency(self, one: Ran) -> float:
-        return self.fps / self.processes / one.fps
-
-    def row(self, name: str, one: Ran) -> str:
-        of_all = f"{name:>9} {self.processes:3} {self.fps:8.1f} fps, efficiency {self.efficiency(one):.2f}"
+    def row(self, name: str) -> str:
         times = f"start {self.start:.2f} s, middle {self.middle:.2f} s, end {self.end:.2f} s"
         user, system = (1e3 * t / self.frames for t in (self.spent.user, self.spent.system))
         faults = self.spent.faults / self.frames
         per_frame = f"user {user:.2f} ms, system {system:.2f} ms, {faults:.0f} page faults"
-        return f"{of_all}; {times}; a frame: {per_frame}"
+        return f"{name:>9} {self.processes:3} {self.fps:8.1f} fps; {times}; a frame: {per_frame}"
+
+
+@dataclass(frozen=True)
+class Given:
+    """What cores did right before and after a job, in blocks of arithmetic a second."""
+
+    one: float
+    all: float
+
+    @classmethod
+    def of(cls, looks: Sequence[tuple[float, float]]) -> Given:
+        return cls(*(statistics.median(look[k] for look in looks) for k in (0, 1)))
+
+    def row(self, count: int) -> str:
+        fold = self.all / self.one
+        share = f"{fold / count:.2f} of {count}-fold"
+        return f"{'cores':>9} {count:3} gave {fold:.2f} times what one gave, {share}"
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A run, and what its cores gave."""
+
+    ran: Ran
+    given: Given
+
+    def row(self, name: str, first: Scaled) -> str:
+        count, faster = self.ran.processes, self.ran.fps / first.ran.fps
+        of_given = faster / (self.given.all / first.given.all)
+        shares = f"{faster / count:.2f} of {count}-fold, {of_given:.2f} of what the cores gave"
+        return f"{name:>9} {count:3} had {faster:.2f} times the speed of one, {shares}"
 
 
 def bench_scaling(folder: Path, seconds: int, counts: Sequence[int]) -> None:
     """Workers of a job, and as many processes apart, on the same parts; each has a core and its share."""
-    first: tuple[Ran, Ran] | None = None
+    first: tuple[Scaled, Scaled] | None = None
     for count in counts:
         film = folder / f"film{count}.mp4"
         write_film(film, seconds * count)
         with on_cores(count):
-            job = run_job(film, folder / "job.mp4", count)
-            apart = run_apart(film, folder / "apart", count)
-        first = first or (job, apart)
-        print(job.row("workers", first[0]))
-        print(apart.row("apart", first[1]))
-        print(
-            f"{'':13}  workers have {job.fps / apart.fps:.2f} of what the machine allows",
-            flush=True,
-        )
+            both = run_scaled(film, folder, count)
+        first = first or both
+        for name, ways in zip(("workers", "apart"), zip(both, first, strict=True), strict=True):
+            scaled, one = ways
+            print(scaled.ran.row(name), scaled.given.row(count), scaled.row(name, one), sep="\n")
+        print(flush=True)
         film.unlink()
+
+
+def run_scaled(film: Path, folder: Path, count: int) -> tuple[Scaled, Scaled]:
+    """Both, each between two looks at what their cores give."""
+    looks = [_looks(count)]
+    job = run_job(film, folder / "job.mp4", count)
+    looks.append(_looks(count))
+    apart = run_apart(film, folder / "apart", count)
+    looks.append(_looks(count))
+    return Scaled(job, Given.of(looks[0] + looks[1])), Scaled(apart, Given.of(looks[1] + looks[2]))
+
+
+def _looks(count: int) -> list[tuple[float, float]]:
+    return [blocks_a_second(count) for _ in range(TURNS)]
+
+
+def blocks_a_second(count: int) -> tuple[float, float]:
+    """Of one core, and of so many at once."""
+    cores = [str(core) for core in sorted(os.sched_getaffinity(0))[:count]] if HAS_CORES else []
+    cores += ["-"] * (count - len(cores))
+    return _hashed(cores[:1]), _hashed(cores)
+
+
+def _hashed(cores: Sequence[str]) -> float:
+    """Blocks a second, by a process on each of these cores at the same time."""
+    started: list[Any] = [
+        subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", ARITHMETIC, core],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        for core in cores
+    ]  # fmt: skip
+    for process in started:
+        process.stdout.readline()
+    begin = time.monotonic() + 0.02
+    for process in started:
+        process.stdin.write(f"{begin} {begin + TURN_S}\n")
+        process.stdin.flush()
+    counted = [int(process.communicate()[0]) for process in started]
+    return sum(counted) / TURN_S
 
 
 @contextlib.contextmanager
 def on_cores(count: int) -> Iterator[None]:
     """Have so many cores, where the system allows it: encoders and decoders have threads of their own, with
     which one worker fills three cores."""
-    if not hasattr(os, "sched_setaffinity"):
+    if not HAS_CORES:
         yield
         return
     before = os.sched_getaffinity(0)

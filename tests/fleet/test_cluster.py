@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from in_threads import wait_until
 
 from dala import fleet, scene, video
 from dala.errors import FleetError, UnsupportedError
+from dala.fleet.cluster import run_remotely
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
 needs_ray = pytest.mark.skipif(
@@ -62,6 +64,40 @@ def test_the_frames_of_the_local_pool(address: str, tmp_path: Path) -> None:
 
 
 @needs_ray
+def test_tasks_have_names(address: str, tmp_path: Path) -> None:
+    """By which a dashboard shows them: the film and its part, or the file."""
+    grpc = pytest.importorskip("grpc")
+    wire = importlib.import_module("ray.core.generated.gcs_service_pb2")
+    services = importlib.import_module("ray.core.generated.gcs_service_pb2_grpc")
+    clip = write_clip(tmp_path / "clip.mp4")
+    fleet.transcode(
+        clip, tmp_path / "named.mp4", ["invert"], engine="ray", address=address, segment_s=0.8,
+        device="cpu",
+    )  # fmt: skip
+
+    def are_known() -> bool:
+        with grpc.insecure_channel(address) as channel:
+            stub = services.TaskInfoGcsServiceStub(channel)
+            told = stub.GetTaskEvents(wire.GetTaskEventsRequest()).events_by_task
+        names = {event.task_info.name for event in told}
+        return {"dala named.mp4 part-00000", "dala named.mp4 part-00001"} <= names
+
+    wait_until(are_known)
+
+
+@needs_ray
+def test_a_machine_with_another_version_is_told(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clip = write_clip(tmp_path / "clip.mp4")
+    monkeypatch.setattr("dala.fleet.cluster.__version__", "9.9")
+    with pytest.raises(FleetError, match=r"a machine of the cluster has dala .*, this one 9\.9"):
+        fleet.transcode(
+            clip, tmp_path / "o.mp4", ["invert"], engine="ray", address=address, device="cpu"
+        )
+
+
+@needs_ray
 def test_a_scene_by_the_same_tasks(address: str, tmp_path: Path) -> None:
     asked: dict[str, Any] = {"workers": 2, "threads": 1, "segment_s": 0.4, "device": "cpu"}
     with scene.Scene(64, 48, target_fps=25, background="navy") as stage:
@@ -87,6 +123,12 @@ def test_where_no_cluster_answers(tmp_path: Path) -> None:
         ):
             fleet.transcode(clip, tmp_path / "out.mp4", engine="ray", address=address)
     assert not (tmp_path / "out.mp4").exists()
+
+
+def test_whatever_goes_wrong_is_told_in_a_line() -> None:
+    """What Ray makes of an exception is a page that begins with a process number."""
+    answer = run_remotely("filter_file", {"device": "cpu"})
+    assert answer == {"failed": "KeyError: 'source'"}
 
 
 def test_without_ray_it_says_what_to_install(

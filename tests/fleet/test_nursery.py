@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -17,12 +19,16 @@ import numpy as np
 import pytest
 from fleet_workers import SLOWLY, assert_same_video, hooked, nursery_pids, worker_pids
 from in_threads import wait_until
+from processes import run_to_the_end
 
-from dala import fleet, media
+from dala import fleet, media, scene
 from dala.errors import FleetError
+from dala.fleet import local
 from dala.fleet.local import starter_of
 from dala.fleet.placement import task_environment
-from dala.fleet.starting import Starter
+from dala.fleet.starting import TOLD, Starter
+from dala.media import looks
+from dala.media.chain import Chain
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks workers")
 ASKED: dict[str, Any] = {
@@ -53,6 +59,112 @@ def test_how_a_worker_has_ended(make: Callable[[dict[str, str]], Starter]) -> No
         worker.kill()
         assert worker.wait(60) == -signal.SIGKILL
         worker.kill()  # it is not there any more
+        for pipe in (worker.stdin, worker.stdout):
+            pipe.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "pidfd_send_signal"), reason="Linux 5.3 has handles")
+def test_who_has_ended_gets_no_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """His number may be another process's, once the nursery has waited for him."""
+    with starter_of(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        worker: Any = starter.start(errors)
+        worker.kill()
+        wait_until(lambda: bool(select.select([worker._hears], [], [], 0)[0]))
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "kill", lambda *words: pytest.fail(f"kill{words}"))
+            worker.terminate()
+        assert worker.wait(60) == -signal.SIGKILL
+        worker.stdin.close()
+        worker.stdout.close()
+
+
+FORKS = """
+import errno, os
+plain, calls = os.fork, iter({calls})
+def fork():
+    if next(calls, {then}):
+        return plain()
+    raise OSError(errno.EAGAIN, "there is no room")
+os.fork = fork
+"""
+
+
+def test_a_fork_that_fails_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the same nursery: it is well, the machine was full."""
+    hooked(FORKS.format(calls=[False, False], then=True), tmp_path / "hook", monkeypatch)
+    with starter_of(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        before = nursery_pids()
+        worker = starter.start(errors)
+        assert nursery_pids() == before
+        assert worker.stdin is not None and worker.stdout is not None
+        worker.stdin.close()
+        assert worker.wait(60) == 0
+        worker.stdout.close()
+
+
+def test_a_worker_that_cannot_be_started_is_done_without(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others do its tasks; without any, the job says so."""
+    hooked(FORKS.format(calls=[True], then=False), tmp_path / "one", monkeypatch)
+    report = fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+    assert (report.frames, report.failures, report.placement) == (60, (), "1 × 1")
+    hooked(FORKS.format(calls=[], then=False), tmp_path / "none", monkeypatch)
+    with pytest.raises(FleetError, match=r"no worker can be started .*ulimit -u"):
+        fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+
+
+def test_what_a_module_prints_when_python_begins_is_no_reply(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooked("print('good morning')", tmp_path / "hook", monkeypatch)
+    # where each loads for itself
+    monkeypatch.setattr(local, "starter_of", lambda variables, needed: Starter(variables))
+    report = fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED | {"workers": 1})
+    assert (report.frames, report.lost, report.failures) == (60, 0, ())
+
+
+UNHEARD = """
+import os, signal
+from dala.fleet import tasks
+class Ends:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1000):
+            pass
+def unheard(facts, tell):
+    Ends()
+    return {"frames": 1}
+tasks.ACTIONS["unheard"] = unheard
+"""
+
+
+def test_who_is_told_within_a_finalizer_ends_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python throws exceptions away there."""
+    hooked(UNHEARD, tmp_path / "hook", monkeypatch)
+    with starter_of(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        worker = starter.start(errors)
+        assert worker.stdin is not None and worker.stdout is not None
+        worker.stdin.write('{"key": "a", "action": "unheard", "facts": {"device": "cpu"}}\n')
+        worker.stdin.flush()
+        assert "finished" in worker.stdout.readline()
+        assert worker.wait(60) == TOLD
+        for pipe in (worker.stdin, worker.stdout):
+            pipe.close()
+
+
+def test_who_has_nothing_to_do_says_that_it_was_told() -> None:
+    """So that a task that was just handed to it does not count as tried."""
+    with starter_of(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        worker = starter.start(errors)
+        assert worker.stdin is not None and worker.stdout is not None
+        worker.stdin.write('{"key": "a", "action": "nothing", "facts": {}}\n')
+        worker.stdin.flush()
+        assert "failed" in worker.stdout.readline()
+        worker.terminate()
+        assert worker.wait(60) == TOLD
         for pipe in (worker.stdin, worker.stdout):
             pipe.close()
 
@@ -110,6 +222,35 @@ def test_photos_need_no_library_of_videos(tmp_path: Path, monkeypatch: pytest.Mo
     media.save(np.full((8, 8, 3), 7, np.uint8), tmp_path / "a.png")
     report = fleet.map([tmp_path / "a.png"], tmp_path / "out", ["invert"], workers=1, device="cpu")
     assert report.failures == ()
+
+
+LOADED = """
+    import json, sys
+    from dala.fleet import nursery, tasks
+    action, facts = sys.argv[1], json.loads(sys.argv[2])
+    nursery.load(tasks.NEEDED[action])
+    before = set(sys.modules)
+    tasks.run_task(action, facts, lambda frames: None)
+    print(*(name for name in set(sys.modules) - before if name.startswith(("dala", "av"))))
+    """
+
+
+@pytest.mark.parametrize("action", ["encode_segment", "export_span", "filter_file"])
+def test_workers_load_nothing_that_all_of_them_need(
+    action: str, clip: Path, tmp_path: Path
+) -> None:
+    with scene.Scene(64, 48, target_fps=25) as stage:
+        stage.add_video(str(clip), size=(64, 48))
+        written = scene.save(stage, tmp_path / "scene.json")
+    look = looks.save(tmp_path / "a.look", Chain.of(["blur", "contrast"]))
+    facts = {
+        "source": str(clip), "part": str(tmp_path / "part.mp4"), "target": str(tmp_path / "o.mp4"),
+        "scene": str(written), "look": str(look), "strength": 1.0, "begin": "0", "end": "1",
+        "before": 0, "shown": "0", "warm": None, "fps": "25", "is_video": True, "state": None,
+        "encoding": {}, "on_damage": "error", "device": "cpu",
+    }  # fmt: skip
+    code, out, errors = run_to_the_end(LOADED, action, json.dumps(facts))
+    assert (code, out.split()) == (0, []), out + errors
 
 
 def test_nobody_is_left(clip: Path, tmp_path: Path) -> None:

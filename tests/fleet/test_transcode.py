@@ -18,10 +18,11 @@ from kinds import PQ, Kind, make, with_timecode
 from made_models import made_model
 
 from dala import fleet, media, video
-from dala.errors import FleetError, ParameterError
+from dala.errors import DalaError, FleetError, ParameterError, VideoFileError
 from dala.fleet.cuts import Segment
+from dala.fleet.hashing import Hashing
 from dala.media.chain import Chain
-from dala.video.parts.journal import folder_of
+from dala.video.parts.journal import folder_of, hash_file
 
 CHAIN = [("brightness", {"value": 0.1}), ("blur", {"radius": 1})]
 LOSSLESS = video.Encoding("ffv1")
@@ -237,6 +238,33 @@ def test_bad_words(words: dict[str, Any], message: str, clip: Path, tmp_path: Pa
     assert not (tmp_path / "out.mp4").exists()
 
 
+@pytest.mark.parametrize("name", ["%04d.png", "pipe.mp4", "folder.mp4"])
+def test_what_is_no_file_is_refused(name: str, tmp_path: Path) -> None:
+    """A pipe would be waited for, and pictures have no packets."""
+    for number in range(2):
+        media.save(np.zeros((8, 8, 3), np.uint8), tmp_path / f"{number:04}.png")
+    (tmp_path / "folder.mp4").mkdir()
+    if name == "pipe.mp4":
+        getattr(os, "mkfifo", lambda _path: pytest.skip("there are no pipes"))(tmp_path / name)
+    with pytest.raises(FleetError, match=r"is no file of its own.*video\.transcode"):
+        fleet.transcode(tmp_path / name, tmp_path / "out.mp4", ["invert"])
+    with pytest.raises(VideoFileError, match=r"nothing\.mp4"):
+        fleet.transcode(tmp_path / "nothing.mp4", tmp_path / "out.mp4", ["invert"])
+
+
+def test_a_hash_that_nobody_waits_for_ends(tmp_path: Path) -> None:
+    long = tmp_path / "long.mp4"
+    long.touch()
+    os.truncate(long, 1 << 40)  # of holes; hashing it would take half an hour
+    with pytest.raises(DalaError), Hashing(str(long)):
+        video.probe(long)
+    (tmp_path / "short").write_bytes(b"Dear Ada")
+    with Hashing(str(tmp_path / "short")) as content:
+        assert content.result() == hash_file(tmp_path / "short")
+    with pytest.raises(FileNotFoundError), Hashing(str(tmp_path / "no")) as content:
+        content.result()
+
+
 def test_parts_have_the_codec_of_the_whole_file(clip: Path, tmp_path: Path) -> None:
     fleet.transcode(clip, tmp_path / "out.webm", workers=2, segment_s=1.2, preset=8)
     assert video.probe(tmp_path / "out.webm").codec == "vp9"
@@ -292,3 +320,18 @@ def test_covers_come_along(clip: Path, tmp_path: Path) -> None:
         report = fleet.transcode(covered, tmp_path / name, CHAIN, workers=1, device="cpu")
         assert tuple(n.removeprefix(f"{tmp_path}{os.sep}") for n in report.notes) == notes
     assert enclosed_in(tmp_path / "o.mp4") == enclosed_in(covered) != []
+
+
+def test_parts_hold_pictures_alone(clip: Path, tmp_path: Path) -> None:
+    """A cover, chapters and words about it are the whole file's."""
+    covered, target = with_enclosed(clip, tmp_path / "covered.mp4"), tmp_path / "out.mp4"
+    held: list[tuple[object, ...]] = []
+
+    def look(_progress: fleet.Progress) -> None:
+        for part in folder_of(target).glob("part-*.mp4"):
+            with av.open(part) as opened:
+                held.append((len(opened.streams), opened.chapters(), opened.metadata.get("title")))
+
+    fleet.transcode(covered, target, CHAIN, workers=1, segment_s=0.8, device="cpu", progress=look)
+    assert set(map(repr, held)) == {repr((1, [], None))}
+    assert enclosed_in(target) == enclosed_in(covered)

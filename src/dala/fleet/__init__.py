@@ -10,6 +10,7 @@ local.py      a pool of them       cluster.py    tasks on a Ray cluster (extra `
 running.py    tasks → outcomes     engines.py    where they run
 resume.py     a job that was left  addresses.py  what fsspec reaches
 parts.py      how they are encoded joining.py    their joint, while others are made
+hashing.py    a file's hash
 
 source ─ scan ─ segments ─┬─ worker: decode → chain → encode → part ─┬─ joint ─ file
                           └─ worker: …                               ─┘    └ sound, packet by packet

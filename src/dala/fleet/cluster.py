@@ -7,20 +7,26 @@ of the cluster sees them under the same name. Ray is loaded when a cluster is as
 from __future__ import annotations
 
 import importlib
+import logging
 import re
 import socket
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from dala.errors import DalaError, FleetError, UnsupportedError
+from dala._version import __version__
+from dala.errors import FleetError, UnsupportedError
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
 from dala.video.parts.journal import Record
 
 KNOCK_S = 5.0  # for the head of a cluster to answer
 _PLACE = re.compile(r"(?:ray://)?([^/:]+):(\d+)")
+# tasks of each worker from which on variables of its own pay: Ray starts another process for them, though
+# it has some ready (a second of processor time), and then a part costs a tenth of a second less
+MANY = 10
 AHEAD = 4  # tasks that Ray holds for each worker, so that none waits for the driver
 
 
@@ -50,13 +56,13 @@ class RayCluster:
                 self._ray.shutdown()
 
     def _events(self, tasks: Sequence[Task], under_way: dict[Any, Task]) -> Iterator[Event]:
-        submit = self._remote()
         room = self._room(len(tasks))
+        submit = self._remote(len(tasks))
         waiting = deque(tasks)
         while waiting or under_way:
             while waiting and len(under_way) < room:
                 task = waiting.popleft()
-                named = submit.options(name=f"dala {task.key}")
+                named = submit.options(name=f"dala {title_of(task)}")
                 under_way[named.remote(task.action, task.facts)] = task
             ready, _ = self._ray.wait(list(under_way), num_returns=1)
             for reference in ready:
@@ -68,7 +74,9 @@ class RayCluster:
             return False
         try:
             _knock(self._address)
-            self._ray.init(address=self._address or "auto", log_to_driver=False)
+            self._ray.init(
+                address=self._address or "auto", log_to_driver=False, logging_level=logging.WARNING
+            )
         except (OSError, RuntimeError, ValueError) as error:
             where = self._address or "any of this machine's"
             raise FleetError(
@@ -88,22 +96,24 @@ class RayCluster:
         self.placement = replace(self.placement, workers=workers)
         return AHEAD * workers
 
-    def _remote(self) -> Any:
+    def _remote(self, tasks: int) -> Any:
         options: dict[str, Any] = {
             "num_cpus": self.placement.threads,
             "memory": self.placement.worker_bytes,
             "max_retries": ATTEMPTS,  # of lost workers; errors of a task itself are told once
-            "runtime_env": {"env_vars": task_environment(self.placement.threads)},
         }
         if self._needs_gpu:
             options["num_gpus"] = 1
-        return self._ray.remote(**options)(run_remotely)
+        if tasks >= MANY * self.placement.workers:
+            options["runtime_env"] = {"env_vars": task_environment(self.placement.threads)}
+        return self._ray.remote(**options)(_beginning(self.placement.threads))
 
     def _event(self, task: Task, reference: Any) -> Event:
         try:
             answer: Record = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
-            why = str(error).strip().splitlines()[0]
+            cause = getattr(error, "cause", None) or error  # of an exception on the other machine
+            why = (str(cause).strip() or type(cause).__name__).splitlines()[0]
             return Event("failed", task.key, reason=f"Ray gave it up: {why}")
         if "failed" in answer:
             return Event("failed", task.key, reason=answer["failed"])
@@ -117,16 +127,43 @@ def _knock(address: str | None) -> None:
         socket.create_connection((found[1], int(found[2])), KNOCK_S).close()
 
 
+def title_of(task: Task) -> str:
+    """A task among those of many jobs, as Ray's dashboard lists them."""
+    part = task.facts.get("part")
+    of = "" if part is None else Path(part).parent.name.removeprefix(".").removesuffix(".fleet")
+    return f"{of} {task.key}".lstrip()
+
+
+def _beginning(threads: int) -> Callable[[str, Record], Record]:
+    """What a worker of Ray's is sent, as code: nothing of dala is loaded before it runs."""
+    wanted = __version__
+
+    def begin(action: str, facts: Record) -> Record:
+        import os
+
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        from dala import __version__ as there
+
+        if there != wanted:  # its parts might be others
+            return {"failed": f"a machine of the cluster has dala {there}, this one {wanted}"}
+        from dala.fleet import cluster, placement
+
+        placement.adopt(threads)
+        return cluster.run_remotely(action, facts)
+
+    return begin
+
+
 def run_remotely(action: str, facts: Record) -> Record:
-    """A task on a machine of the cluster; what a user can mend comes back as words, not as an exception."""
-    from dala.fleet.tasks import run_task
+    """A task on a machine of the cluster; what goes wrong comes back as words, not as an exception."""
+    from dala.fleet.tasks import reason_of, run_task
 
     own = {name: _own_gpu() for name in ("device", "default") if facts.get(name) == "webgpu"}
     facts = {**facts, **own}
     try:
         return run_task(action, facts, lambda frames: None)
-    except (DalaError, OSError) as error:
-        return {"failed": str(error)}
+    except Exception as error:
+        return {"failed": reason_of(error)}
 
 
 def _own_gpu() -> str:

@@ -3,13 +3,46 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 from dala.errors import DalaError, FleetError
+from dala.fleet.addresses import deliver
+from dala.fleet.parts import lines_about, require_all
+from dala.fleet.running import Engine, OnProgress, Report, Task, run_tasks
 from dala.locks import Condition, Event
 from dala.video.parts.joint import Part
-from dala.video.parts.journal import Journal, name_of
+from dala.video.parts.journal import Journal, is_url, name_of
+
+Join = Callable[[Iterable[Part]], list[str]]  # parts → the file; what it does not hold
+
+
+def run_and_join(
+    whole: str,
+    target: Path,
+    journal: Journal,
+    engine: Engine,
+    tasks: Sequence[Task],
+    parts: Sequence[Part],
+    join: Join,
+    progress: OnProgress | None,
+) -> Report:
+    """Make the parts that are missing, join them meanwhile into ``target``, and bring that to its place."""
+    named = {task.key: part for task, part in zip(tasks, parts, strict=True)}
+    journal.check({key: Path(part.path) for key, part in named.items()})
+    with Joint(whole, journal, named, join) as joint:
+        report = run_tasks(
+            engine, tasks, journal,
+            progress=progress, stop_at_failure=True, on_finished=joint.take,
+        )  # fmt: skip
+        require_all(report, whole, journal)
+        lost = joint.finish()
+    notes = [*journal.notes(named), *lost]
+    if is_url(whole):
+        deliver(target, whole)
+    journal.remove()
+    return replace(report, notes=lines_about(name_of(whole), notes))
 
 
 class _Left(Exception):
@@ -27,7 +60,7 @@ class Joint:
         whole: str,
         journal: Journal,
         parts: Mapping[str, Part],
-        join: Callable[[Iterable[Part]], list[str]],
+        join: Join,
     ) -> None:
         self._whole = whole
         self._journal = journal

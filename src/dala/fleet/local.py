@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
 
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
-from dala.fleet.starting import Process, Starter, how_it_ended
+from dala.fleet.starting import TOLD, NoWorkerError, Process, Starter, how_it_ended, patiently
+from dala.fleet.tasks import NEEDED, remove_unfinished
 from dala.locks import Condition
 from dala.video.parts.journal import Record
 
+TOLD_TO_END = "the worker was told to end"  # which is no failure of a task
 PATIENCE_S = 5.0  # for a worker that was told to end, before it is killed
 
 
@@ -36,12 +40,13 @@ class LocalPool:
         """What happens to the tasks; closing it ends the workers."""
         if not tasks:
             return
-        with starter_of(task_environment(self.placement.threads)) as starter:
+        needed = sorted({name for task in tasks for name in NEEDED[task.action]})
+        with starter_of(task_environment(self.placement.threads), needed) as starter:
             yield from self._run(tasks, starter)
 
     def _run(self, tasks: Sequence[Task], starter: Starter) -> Iterator[Event]:
-        desk = _Desk(tasks)
         count = min(self.placement.workers, len(tasks))
+        desk = _Desk(tasks, count)
         threads = [
             threading.Thread(
                 target=_serve,
@@ -60,22 +65,24 @@ class LocalPool:
             for thread in threads:
                 if thread.ident is not None:
                     thread.join()
+            self.placement = replace(self.placement, workers=desk.serving)
 
 
-def starter_of(variables: Mapping[str, str]) -> Starter:
-    """The way to start workers on this system."""
+def starter_of(variables: Mapping[str, str], needed: Sequence[str] = ()) -> Starter:
+    """The way to start workers on this system; ``needed`` are modules that all of them load."""
     if sys.platform == "linux":
         from dala.fleet.nursery import Forker
 
-        return Forker(variables)
+        return Forker(variables, needed)
     return Starter(variables)
 
 
 class _Desk:
     """Where workers get their tasks and leave what happened; tasks that were lost are handed out again."""
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
+    def __init__(self, tasks: Sequence[Task], serving: int) -> None:
         self.events: SimpleQueue[Event | BaseException] = SimpleQueue()
+        self.serving = serving  # workers that there are, or may be in a moment
         self._waiting = deque((task, 1) for task in tasks)
         self._unsettled = len(tasks)
         self._closed = False
@@ -117,6 +124,15 @@ class _Desk:
             self._changed.notify()
         self.events.put(Event("lost", task.key, reason=reason))
 
+    def do_without(self, task: Task, attempt: int, error: NoWorkerError) -> None:
+        """One worker less, of whom this task was to be done; an error only if it was the last."""
+        with self._changed:
+            left = self.serving > 1
+            self.serving -= left
+        if not left:
+            raise error
+        self.give_back(task, attempt, str(error))
+
     def hire(self, worker: Process) -> bool:
         """Whether it may begin; after ``close`` none may."""
         with self._changed:
@@ -145,7 +161,11 @@ def _serve(desk: _Desk, starter: Starter, device: str | None) -> None:
         while taken := desk.take():
             task, attempt = taken
             if worker is None:
-                worker = _Worker(starter)
+                try:
+                    worker = _Worker(starter)
+                except NoWorkerError as error:
+                    desk.do_without(task, attempt, error)
+                    return
                 if not desk.hire(worker.process):
                     return
             reason = worker.do(task.on(device), desk)
@@ -153,7 +173,8 @@ def _serve(desk: _Desk, starter: Starter, device: str | None) -> None:
                 desk.dismiss(worker.process)
                 worker.end()
                 worker = None
-                desk.give_back(task, attempt + (not reason.startswith("returned")), reason)
+                remove_unfinished(task.facts)
+                desk.give_back(task, attempt + (reason != TOLD_TO_END), reason)
     except BaseException as error:  # no process to be had: the caller is told
         desk.events.put(error)
     finally:
@@ -166,7 +187,7 @@ class _Worker:
     """A process that does tasks."""
 
     def __init__(self, starter: Starter) -> None:
-        self._errors: Any = tempfile.TemporaryFile()  # noqa: SIM115  # closed by ``end``
+        self._errors: Any = patiently(tempfile.TemporaryFile)  # closed by ``end``
         try:
             self.process = starter.start(self._errors)
         except BaseException:
@@ -183,7 +204,7 @@ class _Worker:
         except OSError:
             return self._why_gone()
         for reply in self.process.stdout:
-            said: Record = json.loads(reply)
+            said = _reply_in(reply)
             if "advanced" in said:
                 desk.events.put(Event("advanced", task.key, frames=int(said["frames"])))
             elif "finished" in said:
@@ -193,7 +214,7 @@ class _Worker:
                 desk.settle(Event("failed", task.key, reason=said["reason"]))
                 return None
             elif "returned" in said:
-                return "returned: the worker was told to end"
+                return TOLD_TO_END
         return self._why_gone()
 
     def end(self) -> None:
@@ -210,4 +231,16 @@ class _Worker:
         self._errors.close()
 
     def _why_gone(self) -> str:
-        return f"the worker ended by {how_it_ended(self.process.wait(), self._errors)}"
+        code = self.process.wait()
+        if code in (TOLD, -signal.SIGTERM):  # before it could hand it back
+            return TOLD_TO_END
+        return f"the worker ended by {how_it_ended(code, self._errors)}"
+
+
+def _reply_in(line: str) -> Record:
+    """What a worker says; nothing, if it was cut off, or is what a module printed when Python began."""
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}

@@ -5,11 +5,15 @@ The nursery has one thread and has opened nothing. It ends with its socket; its 
 
     driver ── socket: ends of pipes, a file ──→ nursery ──fork──→ worker
        ├─ its stdin, its stdout ──────────────────────────────────┘
-       └─ its number; how it has ended ←──┘  (who has forked it may wait for it)
+       └─ its number, a handle; how it has ended ←──┘  (who has forked it may wait for it)
+
+A number may mean another process as soon as somebody has waited for this one, so signals go by the handle
+(a pidfd, from Linux 5.3 on), which the nursery opens before it waits for anybody.
 """
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import os
@@ -27,17 +31,16 @@ from typing import IO, Any
 
 from dala import locks
 from dala.errors import FleetError
-from dala.fleet.starting import Process, Starter, how_it_ended
+from dala.fleet.starting import Process, Starter, how_it_ended, patiently
 
 assert sys.platform == "linux"
 
 PATIENCE_S = 5.0  # for a nursery that was told to end, before it is killed
-NEEDED = ("dala.fleet.worker", "dala.fleet.tasks", "dala.video.transcode")
-USEFUL = (
-    "llvmlite.binding",
-    "av",
-)  # where they are installed; who needs them says that they are not
+ALWAYS = ("dala.fleet.worker", "dala.fleet.tasks")
+# where they are installed; who needs them says that they are not
+USEFUL = ("llvmlite.binding", "av", "av.subtitles.stream", "uharfbuzz")
 _NUMBER = struct.Struct("=q")
+_GONE = (errno.EPIPE, errno.ECONNRESET, errno.EBADF)  # EBADF: somebody else has noticed it before
 
 
 # -- the driver's side -------------------------------------------------------------------------------
@@ -46,13 +49,14 @@ _NUMBER = struct.Struct("=q")
 class Forker(Starter):
     """Workers are forked; a nursery that somebody has ended is replaced."""
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str], needed: Sequence[str] = ()) -> None:
         super().__init__(variables)
+        self._needed = needed
         self._lock = locks.lock()
         self._nursery: Nursery | None = None
 
     def __enter__(self) -> Forker:
-        self._nursery = Nursery(self.environment)
+        self._nursery = patiently(lambda: Nursery(self.environment, self._needed))
         return self
 
     def __exit__(self, *_raised: object) -> None:
@@ -60,18 +64,15 @@ class Forker(Starter):
             self._nursery.close()
             self._nursery.errors.close()
 
-    def start(self, errors: IO[bytes]) -> Process:
-        """See Starter."""
+    def _start(self, errors: IO[bytes]) -> Process:
         nursery = self._nursery
         assert nursery is not None
         try:
             return nursery.start(errors)
-        except OSError:
-            nursery = self._instead_of(nursery)
-        try:
-            return nursery.start(errors)
         except OSError as error:
-            raise FleetError(f"no worker can be started ({error})") from error
+            if error.errno not in _GONE:
+                raise
+            return self._instead_of(nursery).start(errors)
 
     def _instead_of(self, ended: Nursery) -> Nursery:
         """A new one, the same for all who find that this one has ended."""
@@ -82,7 +83,7 @@ class Forker(Starter):
                     why = how_it_ended(code, ended.errors)
                     raise FleetError(f"no worker can be started; who forks them ended by {why}")
                 ended.errors.close()
-                self._nursery = Nursery(self.environment)
+                self._nursery = Nursery(self.environment, self._needed)
             assert self._nursery is not None
             return self._nursery
 
@@ -90,30 +91,31 @@ class Forker(Starter):
 class Nursery:
     """The process, seen from who has workers started; to be closed."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], needed: Sequence[str]) -> None:
         self.errors: Any = tempfile.TemporaryFile()  # noqa: SIM115  # closed by ``close``
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "dala.fleet.nursery", str(theirs.fileno())],
+                [sys.executable, "-m", "dala.fleet.nursery", str(theirs.fileno()), *needed],
                 env=environment,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors,
                 pass_fds=[theirs.fileno()], start_new_session=True,  # a Ctrl-C is for the driver
             )  # fmt: skip
 
     def start(self, errors: IO[bytes]) -> Forked:
-        """A new worker; OSError if there is none to be had."""
+        """A new worker; an OSError of ``_GONE`` if the nursery has ended, else another one."""
         with ExitStack() as ours, ExitStack() as theirs:
             stdin, to_stdin = _pipe(theirs, ours)
             from_stdout, stdout = _pipe(ours, theirs)
-            ended, told = _pipe(ours, theirs)
-            socket.send_fds(self._socket, [b"w"], [stdin, stdout, errors.fileno(), told])
+            hears, told = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            ours.callback(hears.close)
+            theirs.callback(told.close)
+            given = [stdin, stdout, errors.fileno(), told.fileno()]
+            socket.send_fds(self._socket, [b"w"], given)
             theirs.close()
-            number = _read_number(ended)
-            if number is None:
-                raise ChildProcessError("no worker was forked")
+            number, handle = _hear_of_worker(hears)
             ours.pop_all()
-        return Forked(number, to_stdin, from_stdout, ended)
+        return Forked(number, handle, to_stdin, from_stdout, hears)
 
     def close(self) -> int:
         """It ends, and is accounted for: its exit code."""
@@ -128,26 +130,29 @@ class Nursery:
 class Forked:
     """A worker's process, which is the nursery's child and not this one's; see ``starting.Process``."""
 
-    def __init__(self, number: int, stdin: int, stdout: int, ended: int) -> None:
+    def __init__(
+        self, number: int, handle: int | None, stdin: int, stdout: int, hears: socket.socket
+    ) -> None:
         self.stdin: IO[str] | None = os.fdopen(stdin, "w", encoding="utf-8")
         self.stdout: IO[str] | None = os.fdopen(stdout, encoding="utf-8")
         self._number = number
-        self._ended = os.fdopen(ended, "rb", buffering=0)
+        self._handle = handle
+        self._hears = hears
         self._code: int | None = None
+        self._lock = locks.lock()  # so that no signal goes by a handle that is closed
 
     def wait(self, timeout: float | None = None) -> int:
         """How it has ended; the nursery has waited for it."""
         if self._code is None:
             poll = select.poll()
-            poll.register(self._ended, select.POLLIN)
+            poll.register(self._hears, select.POLLIN)
             if not poll.poll(None if timeout is None else timeout * 1000):
                 raise subprocess.TimeoutExpired("dala.fleet.worker", timeout or 0)
-            code = _read_number(self._ended.fileno())
-            if code is None:  # the nursery was ended, and nobody knows any more
+            said = self._hears.recv(_NUMBER.size)
+            if not said:  # the nursery was ended, and nobody knows any more
                 self.kill()
-                code = -signal.SIGKILL
-            self._code = code
-            self._ended.close()
+            self._settle(_number_in(said) if said else -signal.SIGKILL)
+        assert self._code is not None
         return self._code
 
     def terminate(self) -> None:
@@ -159,9 +164,22 @@ class Forked:
         self._signal(signal.SIGKILL)
 
     def _signal(self, which: signal.Signals) -> None:
-        if self._code is None:
-            with suppress(ProcessLookupError):
-                os.kill(self._number, which)
+        with self._lock, suppress(ProcessLookupError):
+            if self._code is None:
+                self._send(which)
+
+    def _send(self, which: signal.Signals) -> None:
+        if self._handle is None:
+            os.kill(self._number, which)
+        else:
+            signal.pidfd_send_signal(self._handle, which)
+
+    def _settle(self, code: int) -> None:
+        with self._lock:
+            self._code = code
+            if self._handle is not None:
+                os.close(self._handle)
+        self._hears.close()
 
 
 def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
@@ -172,10 +190,19 @@ def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
     return ends
 
 
-def _read_number(pipe: int) -> int | None:
-    """What was told; None if nobody can tell it any more."""
-    said = os.read(pipe, _NUMBER.size)
-    return int(_NUMBER.unpack(said)[0]) if said else None
+def _hear_of_worker(hears: socket.socket) -> tuple[int, int | None]:
+    """Its number and its handle; OSError if there is none."""
+    said, handles, _, _ = socket.recv_fds(hears, _NUMBER.size, 1)
+    if not said:
+        raise ConnectionResetError(errno.ECONNRESET, "who forks workers has ended")
+    number = _number_in(said)
+    if number < 0:
+        raise OSError(-number, os.strerror(-number))
+    return number, handles[0] if handles else None
+
+
+def _number_in(said: bytes) -> int:
+    return int(_NUMBER.unpack(said)[0])
 
 
 # -- the nursery itself ------------------------------------------------------------------------------
@@ -186,9 +213,8 @@ class _Forks:
 
     def __init__(self, driver: socket.socket) -> None:
         self._driver = driver
-        self._told: dict[
-            int, int
-        ] = {}  # by a worker's number: the pipe that tells how it has ended
+        # by a worker's number: where to tell how it has ended
+        self._told: dict[int, socket.socket] = {}
         self._awake, wake = os.pipe()  # when one has ended
         self._own = [self._awake, wake, driver.fileno()]
         os.set_blocking(wake, False)
@@ -210,23 +236,25 @@ class _Forks:
                     return True
 
     def _fork(self, given: Sequence[int]) -> bool:
-        *standard, told = given
-        number = None
-        with suppress(OSError):  # no process to be had: whoever asked sees the pipe's end
+        *standard, last = given
+        told = socket.socket(fileno=last)
+        try:
             number = _fork()
+        except OSError as error:  # whoever asked may try again
+            number = -(error.errno or errno.EAGAIN)
         if number == 0:
             self._become(standard, told)
             return True
         for end in standard:
             os.close(end)
-        if number is None:
-            os.close(told)
-        else:
+        if number > 0:
             self._told[number] = told
-            _write_number(told, number)
+        _tell_of_worker(told, number)
+        if number < 0:
+            told.close()
         return False
 
-    def _become(self, standard: Sequence[int], told: int) -> None:
+    def _become(self, standard: Sequence[int], told: socket.socket) -> None:
         """A worker, that holds nothing of the nursery's or of other workers."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -234,17 +262,18 @@ class _Forks:
         for own, end in enumerate(standard):
             os.dup2(end, own)
         self._driver.detach()
-        for end in (*standard, told, *self._own, *self._told.values()):
+        for end in (*standard, *self._own):
             os.close(end)
+        for other in (told, *self._told.values()):
+            other.close()
 
     def _tell(self) -> None:
         """Of all that have ended."""
         with suppress(BlockingIOError):
             os.read(self._awake, 4096)
         while ended := _who_has_ended():
-            told = self._told.pop(ended[0])
-            _write_number(told, ended[1])
-            os.close(told)
+            with self._told.pop(ended[0]) as told, suppress(ConnectionError):
+                told.send(_NUMBER.pack(ended[1]))
 
 
 def _who_has_ended() -> tuple[int, int] | None:
@@ -263,19 +292,37 @@ def _fork() -> int:
         return os.fork()
 
 
-def _write_number(pipe: int, number: int) -> None:
-    with suppress(BrokenPipeError):  # nobody wants to know any more
-        os.write(pipe, _NUMBER.pack(number))
+def _tell_of_worker(told: socket.socket, number: int) -> None:
+    """That there is one, or, by a negative number, why there is none."""
+    handle = _open_handle(number) if number > 0 else None
+    with suppress(ConnectionError):  # nobody wants to know any more
+        socket.send_fds(told, [_NUMBER.pack(number)], [] if handle is None else [handle])
+    if handle is not None:
+        os.close(handle)
 
 
-def main(number: int) -> None:
-    """Load, and fork for whoever asks."""
-    driver = socket.socket(fileno=number)
-    for name in NEEDED:
+def _open_handle(number: int) -> int | None:
+    """Of a child that nobody has waited for; None where the system has no handles."""
+    if not hasattr(signal, "pidfd_send_signal"):
+        return None
+    with suppress(OSError):  # an older Linux, or a container that does not allow it
+        return os.pidfd_open(number)
+    return None
+
+
+def load(needed: Sequence[str]) -> None:
+    """What is needed, and what is of use."""
+    for name in (*ALWAYS, *needed):
         importlib.import_module(name)
     for name in USEFUL:
         with suppress(ImportError):
             importlib.import_module(name)
+
+
+def main(number: int, needed: Sequence[str]) -> None:
+    """Load, and fork for whoever asks."""
+    driver = socket.socket(fileno=number)
+    load(needed)
     gc.freeze()  # what is there already stays shared
     if not _Forks(driver).serve():
         os._exit(0)
@@ -283,4 +330,4 @@ def main(number: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from dala.backends.auto import name_device
-from dala.backends.cpu.run.cores import machine_threads
+from dala.backends.cpu.run.cores import machine_threads, want_threads
 from dala.compute.default import default_name
 from dala.errors import ParameterError
 
@@ -30,6 +31,12 @@ _KEEP_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": str(32 << 20),  # the most that it takes
     "MALLOC_TRIM_THRESHOLD_": str(1 << 30),
     "MALLOC_TOP_PAD_": str(4 << 20),
+}
+_MALLOPT = {  # the same by mallopt, as <malloc.h> numbers it
+    "MALLOC_TRIM_THRESHOLD_": -1,
+    "MALLOC_TOP_PAD_": -2,
+    "MALLOC_MMAP_THRESHOLD_": -3,
+    "MALLOC_ARENA_MAX": -8,
 }
 _WEBGPU = re.compile(r"webgpu(?::(\d+))?")
 _MEMINFO = Path("/proc/meminfo")
@@ -72,7 +79,7 @@ def place(
         isinstance(workers, bool) or not isinstance(workers, int) or workers < 1
     ):
         raise ParameterError(f"workers is 'auto' or a whole number from 1 on, got {workers!r}")
-    if threads is not None and (isinstance(threads, bool) or threads < 1):
+    if threads is not None and (type(threads) is not int or threads < 1):
         raise ParameterError(f"threads is a whole number from 1 on, got {threads!r}")
     cores = machine_threads()
     devices = find_gpus(device) if here else ()
@@ -117,6 +124,17 @@ def task_environment(threads: int) -> dict[str, str]:
     }  # nothing here multiplies matrices by NumPy
     given = {name: value for name, value in usual.items() if name not in os.environ}
     return {**given, "DALA_THREADS": str(threads)}
+
+
+def adopt(threads: int) -> None:
+    """The same in a process that is there already, as far as that goes: it keeps the heaps that it has."""
+    os.environ["DALA_THREADS"] = str(threads)
+    want_threads(threads)  # of a process that has done tasks of another job
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:  # only glibc has it
+        for name, number in _MALLOPT.items():
+            if name not in os.environ:
+                mallopt(number, int(_KEEP_MEMORY[name]))
 
 
 def workers_in_memory(pixels: Pixels, cores: int, free: int | None = None) -> int:

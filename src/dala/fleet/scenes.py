@@ -6,19 +6,18 @@ import json
 import os
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from dala.compute.default import default_name
 from dala.errors import ParameterError
-from dala.fleet.addresses import absolute, deliver
+from dala.fleet.addresses import absolute
 from dala.fleet.engines import find_engine
-from dala.fleet.joining import Joint
-from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, lines_about, require_all
+from dala.fleet.joining import run_and_join
+from dala.fleet.parts import SEGMENT_S, check_length, encoding_of
 from dala.fleet.placement import Workers, place
-from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
+from dala.fleet.running import EngineName, OnProgress, Report, Task
 from dala.video.encoding import Encoding, Words, with_words
 from dala.video.parts.folder import SCENE, part_key
 from dala.video.parts.joint import Part
@@ -176,24 +175,12 @@ def export_document(
         runner = find_engine(engine, placement, address, device or asked["default"], workers)
         with Journal(whole, asked, len(spans), given) as journal:
             tasks = _tasks(spans, rate, journal.folder, asked)
-            journal.check({task.key: Path(task.facts["part"]) for task in tasks})
-            made = parts_of([Path(task.facts["part"]) for task in tasks], spans)
-            parts = {task.key: part for task, part in zip(tasks, made, strict=True)}
+            parts = parts_of([Path(task.facts["part"]) for task in tasks], spans)
 
-            def join_scene(parts: Iterable[Part]) -> list[str]:
-                return join(stage, settings, parts, spans, audio, journal.folder)
+            def join_scene(made: Iterable[Part]) -> list[str]:
+                return join(stage, settings, made, spans, audio, journal.folder)
 
-            with Joint(whole, journal, parts, join_scene) as joint:
-                report = run_tasks(
-                    runner, tasks, journal,
-                    progress=progress, stop_at_failure=True, on_finished=joint.take,
-                )  # fmt: skip
-                require_all(report, whole, journal)
-                notes = joint.finish()
-            if is_url(whole):
-                deliver(target, whole)
-            journal.remove()
-    return replace(report, notes=lines_about(name_of(whole), notes))
+            return run_and_join(whole, target, journal, runner, tasks, parts, join_scene, progress)
 
 
 def _tasks(spans: list[Span], rate: Fraction, folder: Path, asked: Record) -> list[Task]:

@@ -5,12 +5,27 @@ macOS must not fork what has loaded its frameworks, and Windows cannot: there ea
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Protocol, TypeVar
+
+from dala.errors import FleetError
+
+Started = TypeVar("Started")
+PAUSES_S = (0.1, 0.2, 0.4, 0.8)  # until the next attempt, while a machine has no room
+_PASSING = (errno.EAGAIN, errno.ENOMEM)  # other processes end, too
+_LAST_SAID = 4096  # bytes
+TOLD = 128 + signal.SIGTERM  # exit code of a worker that was told to end
+
+
+class NoWorkerError(FleetError):
+    """This one worker cannot be started; others may be at work."""
 
 
 class Process(Protocol):
@@ -45,7 +60,10 @@ class Starter:
         return None
 
     def start(self, errors: IO[bytes]) -> Process:
-        """A new worker; what it says besides its replies goes into a file."""
+        """A new worker, or a NoWorkerError; what it says besides its replies goes into a file."""
+        return patiently(lambda: self._start(errors))
+
+    def _start(self, errors: IO[bytes]) -> Process:
         return subprocess.Popen(
             [sys.executable, "-m", "dala.fleet.worker"],
             env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
@@ -53,9 +71,23 @@ class Starter:
         )  # fmt: skip
 
 
+def patiently(start: Callable[[], Started], pauses: Sequence[float] = PAUSES_S) -> Started:
+    """What that starts, at once or a little later."""
+    try:
+        return start()
+    except OSError as error:
+        if not pauses or error.errno not in _PASSING:
+            raise NoWorkerError(
+                f"no worker can be started ({error.strerror or error}); with fewer workers a job needs "
+                "fewer processes and open files, see also: ulimit -u, ulimit -n"
+            ) from error
+    time.sleep(pauses[0])
+    return patiently(start, pauses[1:])
+
+
 def how_it_ended(code: int, errors: IO[bytes]) -> str:
     """By what, and the last that it said."""
-    errors.seek(0)
+    errors.seek(max(0, errors.seek(0, os.SEEK_END) - _LAST_SAID))
     last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
     return f"{how}{': ' + last[0] if last else ''}"

@@ -7,17 +7,20 @@ complete, by ``dala.video`` and ``dala.media`` themselves.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from dala.compute.default import default_name, use
-from dala.errors import FleetError
+from dala.errors import DalaError, FleetError
 from dala.fleet.addresses import deliver, fetch
 from dala.media.chain import Chain
+from dala.media.files.place import STEM as PHOTO_STEM
 from dala.media.losses import report_losses
 from dala.video.parts.journal import Record, is_url, name_of
 
@@ -35,8 +38,31 @@ def run_task(action: str, facts: Record, tell: Tell) -> Record:
     return ACTIONS[action](facts, tell)
 
 
+def reason_of(error: Exception) -> str:
+    """Why a task could not be done, in a line; what no user can mend is told with its type."""
+    expected = isinstance(error, DalaError | OSError)
+    text = str(error) if expected else f"{type(error).__name__}: {error}"
+    return " ".join(text.splitlines())
+
+
+def remove_unfinished(facts: Record) -> None:
+    """What a worker had begun to write for a task when it was killed; nobody else has begun yet."""
+    target = facts.get("part") or facts["target"]
+    if is_url(target):  # which is made in a folder of the machine's for such
+        return
+    path = Path(target)
+    stem, suffix = re.escape(path.stem), re.escape(path.suffix)
+    names = rf"\.{stem}-[0-9a-f]{{16}}\.part{suffix}"
+    if len(path.stem) < PHOTO_STEM:  # else it may be another one's
+        names += rf"|\.{stem}\.[0-9a-f]{{8}}\.part{suffix}"
+    with suppress(OSError):  # it is out of the way as it is
+        for found in path.parent.iterdir():
+            if re.fullmatch(names, found.name):
+                found.unlink()
+
+
 def encode_segment(facts: Record, tell: Tell) -> Record:
-    """The frames of one segment, without sound, into a file of their own."""
+    """The frames of one segment, and nothing else, into a file of their own."""
     from dala.video.encoding import Encoding
     from dala.video.span import span_of
     from dala.video.transcode import transcode_span
@@ -51,10 +77,9 @@ def encode_segment(facts: Record, tell: Tell) -> Record:
         chain_of(facts),
         span,
         Encoding(**facts["encoding"]),
-        audio="none",
-        subtitles="none",
         on_damage=facts["on_damage"],
         progress=lambda progress: tell(progress.frames),
+        bare=True,
     )
     size = os.path.getsize(facts["part"])
     return {"frames": report.frames, "bytes": size, "notes": list(report.notes)}
@@ -128,6 +153,12 @@ def _time(text: Any) -> Fraction | None:
     return None if text is None else Fraction(text)
 
 
+# what those who do a task load: the process that forks workers loads it for all of them
+NEEDED: dict[str, tuple[str, ...]] = {
+    "encode_segment": ("dala.video.transcode", "dala.backends.cpu.device"),
+    "export_span": ("dala.scene", "dala.backends.cpu.device"),
+    "filter_file": ("dala.video.transcode", "dala.backends.cpu.device"),
+}
 ACTIONS: dict[str, Callable[[Record, Tell], Record]] = {
     "encode_segment": encode_segment,
     "export_span": export_span,

@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dala._version import __version__
 from dala.errors import FleetError, ParameterError
-from dala.fleet.addresses import absolute, deliver, fetch, state_of
+from dala.fleet.addresses import absolute, fetch, state_of
 from dala.fleet.cuts import Segment, cut, scan
 from dala.fleet.engines import find_engine
-from dala.fleet.joining import Joint
-from dala.fleet.parts import SEGMENT_S, check_length, encoding_of, lines_about, require_all
+from dala.fleet.hashing import Hashing
+from dala.fleet.joining import run_and_join
+from dala.fleet.parts import SEGMENT_S, check_length, encoding_of
 from dala.fleet.placement import Workers, name_of_device, place
-from dala.fleet.running import EngineName, OnProgress, Report, Task, run_tasks
+from dala.fleet.running import EngineName, OnProgress, Report, Task
 from dala.fleet.scenes import transcode_through
 from dala.media import looks
 from dala.media.chain import Chain, Filters
@@ -30,7 +30,7 @@ from dala.video.parts import suffix_of
 from dala.video.parts.folder import LOOK, SOURCE, claim, part_key
 from dala.video.parts.joint import Part, join_parts
 from dala.video.parts.journal import Journal, Record, folder_of, hash_file, is_url, name_of
-from dala.video.places import place_of
+from dala.video.places import Place, place_of
 from dala.video.sound import Audio, check_audio
 from dala.video.source import OnDamage
 from dala.video.transcode import encoding_for
@@ -84,7 +84,7 @@ def transcode(
     whole = absolute(dst)
     target = folder_of(whole) / name_of(whole) if is_url(whole) else Path(whole)
     source = _bring_here(src, folder_of(whole))
-    check_target(target, [place_of(source)])
+    check_target(target, [_place_of_file(source)])
     chain = Chain.of(filters)
     chosen = with_words(encoding, words)
     if scene is not None:
@@ -96,12 +96,13 @@ def transcode(
             scene, source, dst, workers=workers, threads=threads, engine=engine, address=address,
             segment_s=segment_s, audio=audio, encoding=chosen, device=device, progress=progress,
         )  # fmt: skip
-    chosen = encoding_for(source, str(target), chosen, on_damage)
-    settings = choose_encoder(
-        str(target), chosen
-    )  # what cannot be encoded is said before anything runs
     device = name_of_device(device)
-    scanned = scan(source)
+    with Hashing(source) as hashing:
+        chosen = encoding_for(source, str(target), chosen, on_damage)
+        # what cannot be encoded is said before anything runs
+        settings = choose_encoder(str(target), chosen)
+        scanned = scan(source)
+        content = hashing.result()
     segments = cut(scanned, segment_s)
     placement = place(
         workers, len(segments), threads,
@@ -110,7 +111,7 @@ def transcode(
     asked: Record = {
         "kind": "transcode",
         "source": source,
-        "content": hash_file(source),
+        "content": content,
         "chain": looks.lines_of(chain, Path(os.sep)),
         "files": {path: hash_file(path) for path in looks.files_of(chain)},
         "strength": chain.strength,
@@ -128,33 +129,19 @@ def transcode(
     with Journal(whole, asked, len(segments), given) as journal:
         look = looks.save(journal.folder / LOOK, chain.at(1.0))
         tasks = [_task(s, journal.folder, look, chain, asked) for s in segments]
-        journal.check({t.key: Path(t.facts["part"]) for t in tasks})
         runner = find_engine(engine, placement, address, device, workers)
-        parts = {
-            t.key: Part(t.facts["part"], s.shown) for t, s in zip(tasks, segments, strict=True)
-        }
+        parts = [Part(task.facts["part"], s.shown) for task, s in zip(tasks, segments, strict=True)]
 
         def join(made: Iterable[Part]) -> list[str]:
             return join_parts(source, settings, made, audio, journal.folder)
 
-        with Joint(whole, journal, parts, join) as joint:
-            report = run_tasks(
-                runner, tasks, journal,
-                progress=progress, stop_at_failure=True, on_finished=joint.take,
-            )  # fmt: skip
-            require_all(report, whole, journal)
-            lost = joint.finish()
-        notes = [*journal.notes(parts), *lost]
-        if is_url(whole):
-            deliver(target, whole)
-        journal.remove()
-    return replace(report, notes=lines_about(name_of(whole), notes))
+        return run_and_join(whole, target, journal, runner, tasks, parts, join, progress)
 
 
 def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:
     """The path of the source; what lies at an address is copied into the job's folder, once."""
     if not is_url(src):
-        return os.path.abspath(src)
+        return absolute(src)
     url = str(src)
     state = state_of(url)
     if state is None:
@@ -165,6 +152,17 @@ def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:
         claim(folder)
         fetch(url, copy)
     return str(copy)
+
+
+def _place_of_file(source: str) -> Place:
+    """Several processes read it, some of them twice."""
+    place = place_of(source)
+    if place.where != "file" or (os.path.exists(source) and not os.path.isfile(source)):
+        raise FleetError(
+            f"{source}: is no file of its own, which a job needs; video.transcode reads pictures, pipes "
+            "and cameras, and fleet.map takes many files"
+        )
+    return place
 
 
 def _task(segment: Segment, folder: Path, look: Path, chain: Chain, asked: Record) -> Task:

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from types import FrameType
 from typing import Any, TextIO
 
-from dala.errors import DalaError
+from dala.fleet.starting import TOLD
 from dala.video.parts.journal import Record
 
 PATIENCE_S = 10.0  # for what is under way, once nobody waits for it any more
@@ -25,6 +25,8 @@ TELL_S = 0.2  # between two words on how far a task is
 
 class _Told(SystemExit):
     """Raised on the main thread when the worker is told to end."""
+
+    ever = False  # also where it was raised in vain: within a finalizer, or where C has called
 
 
 def main() -> None:
@@ -44,11 +46,14 @@ def main() -> None:
             _reply(replies, _answer(task, replies))
             busy.clear()
             key = None
+            if _Told.ever:
+                break
         # nothing is open between two tasks: why wait while an interpreter is taken down?
-        os._exit(0)
+        os._exit(TOLD if _Told.ever else 0)
     except _Told:
         if key is not None:
             _reply(replies, {"returned": key})
+        raise
 
 
 def _listen(lines: SimpleQueue[str], busy: threading.Event) -> None:
@@ -65,11 +70,12 @@ def _listen(lines: SimpleQueue[str], busy: threading.Event) -> None:
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough; what is open is being closed
-    raise _Told(0)
+    _Told.ever = True
+    raise _Told(TOLD)
 
 
 def _answer(task: Record, replies: TextIO) -> Record:
-    from dala.fleet.tasks import run_task
+    from dala.fleet.tasks import reason_of, run_task
 
     key, told = task["key"], [0.0]
 
@@ -81,10 +87,8 @@ def _answer(task: Record, replies: TextIO) -> Record:
 
     try:
         return {"finished": key, "record": run_task(task["action"], task["facts"], tell)}
-    except (DalaError, OSError) as error:
-        return {"failed": key, "reason": str(error)}
-    except Exception as error:  # a defect of dala: the job says so, other tasks go on
-        return {"failed": key, "reason": f"{type(error).__name__}: {error}"}
+    except Exception as error:  # the job says so, other tasks go on
+        return {"failed": key, "reason": reason_of(error)}
 
 
 def _reply(replies: TextIO, what: dict[str, Any]) -> None:

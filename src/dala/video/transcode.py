@@ -162,8 +162,12 @@ def transcode_span(
     strict: bool = False,
     device: str | None = None,
     progress: OnProgress | None = None,
+    bare: bool = False,
 ) -> Report:
-    """The same for words that are read already; ``voice`` is the file that sound is taken from."""
+    """The same for words that are read already; ``voice`` is the file that sound is taken from.
+
+    ``bare`` is a part of a larger file, which has cover, chapters and metadata itself: pictures alone.
+    """
     place = place_of(src)
     check_target(dst, [place])
     choose_encoder(dst, wanted)  # so that what it refuses is refused before anything is opened
@@ -171,8 +175,8 @@ def transcode_span(
     with ExitStack() as opened:
         source = Input(
             src,
-            audio="none" if voice is not None else audio,  # type: ignore[arg-type]  # it is checked
-            subtitles=subtitles,
+            audio="none" if bare or voice is not None else audio,  # type: ignore[arg-type]  # it is checked
+            subtitles="none" if bare else subtitles,
             on_damage=on_damage,
             matrix=matrix,
             range=range,
@@ -216,7 +220,8 @@ def transcode_span(
         )
         moments = _moments(source, span, time_base, settings, sound)
         extras = Extras(sound, touch, losses(source, settings, tonemap), strict, layer)
-        return produce_file([source], 0, moments, frames, encoder, progress, extras)
+        speaker = None if bare else 0
+        return produce_file([source], speaker, moments, frames, encoder, progress, extras)
 
 
 def encoding_for(

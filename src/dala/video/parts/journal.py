@@ -18,7 +18,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -224,11 +224,11 @@ def fingerprint(asked: Record) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
-def hash_file(path: str | os.PathLike[str]) -> str:
-    """The content of a file as one number."""
+def hash_file(path: str | os.PathLike[str], left: Callable[[], bool] = lambda: False) -> str:
+    """The content of a file as one number; of its beginning, once nobody waits for it any more."""
     digest = hashlib.blake2b(digest_size=32)
     with open(path, "rb") as file:
-        while block := file.read(_BLOCK):
+        while not left() and (block := file.read(_BLOCK)):
             digest.update(block)
     return digest.hexdigest()
 
@@ -238,7 +238,7 @@ def read_lines(raw: bytes) -> Iterator[Record]:
     for line in raw.splitlines():
         try:
             value = json.loads(line) if line else None
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
             yield value
@@ -291,7 +291,7 @@ def _lines(value: object) -> list[str]:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
 
 
 def lock_file(file: Any) -> None:
