@@ -15,6 +15,8 @@ from tracks import LOSSLESS, STEP, levels, samples, write_counted
 
 from dala import scene, video
 from dala.errors import ArgumentError, ParameterError
+from dala.scene.frame import Bytes, FrameMemory
+from dala.scene.out.frames import UNDER_WAY
 
 RATES = [Fraction(24_000, 1001), Fraction(25), Fraction(30_000, 1001), Fraction(43), Fraction(60)]
 
@@ -167,3 +169,23 @@ def test_alpha_is_kept_where_the_file_holds_it(tmp_path: Path) -> None:
     with av.open(str(tmp_path / "out.mov")) as container:
         picture = next(container.decode(video=0)).to_ndarray(format="rgba")
     assert picture[8, 4].tolist() == [255, 0, 0, 255] and picture[8, 24, 3] == 0
+
+
+def test_frames_are_painted_into_memory_that_is_free_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the film: as many arrays as can be on their way."""
+    taken: list[int] = []
+    take = FrameMemory.take
+
+    def noted(self: FrameMemory) -> Bytes:
+        array = take(self)
+        taken.append(int(array.ctypes.data))
+        return array
+
+    monkeypatch.setattr(FrameMemory, "take", noted)
+    with scene.Scene(64, 48, target_fps=25, background="navy") as stage:
+        box = stage.add_shape(size=(16, 16), fill="gold")
+        stage.animate(box, "position", to=(48, 32), duration_ms=4000)
+        scene.export(stage, tmp_path / "out.mp4", end=4.0, preset="ultrafast")
+    assert len(taken) > 90 and len(set(taken)) <= UNDER_WAY

@@ -399,3 +399,19 @@ def test_a_file_with_sound_begins_with_its_first_frame(tmp_path: Path) -> None:
     film = FilmSource(video.Reader(path).place)
     assert film.zero == start > 0
     film.close()
+
+
+def test_frames_are_free_again_without_the_collector(tmp_path: Path) -> None:
+    """Else the decoder takes fresh memory for each of them."""
+    path = write_clip(tmp_path / "film.mp4", frames=60, size=(64, 48))
+    film = open_media(path)
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(60):
+            film.frame_at(Fraction(number, 25))
+        alive = sum(isinstance(thing, av.VideoFrame) for thing in gc.get_objects())
+    finally:
+        gc.enable()
+        film.close()
+    assert alive < 25

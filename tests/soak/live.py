@@ -1,4 +1,7 @@
-"""A scene live for minutes: ``python live.py [--minutes 10]``, on loopback only. Not part of ``make test``.
+"""A scene live for minutes, on loopback only. Not part of ``make test``.
+
+    python tests/soak/live.py [--minutes 10] [--page bench/results/live.md]
+
 
     a camera (MPEG-TS over TCP, a process) ─ killed, stalled, resized ─┐
     a film, a text, a shape that moves ────────────────────────────────┴─ scene ─┬─ RTMP to a server, killed
@@ -6,14 +9,16 @@
 
 It fails if the broadcast ends, if nothing of the camera is seen or heard again, if an output is not opened
 again, if what is allocated grows after the first third, or if more than one frame in a hundred is late on a
-machine that wakes a mere sleeper in time. What it counts is printed each minute, and at
-the end; resident memory is more, as the C library keeps some for each of FFmpeg's threads that ended.
+machine that wakes a mere sleeper, a process of its own, in time. What it counts is printed each minute,
+and as a table at the end, which ``--page`` writes into a file. Resident memory is more than what is
+allocated, as the C library keeps some for each of FFmpeg's threads that ended.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import json
 import os
 import random
 import signal
@@ -21,7 +26,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -34,7 +38,7 @@ from growth import allocated, resident
 
 from dala import scene, video
 from dala.errors import VideoError
-from dala.scene.out.broadcast import LATE_S
+from dala.scene.out.lateness import Lateness
 from dala.video.targets import LISTED
 
 MIB = 1 << 20
@@ -63,6 +67,16 @@ with av.open(url, "w", format="mpegts") as out:
         heard = av.AudioFrame.from_ndarray(np.stack([wave, wave]), "fltp", "stereo")
         heard.sample_rate, heard.pts, heard.time_base = 48000, number * 1920, Fraction(1, 48000)
         out.mux(sound.encode(heard))
+"""
+
+SLEEPER = """
+import json, select, sys, time
+due, behind = time.monotonic(), []
+while not select.select([sys.stdin], [], [], 0)[0]:
+    due = max(due + 0.04, time.monotonic())
+    time.sleep(max(0.0, due - time.monotonic()))
+    behind.append(time.monotonic() - due)
+print(json.dumps(behind))
 """
 
 SERVER = """
@@ -117,27 +131,21 @@ class Process:
 
 
 class Sleeper:
-    """A thread that only sleeps until the times of frames: how late this machine wakes anybody."""
+    """A process that only sleeps until the times of frames: how late this machine wakes anybody."""
 
     def __init__(self) -> None:
-        self.woken = self.late = 0
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        command = [sys.executable, "-c", SLEEPER]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
-    def _run(self) -> None:
-        due = time.monotonic()
-        while not self._stop.is_set():
-            due = max(due + 0.04, time.monotonic())
-            time.sleep(max(0.0, due - time.monotonic()))
-            self.woken += 1
-            self.late += time.monotonic() - due > LATE_S
-
-    def end(self) -> float:
-        """The share of times when it was late."""
-        self._stop.set()
-        self._thread.join()
-        return self.late / max(self.woken, 1)
+    def end(self) -> Lateness:
+        """How late it was."""
+        told, _ = self._process.communicate()
+        seen = Lateness()
+        for behind in json.loads(told):
+            seen.note(behind)
+        return seen
 
 
 class World:
@@ -226,7 +234,26 @@ def told(live: scene.Broadcast, minute: float, first: int) -> None:
     )
 
 
-def run(minutes: float, seed: int) -> int:
+def table(live: scene.Broadcast, asleep: Lateness, memory: str, happened: dict[str, int]) -> str:
+    """What was counted, for people."""
+    stats = live.stats
+    asked = stats.frames + stats.left_out
+    rows = [
+        ("frames painted, of those that were due", f"{stats.frames:,} of {asked:,}"),
+        ("begun more than 2 ms late", f"{stats.late:,} ({stats.late / max(stats.frames, 1):.2%})"),
+        ("99 of 100 begun within", f"{stats.p99_ms:.1f} ms"),
+        ("the latest", f"{stats.worst_ms:.1f} ms"),
+        ("a mere sleeper: more than 2 ms late", f"{asleep.late / max(asleep.frames, 1):.2%}"),
+        ("a mere sleeper: 99 of 100 within", f"{asleep.within_ms(0.99):.1f} ms"),
+        ("pictures that an output did not send", f"{stats.unsent:,}"),
+        ("memory", memory),
+        ("what happened", ", ".join(f"{count} × {what}" for what, count in sorted(happened.items()))),
+        ("load average at the end", f"{os.getloadavg()[0]:.1f}"),
+    ]  # fmt: skip
+    return "\n".join(f"{name:40} {value}" for name, value in rows)
+
+
+def run(minutes: float, seed: int, page: Path | None) -> int:
     """The whole of it; how many things are wrong."""
     wrong: list[str] = []
     with tempfile.TemporaryDirectory() as name:
@@ -257,20 +284,23 @@ def run(minutes: float, seed: int) -> int:
                     reports[key] = reports.get(key, 0) + 1
                 live.close()
                 world.end()
-        print("what happened:", world.done)
         for key, count in sorted(reports.items()):
             print(f"  {count} × {key}")
-        grown = held() - first
-        print(
-            f"memory: {first // MIB} MiB after a third, {held() // MIB} at the end, "
+        last = held()
+        memory = (
+            f"{first // MIB} MiB allocated after a third, {last // MIB} at the end; "
             f"{resident() // MIB} resident"
         )
-        if grown > SLACK_MIB * MIB:
-            wrong.append(f"memory grew by {grown // MIB} MiB")
+        if last - first > SLACK_MIB * MIB:
+            wrong.append(f"memory grew by {(last - first) // MIB} MiB")
         wrong += check(live, world, folder)
-        asleep, late = sleeper.end(), live.stats.late / max(live.stats.frames, 1)
-        print(f"late: {late:.1%} of the frames, and {asleep:.1%} of the times of a mere sleeper")
-        if late > 0.01 and asleep < 0.002:
+        asleep = sleeper.end()
+        counted = table(live, asleep, memory, world.done)
+        print(counted)
+        if page is not None:
+            page.write_text(f"# A scene live for {minutes:g} minutes\n\n```\n{counted}\n```\n")
+        on_time = asleep.late <= 0.002 * asleep.frames
+        if live.stats.late > 0.01 * live.stats.frames and on_time:
             wrong.append("frames are late on an idle machine")
     for line in wrong:
         print("WRONG:", line)
@@ -306,9 +336,10 @@ def main(argv: list[str] | None = None) -> Any:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=os.getpid())
+    parser.add_argument("--page", type=Path, help="where the table is written")
     given = parser.parse_args(argv)
     print(f"seed {given.seed}")
-    return 1 if run(given.minutes, given.seed) else 0
+    return 1 if run(given.minutes, given.seed, given.page) else 0
 
 
 if __name__ == "__main__":

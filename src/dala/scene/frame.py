@@ -104,12 +104,13 @@ class Frame:
 
 class FrameMemory:
     """Arrays for frames. One that nobody holds any more is painted on again: fresh memory costs more time
-    than a small scene."""
+    than a small scene. Not for two threads at once."""
 
     KEPT = 6
 
-    def __init__(self, width: int, height: int) -> None:
-        self._shape = (height, width, 4)
+    def __init__(self, *shape: int, kept: int = KEPT) -> None:
+        self._shape = shape
+        self._kept = kept
         self._arrays: list[Bytes] = []
 
     def take(self) -> Bytes:
@@ -119,7 +120,7 @@ class FrameMemory:
                 return array
         fresh = np.empty(self._shape, np.uint8)
         self._arrays.append(fresh)
-        if len(self._arrays) > self.KEPT:
+        if len(self._arrays) > self._kept:
             del self._arrays[0]  # whoever holds it keeps it
         return fresh
 

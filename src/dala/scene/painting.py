@@ -40,7 +40,7 @@ class HostPainting:
 
     def __init__(self, device: str | None, width: int, height: int) -> None:
         self._device = device
-        self._frames = FrameMemory(width, height)
+        self._frames = FrameMemory(height, width, 4)
 
     def paint(self, composition: Composition, last: tuple[Composition, Pixels] | None) -> Pixels:
         """A picture in memory that nobody holds any more, if there is some."""

@@ -24,6 +24,7 @@ from dala.closing import Closing
 from dala.errors import DalaError
 from dala.locks import Event
 from dala.scene.out.frames import FramePainter
+from dala.scene.out.lateness import Lateness
 from dala.scene.out.stage import Composed, count_of
 from dala.scene.out.waiting import Piece, Waiting
 from dala.scene.sound import RATE
@@ -39,7 +40,6 @@ from dala.video.samples import Samples
 from dala.video.trimming import give_back_freed
 from dala.video.writer import TICKS
 
-LATE_S = 0.002  # a frame that begins later than this after its time is counted
 PAUSES_S = (0.5, 1.0, 2.0, 5.0)  # before a server is called again
 POLL_S = 0.05
 JOIN_S = 15.0
@@ -63,6 +63,7 @@ class BroadcastStats:
     sounds: tuple[
         LiveSoundStats, ...
     ] = ()  # of live sources: how long they wait, how their clocks differ
+    p99_ms: float = 0.0  # 99 of 100 frames began within so long after their time
 
 
 class Broadcast(Closing):
@@ -93,8 +94,8 @@ class Broadcast(Closing):
         self._stop = Event()
         self._supply = Supply(on_report=on_report)
         self._sound = BroadcastSound(scene, self.report) if sound else None
-        self._late = self._left_out = self._frames = 0
-        self._worst = 0.0
+        self._left_out = self._frames = 0
+        self._lateness = Lateness()
         self._error: BaseException | None = None
         color = usual_color(scene.width, scene.height)
         self._painter = FramePainter(scene, outputs[0], color, device)
@@ -116,9 +117,10 @@ class Broadcast(Closing):
     def stats(self) -> BroadcastStats:
         """Frames, late ones, those left out or not sent."""
         unsent = sum(out.unsent for out in self._outs)
+        late = self._lateness
         return BroadcastStats(
-            self._frames, self._late, self._left_out, unsent, self._worst * 1000,
-            () if self._sound is None else self._sound.stats,
+            self._frames, late.late, self._left_out, unsent, late.worst_s * 1000,
+            () if self._sound is None else self._sound.stats, late.within_ms(0.99),
         )  # fmt: skip
 
     @property
@@ -212,8 +214,7 @@ class Broadcast(Closing):
             if missed:
                 self._left_out += missed
                 number += missed
-            self._late += behind > LATE_S
-            self._worst = max(self._worst, behind)
+            self._lateness.note(behind)
             last = self._frame(number, last)
             upto = round((number + 1) / self._fps * RATE)
             piece = Piece(number, last, heard, self._heard(heard, upto))

@@ -5,19 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from dala.media.program import engine_of
 from dala.scene import paint as painting
+from dala.scene.frame import FrameMemory
 from dala.scene.layers import Composition
 from dala.scene.out.stage import Composed, device_of
 from dala.video.codecs import Settings
 from dala.video.color import Color
 from dala.video.device import Format, FramePass, Given
+from dala.video.flow import DEPTH
 from dala.video.pictures import planes_of
 
 Array = npt.NDArray[Any]
+UNDER_WAY = (
+    DEPTH + 4
+)  # frames: those that wait, the last one, one that is painted, two in the encoder
 
 
 class FramePainter:
@@ -32,6 +36,8 @@ class FramePainter:
         self._color = color
         self.device = device_of(stage, device)
         self._direct = not self._rgba and width % 2 == 0 and height % 2 == 0
+        shape = (height * 3 // 2, width) if self._direct else (height, width, 4)
+        self._frames = FrameMemory(*shape, kept=UNDER_WAY)
         self._pass: FramePass | None = None
         self._last: tuple[object, Array] | None = None
         self.repeated = 0  # frames that were not painted again
@@ -48,11 +54,10 @@ class FramePainter:
 
     def _paint(self, composition: Composition) -> Array:
         if self._rgba:
-            return painting.paint(composition, device=self.device)
+            return painting.paint(composition, device=self.device, out=self._frames.take())
         black = on_black(composition)
         if self._direct:
-            width, height = self._size
-            frame = np.empty((height * 3 // 2, width), np.uint8)
+            frame = self._frames.take()
             painting.paint_planes(
                 black,
                 matrix=self._color.matrix,
@@ -65,7 +70,8 @@ class FramePainter:
             source = Format("rgba", *self._size, self._color)
             target = Format("yuv420p", *self._size, self._color)
             self._pass = FramePass(engine_of(self.device), [source], target)
-        return self._pass.convert(Given(painting.paint(black, device=self.device)))
+        pixels = painting.paint(black, device=self.device, out=self._frames.take())
+        return self._pass.convert(Given(pixels))
 
 
 def on_black(composition: Composition) -> Composition:

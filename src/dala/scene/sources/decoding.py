@@ -18,7 +18,7 @@ from dala.scene.sources.source import Content
 from dala.video.clock import Clock
 from dala.video.color import color_of
 from dala.video.library import load_av
-from dala.video.pictures import turn_of
+from dala.video.pictures import Turn, turn_of
 from dala.video.places import Place
 from dala.video.source import OnDamage, open_source
 from dala.video.source import Source as Container
@@ -62,6 +62,7 @@ class Decoding:
         self._early: Any | None = first
         self.zero = self._clock.peek(first)
         self.turn = turn_of(first)
+        self._rotation = first.rotation
         self.color = color_of(first)
         self.size = self.turn.size(first.width, first.height)
         self.rate = self._source.rate
@@ -170,9 +171,18 @@ class Decoding:
         return (item.picture for item in self._source.items() if item.picture is not None)
 
     def _shown(self, picture: Any, begin: Fraction) -> Shown:
-        turn = turn_of(picture) if picture.side_data.get("DISPLAYMATRIX") is not None else self.turn
         version = (self._key, begin)
-        return Shown(begin, content_of(picture, self.color, turn, version))
+        return Shown(begin, content_of(picture, self.color, self._turn_of(picture), version))
+
+    def _turn_of(self, picture: Any) -> Turn:
+        """As the first picture unless it says otherwise.
+
+        A picture whose ``side_data`` was asked for refers to itself: its memory is only free again when the
+        collector comes, and the decoder takes fresh memory for every other picture until then.
+        """
+        if picture.rotation == self._rotation or "DISPLAYMATRIX" not in picture.side_data:
+            return self.turn
+        return turn_of(picture)
 
     def _must_be_in_order(self) -> bool:
         names = self._source.format_name.split(",")
