@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+Box = tuple[float, float, float, float]
 Window = tuple[float, float, float, float]  # x0, y0, x1, y1 in the picture
 # stretch: all of the input; letterbox: in proportion, in the middle; corner: the same at the upper left
 Fit = Literal["stretch", "letterbox", "corner"]
@@ -34,6 +36,21 @@ class View:
         result: Array = (points - origin) * scale
         return result
 
+    def place_in_picture(self, x: float, y: float) -> tuple[float, float]:
+        """The same of one place."""
+        return (x - self.left) * self.across, (y - self.top) * self.down
+
+    def box_in_picture(self, x0: float, y0: float, x1: float, y1: float) -> Box:
+        """A box in the input, as one within the picture."""
+        width, height = float(self.picture_width), float(self.picture_height)
+        (left, top), (right, bottom) = self.place_in_picture(x0, y0), self.place_in_picture(x1, y1)
+        return (
+            min(max(left, 0.0), width),
+            min(max(top, 0.0), height),
+            min(max(right, 0.0), width),
+            min(max(bottom, 0.0), height),
+        )
+
     def boxes_in_picture(self, boxes: Array) -> Array:
         """(N, 4) boxes in the input, as boxes within the picture."""
         corners = self.points_in_picture(boxes.reshape(-1, 2, 2))
@@ -50,6 +67,7 @@ class View:
         return slice(top, top + high), slice(left, left + wide)
 
 
+@functools.lru_cache(64)
 def view_of(
     picture: tuple[int, int], size: tuple[int, int], fit: Fit, window: Window | None = None
 ) -> View:

@@ -46,6 +46,11 @@ class GpuArray(Storage):
         self.memory = memory
 
 
+def padded_size(type_: ArrayType) -> int:
+    """Bytes of the memory of an array."""
+    return max(GRAIN, -(-type_.nbytes // GRAIN) * GRAIN)
+
+
 class MemoryPool:
     """Memory to use again, up to a budget."""
 
@@ -79,7 +84,7 @@ class MemoryPool:
                 f"an array of {type_.shape} {type_.dtype} needs {type_.nbytes / 2**20:,.0f} MiB; "
                 f"{self.name} binds {self.most_bytes / 2**20:,.0f} MiB at most"
             )
-        size = max(GRAIN, -(-type_.nbytes // GRAIN) * GRAIN)
+        size = padded_size(type_)
         with self._lock:
             try:
                 memory = self._spare[size].pop()
