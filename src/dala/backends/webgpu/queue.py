@@ -12,13 +12,14 @@ from __future__ import annotations
 import _thread
 import time
 import weakref
+from collections import deque
 from collections.abc import Iterable
 from queue import SimpleQueue
 from typing import Any
 
 from dala import forking, leaving
 from dala.backends.webgpu.faults import lost_error
-from dala.backends.webgpu.record import Recorder, Work
+from dala.backends.webgpu.record import Recorder, Run, Work
 from dala.backends.webgpu.waiting import Waiter
 
 MOST_SHARED = 16  # runs in one submit
@@ -57,6 +58,15 @@ class Queue:
                 if others:  # they went with it: raised to whoever comes next, too
                     self._failure = error
                 raise
+
+    def submit_run(self, run: Run) -> None:
+        """Submit a run behind those so far: the caller waits for it."""
+        with self.lock:
+            deque(map(self._submit_part, run.parts), maxlen=0)
+
+    def _submit_part(self, run: Run) -> None:
+        self.record(run)
+        self.submit_recorded()
 
     def share(self, run: Iterable[Work]) -> None:
         """Record a run, which is submitted with those before and after it."""

@@ -21,7 +21,7 @@ from dala.backends.copying import copy_bytes
 from dala.backends.webgpu.faults import lost_error
 from dala.backends.webgpu.memory import SPARE_BYTES, Memory
 from dala.backends.webgpu.queue import Queue
-from dala.backends.webgpu.record import BoundCopy, Work
+from dala.backends.webgpu.record import BoundCopy, Run
 from dala.backends.webgpu.waiting import Submitted, Waiter
 from dala.ir.arrays import ArrayType
 
@@ -50,6 +50,7 @@ class StagingRing:
         self._uploads: dict[int, deque[tuple[Any, Submitted]]] = {}
         self._readbacks: dict[int, list[Memory]] = {}
         self._readback_bytes = 0
+        self._read: list[Memory] = []  # small ones that are still mapped
 
     # -- in ------------------------------------------------------------------------------------
 
@@ -113,11 +114,12 @@ class StagingRing:
         with self.queue.lock:
             staging.unmap()
             starts = itertools.accumulate((size for _, _, size in parts), initial=0)
-            self._submit(
+            copies = [
                 BoundCopy(staging, at, memory.buffer, start, -(-size // 4) * 4)
                 for at, (memory, start, size) in zip(starts, parts, strict=False)
                 if size
-            )
+            ]
+            self.queue.submit_run(Run(copies))
             used = self._uploads[staging.size]
             if len(used) < IN_FLIGHT:  # more of them were made while many threads were at it
                 used.append((staging, self._waiter.map(staging, "WRITE")))
@@ -136,17 +138,16 @@ class StagingRing:
         """The same for a part of any buffer."""
         with self.queue.lock:
             landing = self.landing(size)
-            return self.begin_read_run([BoundCopy(buffer, start, landing.buffer, 0, size)], landing)
+            copy = BoundCopy(buffer, start, landing.buffer, 0, size)
+            return self.begin_read_run(Run([copy]), landing)
 
-    def begin_read_run(self, run: Iterable[Work], landing: Memory) -> Reading:
-        """Queue a run that copies something to there, behind those so far, and submit them all."""
+    def begin_read_run(self, run: Run, landing: Memory) -> Reading:
+        """Submit a run that copies something to there, behind those so far."""
         with self.queue.lock:
-            self._submit(run)
-            return Reading(landing, self._waiter.map(landing.buffer, "READ"))
-
-    def _submit(self, run: Iterable[Work]) -> None:
-        self.queue.record(run)
-        self.queue.submit_recorded()
+            self.queue.submit_run(run)
+            reading = Reading(landing, self._waiter.map(landing.buffer, "READ"))
+            self._unmap_read()  # now that the GPU is at work
+            return reading
 
     def finish_read(self, reading: Reading, out: Array) -> None:
         """Wait for the content and copy it into a host array."""
@@ -161,7 +162,7 @@ class StagingRing:
             weakref.finalize(found.base, self._release, reading.landing).atexit = False
             return found
         copied = found.copy()
-        self._release(reading.landing)
+        self._read.append(reading.landing)
         return copied
 
     def _bytes_of(self, reading: Reading, size: int) -> Array:
@@ -186,6 +187,10 @@ class StagingRing:
                 self._readback_bytes -= size
                 return spare.pop()
             return Memory(self.device.create_buffer(size=size, usage="MAP_READ|COPY_DST"), size)
+
+    def _unmap_read(self) -> None:
+        while self._read:
+            self._release(self._read.pop())
 
     def _release(self, landing: Memory) -> None:
         with self.queue.lock:
