@@ -145,6 +145,6 @@ class WebGpuDevice(OpenGpu):
             with mapped(what, device=self):
                 type_ = storage.type
                 content = self.staging.content(reading, type_.nbytes)
-                return content.view(type_.dtype.numpy).reshape(type_.shape)
+                return np.ndarray(type_.shape, type_.dtype.numpy, content)
 
         return finish

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.base import QueuedExecutable, Storage, Timer
-from dala.backends.webgpu.faults import mapped
+from dala.backends.webgpu.faults import mapped, translated
 from dala.backends.webgpu.memory import GpuArray, Memory, padded_size
 from dala.backends.webgpu.opened import OpenGpu
 from dala.backends.webgpu.record import BoundCopy, BoundDispatch, Run, encode
@@ -29,6 +29,7 @@ from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.staging import Reading
 from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
+from dala.leaving import native
 from dala.plan.fuse import Location
 from dala.plan.planner import Plan
 
@@ -129,6 +130,7 @@ class GpuExecutable(QueuedExecutable):
         self.steps = list(steps)
         dispatches = itertools.groupby(isinstance(step, Dispatch) for step in steps)
         self.passes = sum(is_pass for is_pass, _ in dispatches)  # compute passes
+        self._temps = [(type_, padded_size(type_)) for type_ in plan.temps]
         self._changing = [s for s in steps if isinstance(s, Dispatch) and s.has_uniforms]
         self._bound: dict[tuple[int, ...], Run] = {}
         self._bound_params: Params | None = None  # those of all of them
@@ -180,8 +182,9 @@ class GpuExecutable(QueuedExecutable):
                 self._give(temps)
 
     def _take(self, temps: list[Memory]) -> None:
-        for type_ in self.plan.temps:
-            temps.append(self.device.pool.take(type_)[0])
+        pool = self.device.pool
+        for type_, size in self._temps:
+            temps.append(pool.take_used(size) or pool.take(type_)[0])
 
     def _give(self, temps: list[Memory]) -> None:
         for memory in temps:
@@ -246,9 +249,14 @@ class FetchingExecutable(GpuExecutable):
     def fetch(self, slots: Sequence[Storage], params: Params) -> list[Array]:
         """Run it and wait for the results."""
         self.device.check_process()
-        staging = self.device.staging
-        with mapped(self.label, device=self.device):
-            content = staging.content(self._begin(slots, params), self.bytes)
+        try:  # ``mapped``, spelled out
+            with native:
+                content = self.device.staging.content(self._begin(slots, params), self.bytes)
+        except Exception as error:
+            known = translated(error, self.label, device=self.device)
+            if known is error:
+                raise
+            raise known from error
         return [np.ndarray(shape, dtype, content, at) for shape, dtype, at in self._results]
 
     def _begin(self, slots: Sequence[Storage], params: Params) -> Reading:

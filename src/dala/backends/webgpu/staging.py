@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,12 +114,12 @@ class StagingRing:
         with self.queue.lock:
             staging.unmap()
             starts = itertools.accumulate((size for _, _, size in parts), initial=0)
-            copies = [
+            copies = Run(
                 BoundCopy(staging, at, memory.buffer, start, -(-size // 4) * 4)
                 for at, (memory, start, size) in zip(starts, parts, strict=False)
                 if size
-            ]
-            self.queue.submit_run(Run(copies))
+            )
+            self.queue.submit_run(copies)
             used = self._uploads[staging.size]
             if len(used) < IN_FLIGHT:  # more of them were made while many threads were at it
                 used.append((staging, self._waiter.map(staging, "WRITE")))
@@ -155,14 +155,17 @@ class StagingRing:
         copy_bytes(flat, self._bytes_of(reading, flat.nbytes))
         self._release(reading.landing)
 
-    def content(self, reading: Reading, size: int) -> Array:
+    def content(self, reading: Reading, size: int) -> Array | bytearray:
         """Wait for the content; a large one is the mapped buffer itself, as long as the array lives."""
-        found = self._bytes_of(reading, size)
         if size >= VIEWED:
+            found = self._bytes_of(reading, size)
             weakref.finalize(found.base, self._release, reading.landing).atexit = False
             return found
-        copied = found.copy()
-        self._read.append(reading.landing)
+        reading.mapping.finish(f"a download of {size} bytes")
+        with self.queue.lock:
+            self._refuse_if_lost(size)
+            copied = self._waiter.content(reading.landing.buffer, size)
+            self._read.append(reading.landing)
         return copied
 
     def _bytes_of(self, reading: Reading, size: int) -> Array:
@@ -173,11 +176,13 @@ class StagingRing:
         """The first bytes of a mapped buffer. It stays until the last thread lets go of its part, even if a
         signal handler's exception ended the waiting for them."""
         with self.queue.lock:
-            if (
-                self._waiter.lost
-            ):  # asked for what a lost GPU has mapped, wgpu-native ends the process
-                raise lost_error(f"{size} bytes on their way")
+            self._refuse_if_lost(size)
             return np.asarray(_Mapped(staging, self._waiter.address(staging), size))
+
+    def _refuse_if_lost(self, size: int) -> None:
+        """Asked for what a lost GPU has mapped, wgpu-native ends the process."""
+        if self._waiter.lost:
+            raise lost_error(f"{size} bytes on their way")
 
     def landing(self, size: int) -> Memory:
         """Where so many bytes can be copied to and read by the host, once."""

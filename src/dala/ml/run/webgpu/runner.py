@@ -158,7 +158,8 @@ class ReadyProgram:
 
     def __init__(self, body: GpuBody, whole: GpuExecutable, outputs: Sequence[Location]) -> None:
         values = [body.program.values[v] for v in body.program.outputs]
-        self._dtypes = [v.dtype for v in values]
+        wide = any(v.dtype != t.dtype.numpy for v, t in zip(values, body.output_types, strict=True))
+        self._dtypes = [v.dtype for v in values] if wide else None  # of those that are widened
         self.executable = FetchingExecutable(
             whole,
             [
@@ -170,6 +171,8 @@ class ReadyProgram:
     def run(self, slots: Sequence[Storage], params: Sequence[float | int]) -> tuple[Array, ...]:
         """All outputs."""
         found = self.executable.fetch(slots, params)
+        if self._dtypes is None:
+            return tuple(found)
         return tuple([a.astype(t, copy=False) for a, t in zip(found, self._dtypes, strict=True)])
 
 
