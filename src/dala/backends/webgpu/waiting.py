@@ -87,7 +87,7 @@ class Waiter:
 
     def content(self, buffer: Any, size: int) -> bytearray:
         """The first bytes of a mapped buffer, copied."""
-        return bytearray(buffer._experimental_get_mapped_range(0, size))
+        return bytearray(buffer._experimental_get_mapped_range(0, buffer.size)[:size])
 
     def until_done(self, what: str) -> None:
         """Return when the GPU has done what was submitted before."""

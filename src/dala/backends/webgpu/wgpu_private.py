@@ -77,20 +77,20 @@ def note_mapped(buffer: Any, mode: int) -> None:
 
 def mapped_address(buffer: Any) -> int:
     """Where the whole of a mapped buffer is."""
-    return address_of(_mapped_range(buffer, buffer.size))
+    return address_of(_mapped_range(buffer))
 
 
 def mapped_content(buffer: Any, size: int) -> bytearray:
     """A copy of the first bytes of a mapped buffer."""
     _, ffi = load_library()
-    return bytearray(ffi.buffer(_mapped_range(buffer, size), size))
+    return bytearray(ffi.buffer(_mapped_range(buffer), size))
 
 
-def _mapped_range(buffer: Any, size: int) -> Any:
+def _mapped_range(buffer: Any) -> Any:
     lib, ffi = load_library()
-    found = lib.wgpuBufferGetMappedRange(handle_of(buffer), 0, size)
+    found = lib.wgpuBufferGetMappedRange(handle_of(buffer), 0, buffer.size)
     if found == ffi.NULL:
-        raise RuntimeError(f"a buffer of {size} bytes is not mapped")
+        raise RuntimeError(f"a buffer of {buffer.size} bytes is not mapped")
     return found
 
 
