@@ -139,7 +139,7 @@ def test_what_a_gpu_draws_is_shown_without_being_read(screen: dict[str, str]) ->
     surface = gpu.create_surface(320, 240, device="webgpu")
     picture("navy")
     wanted = frame()  # read before anything is counted
-    for name in ("begin_read_part", "begin_read_all", "view", "download"):
+    for name in ("begin_read_part", "begin_read_run", "content", "download"):
         counting(StagingRing, name)
     counting(Quad, "_upload")
     counting(Quad, "_bind_memory")

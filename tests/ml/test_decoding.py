@@ -10,13 +10,14 @@ import pytest
 
 from dala import ml
 from dala.errors import ParameterError, ShapeError
-from dala.ml.decode.boxes import merge_weighted, overlaps, suppress
+from dala.ml.decode.boxes import merge_weighted, overlap, overlaps, suppress
 from dala.ml.decode.classes import read_classes, softmax
 from dala.ml.decode.faces import anchors, look_closer, read_faces
 from dala.ml.decode.poses import EDGES, Fields, read_poses
 from dala.ml.decode.ssd import read_ssd
 from dala.ml.decode.yolo import read_yolo, version_of
 from dala.ml.labels import COCO_80, COCO_IDS, FACE_KEYPOINTS, JOINTS
+from dala.ml.tasks import known_task
 from dala.ml.view import View, view_of
 
 Array = np.ndarray[Any, Any]
@@ -43,6 +44,8 @@ def test_overlaps_are_those_of_the_definition() -> None:
     one, other = some_boxes(1, 30), some_boxes(2, 25)
     expected = [[slow_overlap(a, b) for b in other] for a in one]
     np.testing.assert_allclose(overlaps(one, other), expected, atol=1e-12)
+    alone = [[overlap(a, b) for b in other.tolist()] for a in one.tolist()]
+    assert np.array_equal(alone, overlaps(one, other))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -59,17 +62,19 @@ def test_suppression_keeps_what_a_slow_one_keeps(seed: int) -> None:
 
 
 def test_weighted_boxes_are_means_of_those_that_overlap() -> None:
-    boxes = np.array([[0, 0, 10, 10], [1, 0, 11, 10], [50, 50, 60, 60]], float)
-    scores = np.array([0.6, 0.9, 0.7])
-    merged = merge_weighted(boxes, scores, boxes, 0.3)
-    np.testing.assert_allclose(merged[0], [0.9, 0.6, 0, 10.6, 10])
-    np.testing.assert_allclose(merged[1], [0.7, 50, 50, 60, 60])
-    assert merge_weighted(boxes[:0], scores[:0], boxes[:0], 0.3).shape == (0, 5)
+    found = [
+        (0.6, [0.0, 0, 10, 10, 5]), (0.9, [1.0, 0, 11, 10, 10]), (0.7, [50.0, 50, 60, 60, 1])
+    ]  # fmt: skip
+    (one, mean), (other, alone) = merge_weighted(found, 0.3, 9)
+    assert (one, other, alone) == (0.9, 0.7, pytest.approx([50, 50, 60, 60, 1]))
+    assert mean == pytest.approx([0.6, 0, 10.6, 10, 8])
+    assert merge_weighted(found, 0.3, 1) == [(one, mean)]
+    assert merge_weighted([], 0.3, 9) == []
 
 
 def test_an_empty_box_ends_the_merging_too() -> None:
-    flat = np.zeros((2, 4))
-    assert len(merge_weighted(flat, np.array([0.9, 0.8]), flat, 0.3)) == 2
+    flat = [0.0] * 4
+    assert len(merge_weighted([(0.9, flat), (0.8, flat)], 0.3, 9)) == 2
 
 
 # -- classes -----------------------------------------------------------------------------------
@@ -89,9 +94,11 @@ def test_top_k_refuses_what_is_no_list_of_scores() -> None:
 
 
 def test_the_background_is_no_class() -> None:
-    found = read_classes(np.array([[0.9, 0.02, 0.08]]), ["cat", "dog"], top=2, skip=1)
+    task = known_task(ml.model_info("mobilenet_v2"), ["nothing", "cat", "dog"])
+    levels = np.array([[200, 51, 102]], np.uint8)
+    found = task.read([levels], WIDE, top=2)
     assert [(c.index, c.name) for c in found] == [(1, "dog"), (0, "cat")]
-    assert found[0].score == pytest.approx(0.08)
+    assert [c.score for c in found] == [float(np.float32(n) / np.float32(255)) for n in (102, 51)]
     assert read_classes(np.array([0.1, 0.9]), ["cat"], top=1)[0].name == "class 1"
 
 

@@ -110,14 +110,13 @@ def test_all_outputs_come_in_one_read(monkeypatch: pytest.MonkeyPatch) -> None:
     with open_network(net.bytes(), device="webgpu") as network:
         device = network.device
         assert isinstance(device, WebGpuDevice)
-        submits: list[object] = []
-        begin = device.staging.begin_read_all
+        reads: list[object] = []
+        begin = device.staging.begin_read_run
         monkeypatch.setattr(
-            device.staging, "begin_read_all", lambda m: (submits.append(m), begin(m))[1]
+            device.staging, "begin_read_run", lambda *a: (reads.append(a), begin(*a))[1]
         )
-        monkeypatch.setattr(device.staging, "begin_read", None)
         found = network.run(data)
-        assert len(submits) == 1
+        assert len(reads) == 1
     for array, wanted in zip(found, (np.maximum(data, 0), -data, np.abs(data)), strict=True):
         assert np.array_equal(array, wanted)
 
@@ -366,10 +365,10 @@ def test_a_picture_on_the_gpu_is_not_brought_to_main_memory(
         picture = compute.from_array(photo)
         model.predict_frame(picture)  # compiled
         moved: list[str] = []
-        upload, begin_read = gpu.upload, gpu.staging.begin_read
+        upload, begin_read = gpu.upload, gpu.staging.begin_read_run
         monkeypatch.setattr(gpu, "upload", lambda *a: (moved.append("up"), upload(*a)))
         monkeypatch.setattr(
-            gpu.staging, "begin_read", lambda *a: (moved.append("down"), begin_read(*a))[1]
+            gpu.staging, "begin_read_run", lambda *a: (moved.append("down"), begin_read(*a))[1]
         )
         recorder = gpu.queue.recorder
         submit = recorder.submit_shared

@@ -52,19 +52,17 @@ def prepare_call(
     return _make_ready(kernel, inputs, output, params, found)
 
 
-def prepare_known(
-    sign: Hashable, buffers: Sequence[Buffer | Scratch], stages: Callable[[], Sequence[Stage]]
-) -> Prepared:
-    """Stages that are the same wherever ``sign`` is, which tells the types of the buffers too; these are in
-    the order in which the stages come to them, and the last one is the result."""
-    assert isinstance(buffers[-1], Buffer)
-    engine = owner_of(buffers[-1])
-    known = engine.known.get(sign)
+def recall(owner: Owner, sign: Hashable, stages: Callable[[], Sequence[Stage]]) -> Known:
+    """How to run stages that are the same wherever ``sign`` is, which tells the types of their buffers,
+    too; slots are in the order in which the stages come to them."""
+    known = owner.known.get(sign)
     if known is None:
-        ready = engine.prepare(stages())
+        made = stages()
+        assert isinstance(made[-1].output, Buffer)
+        ready = owner_of(made[-1].output).prepare(made)
         known = Known(ready.recipe, ready.numbers, ())
-        _keep(engine, sign, known)
-    return Prepared(known.recipe, buffers, known.numbers)
+        _keep(owner, sign, known)
+    return known
 
 
 def _recognise(

@@ -14,9 +14,7 @@ import numpy.typing as npt
 
 from dala.backends.auto import open_device
 from dala.backends.base import Device
-from dala.backends.host import HostArray
 from dala.closing import Closing
-from dala.compute.buffers import Buffer
 from dala.compute.default import default_engine
 from dala.compute.engine import engine_for
 from dala.errors import (
@@ -34,6 +32,7 @@ from dala.ml.kernel import NetworkKernel
 from dala.ml.onnx.graph import Model, TensorSpec
 from dala.ml.onnx.read import load_bytes, read_model
 from dala.ml.run.base import Runner
+from dala.ml.tensors import Sampled
 
 Array = npt.NDArray[Any]
 Precision = Literal["f32", "f16"]
@@ -93,16 +92,16 @@ class Network(Closing):
         self._shapes = [a.shape for a in checked]
         return runner.run(checked)
 
-    def run_on(self, tensor: Buffer, shape: tuple[int, ...]) -> tuple[Array, ...]:
-        """The outputs for one input, dense and seen as ``shape``; on its own GPU it stays there."""
-        storage = tensor.storage()
-        if tensor.engine.device is self.device and not isinstance(storage, HostArray):
-            self._shapes = [shape]
-            return self._alive().run_stored([storage], self._shapes)
-        found = (
-            storage.array if isinstance(storage, HostArray) else tensor.engine.device.fetch(storage)
-        )
-        return self.run(found.reshape(shape))
+    def run_on(self, sampled: Sampled, shape: tuple[int, ...]) -> tuple[Array, ...]:
+        """The outputs for one input, the tensor of a picture, seen as ``shape``; of a picture on the
+        network's own GPU, sampling it and the network are one run."""
+        if sampled.device is not self.device or self.device.backend != "wgpu":
+            return self.run(np.asarray(sampled).reshape(shape))
+        runner, self._shapes = self._alive(), [shape]
+        if sampled.is_busy:
+            return runner.run_stored([sampled.make().storage()], self._shapes)
+        recipe, numbers, _ = sampled.known
+        return runner.run_behind(recipe, sampled.source.storage(), numbers, self._shapes)
 
     def explain(self) -> str:
         """What runs: layers, what was fused, and why, for inputs like the last ones.

@@ -18,14 +18,14 @@ import numpy.typing as npt
 
 from dala.errors import ModelError, ParameterError, UnsupportedError, suggest
 from dala.ml.catalogue import ModelInfo
-from dala.ml.decode.classes import read_classes, softmax
+from dala.ml.decode.classes import name_of, read_classes, softmax, top_k
 from dala.ml.decode.faces import look_closer, read_faces
 from dala.ml.decode.poses import Fields, read_poses
 from dala.ml.decode.ssd import read_ssd
 from dala.ml.decode.yolo import Version, read_yolo, version_of
 from dala.ml.labels import COCO_80, COCO_IDS, PEOPLE, VOC
 from dala.ml.network import Network
-from dala.ml.results import Classes, Detections, Faces, Poses
+from dala.ml.results import Class, Classes, Detections, Faces, Poses
 from dala.ml.segmentation import Segmentation
 from dala.ml.tensors import InputForm, Layout, Triple
 from dala.ml.view import View, Window
@@ -36,6 +36,7 @@ Result: TypeAlias = "Classes | Detections | Faces | Poses | Segmentation"
 Closer: TypeAlias = "Callable[[Any, Callable[[Window], Any], tuple[int, int]], Result]"
 Read: TypeAlias = "Callable[..., Result]"  # of the outputs, the view and the options
 
+SHARES: list[float] = (np.arange(256) / np.float32(255)).astype(np.float32).tolist()  # of a byte
 SIGNED = {"gain": (1 / 127.5,) * 3, "bias": (-1.0,) * 3}  # 0..255 as -1..1
 UNIT = {"gain": (1 / 255,) * 3}  # as 0..1
 GREY = 127.5  # 0 in -1..1
@@ -104,10 +105,11 @@ def _form(info: ModelInfo, **how: Any) -> InputForm:
 
 def _classify(info: ModelInfo, labels: Sequence[str]) -> Task:
     def read(outputs: Outputs, view: View, *, top: int) -> Classes:
-        # class 0 is the background, which no picture shows
-        return read_classes(outputs[0] / np.float32(255), labels[1:], top=top, skip=1)
+        found = top_k(outputs[0].reshape(-1)[1:], top)  # the first one is the background
+        return Classes([Class(k, name_of(names, k), SHARES[int(level)]) for level, k in found])
 
-    return Task(_form(info), read, {"top": 5}, labels[1:])
+    names = labels[1:]
+    return Task(_form(info), read, {"top": 5}, names)
 
 
 def _detect(info: ModelInfo, labels: Sequence[str]) -> Task:
@@ -123,13 +125,17 @@ def _faces(info: ModelInfo, labels: Sequence[str]) -> Task:
     strides = (16, 32, 32, 32) if size == 256 else (8, 16, 16, 16)
 
     def read(outputs: Outputs, view: View, **options: Any) -> Faces:
-        logits = np.concatenate([o.reshape(-1) for o in outputs if o.shape[-1] == 1])
-        regressors = np.concatenate([o.reshape(-1, 16) for o in outputs if o.shape[-1] == 16])
+        logits = _joined([o.reshape(-1) for o in outputs if o.shape[-1] == 1])
+        regressors = _joined([o.reshape(-1, 16) for o in outputs if o.shape[-1] == 16])
         return read_faces(logits, regressors, size, strides, view, **options)
 
     form = _form(info, fit="letterbox", fill=GREY, **SIGNED)
     options = {"score": 0.5, "overlap": 0.3, "limit": 50, "closer": True}
     return Task(form, read, options, closer=look_closer)
+
+
+def _joined(parts: Sequence[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _poses(info: ModelInfo, labels: Sequence[str]) -> Task:

@@ -15,10 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.auto import open_device
+from dala.backends.base import Device
 from dala.backends.host import HostArray
 from dala.compute.buffers import Buffer, Scratch, array_type
-from dala.compute.engine import engine_for, owner_of
-from dala.compute.repeated import prepare_known
+from dala.compute.commands import is_busy
+from dala.compute.engine import Prepared, engine_for, owner_of
+from dala.compute.recipe import Known
+from dala.compute.repeated import recall
 from dala.compute.stages import Stage, kernel_stage
 from dala.ir.arrays import ArrayType
 from dala.kernels.geometry import any_size
@@ -112,35 +115,70 @@ LEVELS = make_kernel(round_to_levels, domain="tensor")
 
 def tensor_of(image: Image, form: InputForm, window: Window | None = None) -> tuple[Array, View]:
     """The tensor as an array, and how the picture (or a window of it) lies in it."""
-    buffer, view = sample_tensor(image, form, window)
-    storage = buffer.storage()
-    found = storage.array if isinstance(storage, HostArray) else buffer.engine.device.fetch(storage)
-    return found.reshape(form.shape), view
+    sampled, view = sample_tensor(image, form, window)
+    return np.asarray(sampled).reshape(form.shape), view
 
 
 def sample_tensor(
     image: Image, form: InputForm, window: Window | None = None
-) -> tuple[Buffer, View]:
-    """The same, where the picture is: one on a GPU is sampled there, with what the caller does next."""
+) -> tuple[Sampled, View]:
+    """The same, where the picture is, for whoever needs it there."""
     view = view_of(image.size, (form.width, form.height), form.fit, window)
     source = image.pixels if isinstance(image.pixels, Buffer) else _buffer_of(image.pixels)
-    engine = owner_of(source)
-    type_ = _type_of(form, form.dtype)
-    output = Buffer(engine, type_, engine.device.allocate(type_))
-    levels = form.dtype != "f32"
-    sampled = Scratch(_type_of(form, "f32")) if levels else output
-
-    def stages() -> list[Stage]:
-        params = _params(image, view, form)
-        made = [kernel_stage(SAMPLE, [source], sampled, params, allow_scratch=True)]
-        if levels:
-            made.append(kernel_stage(LEVELS, [sampled], output, None, allow_scratch=True))
-        return made
-
-    buffers = (source, sampled, output) if levels else (source, output)
     sign = (SAMPLE, source.type, image.swapped, form, window)
-    engine.enqueue(prepare_known(sign, buffers, stages), held=True)
-    return output, view
+    known = recall(source.engine, sign, lambda: _stages(image, source, view, form))
+    return Sampled(source, known, form), view
+
+
+class Sampled:
+    """The tensor of a picture, not made yet: a network on the same GPU makes it part of its own run."""
+
+    __slots__ = ("_form", "known", "source")
+
+    def __init__(self, source: Buffer, known: Known, form: InputForm) -> None:
+        self.source = source
+        self.known = known  # how to make it
+        self._form = form
+
+    @property
+    def device(self) -> Device:
+        """Where the picture is."""
+        return self.source.engine.device
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody is at work on the picture."""
+        return is_busy(self.source)
+
+    def make(self) -> Buffer:
+        """As an array there; on a GPU it is submitted with what the caller does next."""
+        engine = owner_of(self.source)
+        type_ = _type_of(self._form, self._form.dtype)
+        output = Buffer(engine, type_, engine.device.allocate(type_))
+        arrays: list[Buffer | Scratch] = [self.source, *_between(self._form), output]
+        engine.enqueue(Prepared(self.known.recipe, arrays, self.known.numbers), held=True)
+        return output
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Array:
+        storage = self.make().storage()
+        found = storage.array if isinstance(storage, HostArray) else self.device.fetch(storage)
+        return found if dtype is None else found.astype(np.dtype(dtype))  # type: ignore[call-overload]
+
+
+def _between(form: InputForm) -> tuple[Scratch, ...]:
+    """What lies between a picture and its tensor: the latter before it is rounded."""
+    return () if form.dtype == "f32" else (Scratch(_type_of(form, "f32")),)
+
+
+def _stages(image: Image, source: Buffer, view: View, form: InputForm) -> list[Stage]:
+    engine, type_ = owner_of(source), _type_of(form, form.dtype)
+    output = Buffer(engine, type_, engine.device.allocate(type_))
+    arrays = [source, *_between(form), output]
+    params = _params(image, view, form)
+    made = [kernel_stage(SAMPLE, arrays[:1], arrays[1], params, allow_scratch=True)]
+    if len(arrays) > 2:
+        made.append(kernel_stage(LEVELS, arrays[1:2], output, None, allow_scratch=True))
+    return made
 
 
 @functools.lru_cache(64)

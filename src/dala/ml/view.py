@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+Box = tuple[float, float, float, float]
 Window = tuple[float, float, float, float]  # x0, y0, x1, y1 in the picture
 # stretch: all of the input; letterbox: in proportion, in the middle; corner: the same at the upper left
 Fit = Literal["stretch", "letterbox", "corner"]
@@ -34,6 +37,19 @@ class View:
         result: Array = (points - origin) * scale
         return result
 
+    def places_in_picture(self, numbers: Sequence[float]) -> list[tuple[float, float]]:
+        """The same of x and y by turns."""
+        left, top, across, down = self.left, self.top, self.across, self.down
+        pairs = zip(numbers[::2], numbers[1::2], strict=True)
+        return [((x - left) * across, (y - top) * down) for x, y in pairs]
+
+    def within(self, upper: tuple[float, float], lower: tuple[float, float]) -> Box:
+        """A box of the picture by two corners, cut off at its border."""
+        width, height = float(self.picture_width), float(self.picture_height)
+        (x0, y0), (x1, y1) = upper, lower
+        x0, y0, x1, y1 = max(x0, 0.0), max(y0, 0.0), max(x1, 0.0), max(y1, 0.0)
+        return min(x0, width), min(y0, height), min(x1, width), min(y1, height)
+
     def boxes_in_picture(self, boxes: Array) -> Array:
         """(N, 4) boxes in the input, as boxes within the picture."""
         corners = self.points_in_picture(boxes.reshape(-1, 2, 2))
@@ -50,6 +66,7 @@ class View:
         return slice(top, top + high), slice(left, left + wide)
 
 
+@functools.lru_cache(64)
 def view_of(
     picture: tuple[int, int], size: tuple[int, int], fit: Fit, window: Window | None = None
 ) -> View:

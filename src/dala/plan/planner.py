@@ -106,11 +106,13 @@ def plan_calls(calls: Sequence[Call], slots: Sequence[Slot], can: Capabilities =
     )
 
 
-def plan_whole(work: WholePass, can: Capabilities) -> Plan:
-    """The plan for one pass over whole arrays that no pipeline asked for."""
-    temps: list[ArrayType] = []
-    passes = _with_launches([work], temps, can)
-    return Plan(tuple(passes), tuple(temps), ("",), (), 1, can)
+def plan_passes(
+    passes: Sequence[FusedPass | WholePass], temps: Sequence[ArrayType], can: Capabilities
+) -> Plan:
+    """The plan for passes that no pipeline asked for, with so many temporaries of their own."""
+    all_temps = [*temps]
+    made = _with_launches(passes, all_temps, can)
+    return Plan(tuple(made), tuple(all_temps), ("",) * len(made), (), len(made), can)
 
 
 def _with_launches(

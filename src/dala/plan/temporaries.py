@@ -6,7 +6,7 @@ it. Those of one type whose lives do not meet are one array.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -33,7 +33,8 @@ def share_temporaries(
             kept.append(temps[number])
             ends.append(last)
         ends[home], homes[number] = last, home
-    return [_moved(work, homes) for work in passes], kept
+    moves = {Location("temp", n): Location("temp", home) for n, home in homes.items()}
+    return [moved(work, moves) for work in passes], kept
 
 
 def _lives(passes: Sequence[Pass]) -> dict[int, tuple[int, int]]:
@@ -47,10 +48,10 @@ def _lives(passes: Sequence[Pass]) -> dict[int, tuple[int, int]]:
     return lives
 
 
-def _moved(work: Pass, homes: dict[int, int]) -> Pass:
+def moved(work: Pass, homes: Mapping[Location, Location]) -> Pass:
+    """The pass with some of its arrays in other places."""
+
     def move(array: PassArray) -> PassArray:
-        if array.location.kind != "temp":
-            return array
-        return replace(array, location=Location("temp", homes[array.location.number]))
+        return replace(array, location=homes.get(array.location, array.location))
 
     return replace(work, reads=tuple(map(move, work.reads)), writes=tuple(map(move, work.writes)))

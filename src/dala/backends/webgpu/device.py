@@ -26,7 +26,6 @@ from dala.plan.planner import Plan
 from dala.plan.whole import WholePass
 
 Array = npt.NDArray[Any]
-VIEWED = 1 << 20  # bytes from which on a read is a view of the staging buffer
 
 
 class WebGpuDevice(OpenGpu):
@@ -135,23 +134,6 @@ class WebGpuDevice(OpenGpu):
             self.staging.finish_read(reading, out)
             return out
 
-    def fetch_all(self, storages: Sequence[Storage]) -> list[Array]:
-        """The contents of several arrays, for the price of one."""
-        if len(storages) == 1:
-            return [self.fetch(storages[0])]
-        self.check_process()
-        arrays = [cast("GpuArray", s) for s in storages]
-        memories = [a.memory for a in arrays]
-        with mapped(f"reading {len(arrays)} arrays", device=self):
-            whole = np.empty(sum(m.bytes for m in memories), np.uint8)
-            self.staging.finish_read(self.staging.begin_read_all(memories), whole)
-        found, start = [], 0
-        for array, memory in zip(arrays, memories, strict=True):
-            content = whole[start : start + array.type.nbytes]
-            found.append(content.view(array.type.dtype.numpy).reshape(array.type.shape))
-            start += memory.bytes
-        return found
-
     def fetch_later(self, storage: Storage) -> Callable[[], Array]:
         assert isinstance(storage, GpuArray)
         self.check_process()
@@ -161,10 +143,8 @@ class WebGpuDevice(OpenGpu):
 
         def finish() -> Array:
             with mapped(what, device=self):
-                if storage.type.nbytes >= VIEWED:
-                    return self.staging.view(reading, storage.type)
-                out = np.empty(storage.type.shape, storage.type.dtype.numpy)
-                self.staging.finish_read(reading, out)
-                return out
+                type_ = storage.type
+                content = self.staging.content(reading, type_.nbytes)
+                return np.ndarray(type_.shape, type_.dtype.numpy, content)
 
         return finish

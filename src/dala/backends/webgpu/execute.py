@@ -17,19 +17,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from dala.backends.base import QueuedExecutable, Storage, Timer
-from dala.backends.webgpu.faults import mapped
-from dala.backends.webgpu.memory import GpuArray, Memory
+from dala.backends.webgpu.faults import mapped, translated
+from dala.backends.webgpu.memory import GpuArray, Memory, padded_size
 from dala.backends.webgpu.opened import OpenGpu
 from dala.backends.webgpu.pipelines import BindGroups
 from dala.backends.webgpu.record import BoundCopy, BoundDispatch, Run, encode
 from dala.backends.webgpu.shader import Shader
+from dala.backends.webgpu.staging import Reading
 from dala.backends.webgpu.timers import TimerRing
+from dala.ir.arrays import ArrayType
+from dala.leaving import native
 from dala.plan.fuse import Location
 from dala.plan.planner import Plan
 
 KEPT_BIND_GROUPS = 16
 KEPT_BINDINGS = 8  # of all dispatches of a run
+Array = npt.NDArray[Any]
 Result = TypeVar("Result")
 Params = Sequence[float | int]
 FindMemory = Callable[[Location], Memory]
@@ -49,10 +56,12 @@ class CopyPass:
     source: Location
     target: Location
     bytes: int
+    at: int = 0  # in the target
 
     def bind(self, find: FindMemory, _params: Params) -> BoundCopy:
         """It, on the memory of one run."""
-        return BoundCopy(find(self.source).buffer, 0, find(self.target).buffer, 0, self.bytes)
+        source, target = find(self.source).buffer, find(self.target).buffer
+        return BoundCopy(source, 0, target, self.at, self.bytes)
 
 
 class Dispatch:
@@ -62,6 +71,7 @@ class Dispatch:
         self.device = device
         self.shader = shader
         self.compiled = device.pipelines.get(shader)
+        self.has_uniforms = bool(shader.uniforms.fields)
         self._groups = BindGroups(device.gpu, KEPT_BIND_GROUPS)
         self._values: bytes = b""
         self._known: tuple[Params, bytes] | None = None
@@ -77,7 +87,7 @@ class Dispatch:
     def update(self, params: Params) -> None:
         """Write the uniform block if its values changed: runs that were recorded before this are submitted
         first, as they need the old ones."""
-        if not self.shader.uniforms.fields:
+        if not self.has_uniforms:
             return
         if self._known is None or self._known[0] != params:
             self._known = (params, self.shader.uniforms.pack(params))
@@ -105,6 +115,8 @@ class GpuExecutable(QueuedExecutable):
         self.steps = list(steps)
         dispatches = itertools.groupby(isinstance(step, Dispatch) for step in steps)
         self.passes = sum(is_pass for is_pass, _ in dispatches)  # compute passes
+        self._temps = [(type_, padded_size(type_)) for type_ in plan.temps]
+        self._changing = [s for s in steps if isinstance(s, Dispatch) and s.has_uniforms]
         self._bound: dict[tuple[int, ...], Run] = {}
         self._bound_params: Params | None = None  # those of all of them
         self.label = " → ".join(plan.labels)
@@ -155,8 +167,9 @@ class GpuExecutable(QueuedExecutable):
                 self._give(temps)
 
     def _take(self, temps: list[Memory]) -> None:
-        for type_ in self.plan.temps:
-            temps.append(self.device.pool.take(type_)[0])
+        pool = self.device.pool
+        for type_, size in self._temps:
+            temps.append(pool.take_used(size) or pool.take(type_)[0])
 
     def _give(self, temps: list[Memory]) -> None:
         for memory in temps:
@@ -185,15 +198,62 @@ class GpuExecutable(QueuedExecutable):
         used = [s.memory for s in slots if isinstance(s, GpuArray)]
         key = tuple([m.serial for m in (*temps, *used)])
         if self._bound_params != params:
-            self._bound.clear()
-        elif key in self._bound:
-            return self._bound[key]
-        find = functools.partial(find_memory, slots, temps)
-        run = Run([step.bind(find, params) for step in self.steps])
-        while len(self._bound) >= KEPT_BINDINGS:
-            self._bound.pop(next(iter(self._bound)))
-        self._bound_params, self._bound[key] = params, run
+            self._bound_params = None  # until all of them are written
+            for step in self._changing:
+                step.update(params)
+        run = self._bound.get(key)
+        if run is None:
+            find = functools.partial(find_memory, slots, temps)
+            run = Run([step.bind(find, params) for step in self.steps])
+            while len(self._bound) >= KEPT_BINDINGS:
+                self._bound.pop(next(iter(self._bound)))
+            self._bound[key] = run
+        self._bound_params = params
         return run
+
+
+class FetchingExecutable(GpuExecutable):
+    """A plan with results among its temporaries: a run of it ends with their copies to where the host can
+    read them, in the same submit."""
+
+    def __init__(self, whole: GpuExecutable, results: Sequence[tuple[Location, ArrayType]]) -> None:
+        landing = Location("temp", len(whole.plan.temps))
+        sizes = [padded_size(type_) for _, type_ in results]
+        starts = [*itertools.accumulate(sizes, initial=0)]
+        copies = [
+            CopyPass(location, landing, size, at)
+            for (location, _), size, at in zip(results, sizes, starts, strict=False)
+        ]
+        super().__init__(whole.device, whole.plan, [*whole.steps, *copies])
+        self.bytes = starts[-1]
+        self._results = [
+            (type_.shape, type_.dtype.numpy, at)
+            for (_, type_), at in zip(results, starts, strict=False)
+        ]
+
+    def fetch(self, slots: Sequence[Storage], params: Params) -> list[Array]:
+        """Run it and wait for the results."""
+        self.device.check_process()
+        try:  # ``mapped``, spelled out
+            with native:
+                content = self.device.staging.content(self._begin(slots, params), self.bytes)
+        except Exception as error:
+            known = translated(error, self.label, device=self.device)
+            if known is error:
+                raise
+            raise known from error
+        return [np.ndarray(shape, dtype, content, at) for shape, dtype, at in self._results]
+
+    def _begin(self, slots: Sequence[Storage], params: Params) -> Reading:
+        temps: list[Memory] = []
+        with self.device.queue.lock:
+            try:
+                self._take(temps)
+                landing = self.device.staging.landing(self.bytes)
+                run = self._bind(slots, [*temps, landing], params)
+                return self.device.staging.begin_read_run(run, landing)
+            finally:
+                self._give(temps)
 
 
 def find_memory(

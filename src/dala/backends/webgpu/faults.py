@@ -27,16 +27,22 @@ def mapped(what: str, text: str = "", device: Device | None = None) -> Iterator[
         with native:
             yield
     except Exception as error:
-        known = error if isinstance(error, DalaError) else _translate(error, what, text)
-        if device is not None and device.lost and not isinstance(known, DeviceLostError):
-            known = lost_error(
-                what
-            )  # whatever it says: on a GPU that is gone every call fails somehow
-        if device is not None and isinstance(known, DeviceLostError):
-            device.lost = True
+        known = translated(error, what, text, device)
         if known is error:
             raise
         raise known from error
+
+
+def translated(
+    error: Exception, what: str, text: str = "", device: Device | None = None
+) -> DalaError:
+    """An error of wgpu's as one of dala's, which stay as they are; a device that is lost is marked."""
+    known = error if isinstance(error, DalaError) else _translate(error, what, text)
+    if device is not None and device.lost and not isinstance(known, DeviceLostError):
+        known = lost_error(what)  # whatever it says: on a GPU that is gone every call fails somehow
+    if device is not None and isinstance(known, DeviceLostError):
+        device.lost = True
+    return known
 
 
 def _translate(error: Exception, what: str, text: str) -> DalaError:

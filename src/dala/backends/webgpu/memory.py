@@ -46,6 +46,11 @@ class GpuArray(Storage):
         self.memory = memory
 
 
+def padded_size(type_: ArrayType) -> int:
+    """Bytes of the memory of an array."""
+    return max(GRAIN, -(-type_.nbytes // GRAIN) * GRAIN)
+
+
 class MemoryPool:
     """Memory to use again, up to a budget."""
 
@@ -79,19 +84,23 @@ class MemoryPool:
                 f"an array of {type_.shape} {type_.dtype} needs {type_.nbytes / 2**20:,.0f} MiB; "
                 f"{self.name} binds {self.most_bytes / 2**20:,.0f} MiB at most"
             )
-        size = max(GRAIN, -(-type_.nbytes // GRAIN) * GRAIN)
-        with self._lock:
-            try:
-                memory = self._spare[size].pop()
-            except (KeyError, IndexError):
-                pass
-            else:
-                self._spare_bytes -= size
-                return memory, True
+        size = padded_size(type_)
+        used = self.take_used(size)
+        if used is not None:
+            return used, True
         what = f"an array of {type_.shape} {type_.dtype} ({size / 2**20:,.1f} MiB)"
         with mapped(what):
             buffer = self.device.create_buffer(size=size, usage="STORAGE|COPY_SRC|COPY_DST")
         return Memory(buffer, size), False
+
+    def take_used(self, size: int) -> Memory | None:
+        """Memory of so many padded bytes, if some was given back."""
+        with self._lock:
+            spare = self._spare.get(size)
+            if not spare:
+                return None
+            self._spare_bytes -= size
+            return spare.pop()
 
     def give(self, memory: Memory) -> None:
         """Keep memory for the next array of its size; beyond the budget the oldest sizes go."""

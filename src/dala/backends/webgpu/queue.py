@@ -12,13 +12,14 @@ from __future__ import annotations
 import _thread
 import time
 import weakref
+from collections import deque
 from collections.abc import Iterable
 from queue import SimpleQueue
 from typing import Any
 
 from dala import forking, leaving
 from dala.backends.webgpu.faults import lost_error
-from dala.backends.webgpu.record import Recorder, Work
+from dala.backends.webgpu.record import Recorder, Run, Work
 from dala.backends.webgpu.waiting import Waiter
 
 MOST_SHARED = 16  # runs in one submit
@@ -28,9 +29,12 @@ LATE_S = 1e-3  # that a run waits for others; twice that at most
 class Queue:
     """What goes to a GPU, in order. Hold ``lock`` around things that belong together."""
 
-    def __init__(self, gpu: Any, recorder: Recorder, waiter: Waiter) -> None:
+    def __init__(
+        self, gpu: Any, recorder: Recorder, waiter: Waiter, *, in_parts: bool = False
+    ) -> None:
         self.lock = forking.rlock()
         self.recorder = recorder
+        self.in_parts = in_parts  # whether the GPU begins with a run while the rest comes
         self._gpu_queue = gpu.queue
         self._waiter = waiter
         self._together = 1  # so many recorded runs are submitted at once
@@ -57,6 +61,15 @@ class Queue:
                 if others:  # they went with it: raised to whoever comes next, too
                     self._failure = error
                 raise
+
+    def submit_run(self, run: Run) -> None:
+        """Submit a run behind those so far: the caller waits for it."""
+        with self.lock:
+            deque(map(self._submit_part, run.parts if self.in_parts else (run,)), maxlen=0)
+
+    def _submit_part(self, run: Run) -> None:
+        self.record(run)
+        self.submit_recorded()
 
     def share(self, run: Iterable[Work]) -> None:
         """Record a run, which is submitted with those before and after it."""

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 from dala.backends.webgpu.replay import COPY, DISPATCH, Open, make_replay
 from dala.backends.webgpu.wgpu_private import ErrorSlots, address_of, handle_of
 
+LONG = 16  # dispatches and copies
+FIRST_PART = 0.4  # of a long run, which keeps a GPU busy until the rest is there
 Groups = tuple[int, int, int]
 
 
@@ -68,6 +70,13 @@ class Run(tuple[Work, ...]):
     def table(self) -> array[int]:
         """A row for each: addresses of what the run itself holds, and numbers."""
         return array("Q", itertools.chain.from_iterable(work.row() for work in self))
+
+    @functools.cached_property
+    def parts(self) -> tuple[Run, ...]:
+        """What is submitted by itself if somebody waits: the GPU begins with the first part of a long run
+        while the rest is recorded and completed."""
+        first = int(FIRST_PART * len(self)) if len(self) >= LONG else 0
+        return (Run(self[:first]), Run(self[first:])) if first else (self,)
 
 
 def encode(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from dala.backends.copying import copy_bytes
 from dala.backends.webgpu.faults import lost_error
 from dala.backends.webgpu.memory import SPARE_BYTES, Memory
 from dala.backends.webgpu.queue import Queue
-from dala.backends.webgpu.record import BoundCopy
+from dala.backends.webgpu.record import BoundCopy, Run
 from dala.backends.webgpu.waiting import Submitted, Waiter
 from dala.ir.arrays import ArrayType
 
@@ -29,12 +29,13 @@ Array = npt.NDArray[Any]
 SMALL = 64 << 10  # bytes that go through queue.write_buffer rather than a staging buffer
 LEAST, MOST = 1 << 20, 32 << 20  # bytes of a staging buffer for uploads, in powers of two
 IN_FLIGHT = 3  # of each size
+VIEWED = 1 << 20  # bytes from which on a read is a view of the staging buffer
 
 
 class Reading(NamedTuple):
     """A copy on its way out: the buffer it goes to, and how to wait until it can be read."""
 
-    staging: Any
+    landing: Memory
     mapping: Submitted
 
 
@@ -47,8 +48,9 @@ class StagingRing:
         self._waiter = waiter
         # by size: (buffer, which is being mapped again)
         self._uploads: dict[int, deque[tuple[Any, Submitted]]] = {}
-        self._readbacks: dict[int, list[Any]] = {}
+        self._readbacks: dict[int, list[Memory]] = {}
         self._readback_bytes = 0
+        self._read: list[Memory] = []  # small ones that are still mapped
 
     # -- in ------------------------------------------------------------------------------------
 
@@ -114,11 +116,12 @@ class StagingRing:
         with self.queue.lock:
             staging.unmap()
             starts = itertools.accumulate((size for _, _, size in parts), initial=0)
-            self._copy(
+            copies = Run(
                 BoundCopy(staging, at, memory.buffer, start, -(-size // 4) * 4)
                 for at, (memory, start, size) in zip(starts, parts, strict=False)
                 if size
             )
+            self.queue.submit_run(copies)
             used = self._uploads[staging.size]
             if len(used) < IN_FLIGHT:  # more of them were made while many threads were at it
                 used.append((staging, self._waiter.map(staging, "WRITE")))
@@ -135,71 +138,76 @@ class StagingRing:
 
     def begin_read_part(self, buffer: Any, start: int, size: int) -> Reading:
         """The same for a part of any buffer."""
-        return self._begin_read(size, [(buffer, start, size)])
-
-    def begin_read_all(self, memories: Sequence[Memory]) -> Reading:
-        """The contents of several arrays, one behind the other: one submit, and one thing to wait for."""
-        return self._begin_read(
-            sum(m.bytes for m in memories), [(m.buffer, 0, m.bytes) for m in memories]
-        )
-
-    def _begin_read(self, size: int, parts: Sequence[tuple[Any, int, int]]) -> Reading:
         with self.queue.lock:
-            staging = self._readback(size)
-            places = itertools.accumulate((size for _, _, size in parts), initial=0)
-            self._copy(
-                BoundCopy(buffer, start, staging, at, length)
-                for at, (buffer, start, length) in zip(places, parts, strict=False)
-            )
-            return Reading(staging, self._waiter.map(staging, "READ"))
+            landing = self.landing(size)
+            copy = BoundCopy(buffer, start, landing.buffer, 0, size)
+            return self.begin_read_run(Run([copy]), landing)
 
-    def _copy(self, copies: Iterable[BoundCopy]) -> None:
-        """Behind the runs so far, and submitted with them."""
-        self.queue.record(copies)
-        self.queue.submit_recorded()
+    def begin_read_run(self, run: Run, landing: Memory) -> Reading:
+        """Submit a run that copies something to there, behind those so far."""
+        with self.queue.lock:
+            self.queue.submit_run(run)
+            reading = Reading(landing, self._waiter.map(landing.buffer, "READ"))
+            self._unmap_read()  # now that the GPU is at work
+            return reading
 
     def finish_read(self, reading: Reading, out: Array) -> None:
         """Wait for the content and copy it into a host array."""
         flat = out.reshape(-1).view(np.uint8)
         copy_bytes(flat, self._bytes_of(reading, flat.nbytes))
-        self._release(reading.staging)
+        self._release(reading.landing)
 
-    def view(self, reading: Reading, type_: ArrayType) -> Array:
-        """The content as an array on the mapped staging buffer itself; it lives as long as the array."""
-        content = self._bytes_of(reading, type_.nbytes)
-        weakref.finalize(content.base, self._release, reading.staging).atexit = False
-        return content.view(type_.dtype.numpy).reshape(type_.shape)
+    def content(self, reading: Reading, size: int) -> Array | bytearray:
+        """Wait for the content; a large one is the mapped buffer itself, as long as the array lives."""
+        if size >= VIEWED:
+            found = self._bytes_of(reading, size)
+            weakref.finalize(found.base, self._release, reading.landing).atexit = False
+            return found
+        reading.mapping.finish(f"a download of {size} bytes")
+        with self.queue.lock:
+            self._refuse_if_lost(size)
+            copied = self._waiter.content(reading.landing.buffer, size)
+            self._read.append(reading.landing)
+        return copied
 
     def _bytes_of(self, reading: Reading, size: int) -> Array:
         reading.mapping.finish(f"a download of {size} bytes")
-        return self._bytes_in(reading.staging, size)
+        return self._bytes_in(reading.landing.buffer, size)
 
     def _bytes_in(self, staging: Any, size: int) -> Array:
         """The first bytes of a mapped buffer. It stays until the last thread lets go of its part, even if a
         signal handler's exception ended the waiting for them."""
         with self.queue.lock:
-            if (
-                self._waiter.lost
-            ):  # asked for what a lost GPU has mapped, wgpu-native ends the process
-                raise lost_error(f"{size} bytes on their way")
+            self._refuse_if_lost(size)
             return np.asarray(_Mapped(staging, self._waiter.address(staging), size))
 
-    def _readback(self, size: int) -> Any:
-        spare = self._readbacks.get(size)
-        if spare:
-            self._readback_bytes -= size
-            return spare.pop()
-        return self.device.create_buffer(size=size, usage="MAP_READ|COPY_DST")
+    def _refuse_if_lost(self, size: int) -> None:
+        """Asked for what a lost GPU has mapped, wgpu-native ends the process."""
+        if self._waiter.lost:
+            raise lost_error(f"{size} bytes on their way")
 
-    def _release(self, staging: Any) -> None:
+    def landing(self, size: int) -> Memory:
+        """Where so many bytes can be copied to and read by the host, once."""
+        with self.queue.lock:
+            spare = self._readbacks.get(size)
+            if spare:
+                self._readback_bytes -= size
+                return spare.pop()
+            return Memory(self.device.create_buffer(size=size, usage="MAP_READ|COPY_DST"), size)
+
+    def _unmap_read(self) -> None:
+        while self._read:
+            self._release(self._read.pop())
+
+    def _release(self, landing: Memory) -> None:
         with self.queue.lock:
             if self._waiter.lost:  # its memory went with the GPU
                 return
-            staging.unmap()
-            if self._readback_bytes + staging.size > SPARE_BYTES // 2:
+            landing.buffer.unmap()
+            if self._readback_bytes + landing.bytes > SPARE_BYTES // 2:
                 self._readbacks, self._readback_bytes = {}, 0
-            self._readbacks.setdefault(staging.size, []).append(staging)
-            self._readback_bytes += staging.size
+            self._readbacks.setdefault(landing.bytes, []).append(landing)
+            self._readback_bytes += landing.bytes
 
 
 class _Mapped:

@@ -31,6 +31,7 @@ from dala.backends.webgpu.wgpu_private import (
     handle_of,
     load_library,
     mapped_address,
+    mapped_content,
     note_mapped,
     replace_poll,
     wait_inside,
@@ -84,6 +85,10 @@ class Waiter:
         reached = buffer._experimental_get_mapped_range(0, buffer.size)
         return int(np.frombuffer(reached, np.uint8).ctypes.data)
 
+    def content(self, buffer: Any, size: int) -> bytearray:
+        """The first bytes of a mapped buffer, copied."""
+        return bytearray(buffer._experimental_get_mapped_range(0, buffer.size)[:size])
+
     def until_done(self, what: str) -> None:
         """Return when the GPU has done what was submitted before."""
         self.submitted().finish(what)
@@ -128,6 +133,9 @@ class AskingWaiter(Waiter):
     def address(self, buffer: Any) -> int:
         return mapped_address(buffer)
 
+    def content(self, buffer: Any, size: int) -> bytearray:
+        return mapped_content(buffer, size)
+
     def _asking(self, kind: str, callback: Any, asked: _Asked) -> Any:
         info = self._ffi.new(kind)
         info.mode = self._lib.WGPUCallbackMode_AllowProcessEvents
@@ -141,6 +149,7 @@ class AskingWaiter(Waiter):
         try:
             buffer.read_mapped(0, 4)
             self.address(buffer)
+            self.content(buffer, 4)
         except (RuntimeError, ValueError) as error:
             raise AttributeError("wgpu-py notes in other places what is mapped") from error
 

@@ -7,6 +7,7 @@ raises ImportError or AttributeError, and whoever asked goes the public way.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any, cast
@@ -16,6 +17,7 @@ from dala.once import once
 handle_of = operator.attrgetter("_internal")  # an object of wgpu-py, as the library knows it
 
 
+@functools.lru_cache(1)
 def load_library() -> tuple[Any, Any]:
     """The library's functions, and what makes arguments for them."""
     from wgpu.backends.wgpu_native import _api
@@ -75,9 +77,19 @@ def note_mapped(buffer: Any, mode: int) -> None:
 
 def mapped_address(buffer: Any) -> int:
     """Where the whole of a mapped buffer is."""
-    lib, _ = load_library()
-    found = address_of(lib.wgpuBufferGetMappedRange(handle_of(buffer), 0, buffer.size))
-    if not found:
+    return address_of(_mapped_range(buffer))
+
+
+def mapped_content(buffer: Any, size: int) -> bytearray:
+    """A copy of the first bytes of a mapped buffer."""
+    _, ffi = load_library()
+    return bytearray(ffi.buffer(_mapped_range(buffer), size))
+
+
+def _mapped_range(buffer: Any) -> Any:
+    lib, ffi = load_library()
+    found = lib.wgpuBufferGetMappedRange(handle_of(buffer), 0, buffer.size)
+    if found == ffi.NULL:
         raise RuntimeError(f"a buffer of {buffer.size} bytes is not mapped")
     return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,18 +43,40 @@ def suppress(boxes: Array, scores: Array, groups: Array, threshold: float) -> Ar
     return np.array(kept, np.int64)
 
 
-def merge_weighted(boxes: Array, scores: Array, points: Array, threshold: float) -> Array:
-    """Boxes that overlap the surest one become their mean with it, weighted by score; and so on with the
-    rest. ``points`` (N, K) are averaged alike: rows of score and K means. (A small net's boxes tremble
-    from frame to frame; their mean does so less than the best of them.)"""
-    order = np.argsort(-scores, kind="stable")
-    merged = []
-    while order.size:
-        same = overlaps(boxes[order[:1]], boxes[order])[0] > threshold
-        same[0] = True  # an empty box does not even overlap itself
-        members = order[same]
-        weights = scores[members]
-        mean = (points[members] * weights[:, None]).sum(0) / weights.sum()
-        merged.append(np.concatenate([scores[order[:1]], mean]))
-        order = order[~same]
-    return np.array(merged).reshape(len(merged), points.shape[1] + 1)
+def overlap(one: Sequence[float], other: Sequence[float]) -> float:
+    """Intersection over union of two boxes."""
+    wide = min(one[2], other[2]) - max(one[0], other[0])
+    high = min(one[3], other[3]) - max(one[1], other[1])
+    if wide <= 0 or high <= 0:
+        return 0.0
+    shared = wide * high
+    return shared / (_area(one) + _area(other) - shared)
+
+
+def _area(box: Sequence[float]) -> float:
+    return max(box[2] - box[0], 0.0) * max(box[3] - box[1], 0.0)
+
+
+def merge_weighted(
+    found: Iterable[tuple[float, list[float]]], threshold: float, limit: int
+) -> list[tuple[float, list[float]]]:
+    """Scores, and rows that begin with a box. Boxes that overlap the surest one become their mean with it,
+    weighted by score, and so do the numbers behind them; and so on with the rest. (A small net's boxes
+    tremble from frame to frame; their mean does so less than the best of them.)"""
+    rest = sorted(found, key=operator.itemgetter(0), reverse=True)
+    merged: list[tuple[float, list[float]]] = []
+    while rest and len(merged) < limit:
+        best, others = rest[0], rest[1:]
+        same, rest = [best], []  # an empty box does not even overlap itself
+        for other in others:
+            (same if overlap(best[1], other[1]) > threshold else rest).append(other)
+        merged.append((best[0], _weighted_mean(same)))
+    return merged
+
+
+def _weighted_mean(members: Sequence[tuple[float, list[float]]]) -> list[float]:
+    total, sums = 0.0, [0.0] * len(members[0][1])
+    for weight, row in members:
+        total += weight
+        sums = [before + weight * value for before, value in zip(sums, row, strict=True)]
+    return [value / total for value in sums]

@@ -31,23 +31,25 @@ def top_k(output: object, k: int = 5) -> list[tuple[float, int]]:
         )
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise ParameterError(f"top_k: k is a whole number from 1 up, got {k!r}")
-    order = np.argsort(_descending(scores), kind="stable")[:k]
-    return [(scores[i].item(), int(i)) for i in order]
+    keys = -scores if scores.dtype.kind == "f" else ~scores  # largest first, NaN last
+    return [(scores.item(i), i) for i in _first(keys, k).tolist()]
 
 
-def _descending(scores: Array) -> Array:
-    """Keys in whose order the largest comes first, NaN last; bytes cannot be negated."""
-    if scores.dtype.kind == "f":
-        return -scores
-    return -scores.astype(np.int64)
+def _first(keys: Array, k: int) -> Array:
+    """Where the ``k`` smallest are, in order; few are sorted."""
+    if k < keys.size:
+        near = (keys <= np.partition(keys, k - 1)[k - 1]).nonzero()[0]
+        if near.size >= k:  # else one of them is NaN
+            chosen: Array = near[keys[near].argsort(kind="stable")[:k]]
+            return chosen
+    order: Array = keys.argsort(kind="stable")
+    return order[:k]
 
 
-def read_classes(
-    probabilities: Array, names: Sequence[str], *, top: int = 5, skip: int = 0
-) -> Classes:
-    """The ``top`` classes; the first ``skip`` numbers (a background class) do not count."""
-    found = top_k(probabilities.reshape(-1)[skip:], top)
-    return Classes(Class(index, _name(names, index), float(score)) for score, index in found)
+def read_classes(probabilities: Array, names: Sequence[str], *, top: int = 5) -> Classes:
+    """The ``top`` classes."""
+    found = top_k(probabilities.reshape(-1), top)
+    return Classes([Class(index, name_of(names, index), score) for score, index in found])
 
 
 def softmax(logits: Array) -> Array:
@@ -57,5 +59,6 @@ def softmax(logits: Array) -> Array:
     return result
 
 
-def _name(names: Sequence[str], index: int) -> str:
+def name_of(names: Sequence[str], index: int) -> str:
+    """What a class is called, if anybody knows."""
     return names[index] if index < len(names) else f"class {index}"

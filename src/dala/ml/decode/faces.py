@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dala.ml.decode.boxes import merge_weighted, overlaps
+from dala.ml.decode import boxes
+from dala.ml.decode.boxes import merge_weighted
 from dala.ml.labels import FACE_KEYPOINTS
 from dala.ml.results import Face, Faces, named
 from dala.ml.view import View, Window
@@ -45,6 +46,12 @@ def anchors(size: int, strides: tuple[int, ...]) -> Array:
     return found
 
 
+@functools.lru_cache(8)
+def _centres(size: int, strides: tuple[int, ...]) -> list[tuple[float, float]]:
+    """The same in pixels of the input, as numbers of Python's: few of them are looked at."""
+    return [(x, y) for x, y in (anchors(size, strides) * size).tolist()]
+
+
 def read_faces(
     logits: Array,
     regressors: Array,
@@ -57,29 +64,38 @@ def read_faces(
     limit: int = 50,
 ) -> Faces:
     """``logits`` (anchors,), ``regressors`` (anchors, 16): centre, size and six points, in pixels of the
-    input, from the anchor's centre."""
-    chosen, scores = _sure_ones(logits.reshape(-1), score)
-    if not chosen.size:
-        return Faces()
-    numbers = regressors.reshape(-1, 16)[chosen].astype(np.float64)
-    centres = anchors(size, tuple(strides))[chosen] * size
-    middle, half = numbers[:, :2] + centres, numbers[:, 2:4] / 2
-    points = (numbers[:, 4:].reshape(-1, 6, 2) + centres[:, None]).reshape(-1, 12)
-    corners = np.concatenate([middle - half, middle + half], axis=1)
-    merged = merge_weighted(corners, scores, np.concatenate([corners, points], axis=1), overlap)
-    return Faces(_in_picture(merged[:limit], view))
+    input, from the anchor's centre.
+
+    Most anchors see no face, which one look at their logits tells. A handful does: for those a loop of
+    Python's takes less time than a call of NumPy.
+    """
+    numbers, centres = regressors.reshape(-1, 16), _centres(size, tuple(strides))
+    found = []
+    for k in (logits.reshape(-1) >= _least_logit(score)).nonzero()[0].tolist():
+        sure = _sigmoid(logits.item(k))
+        if sure >= score:
+            found.append((sure, _placed(numbers[k].tolist(), *centres[k])))
+    merged = merge_weighted(found, overlap, limit)
+    return Faces([_in_picture(sure, row, view) for sure, row in merged])
 
 
-def _sure_ones(logits: Array, score: float) -> tuple[Array, Array]:
-    """The numbers of those whose sigmoid is so large, and their sigmoids. Most anchors see no face: a look
-    at their logits is enough for that."""
+@functools.lru_cache(8)
+def _least_logit(score: float) -> float:
+    """Where the sigmoid is so large, or a little less."""
     least = math.log(score / (1 - score)) if 0 < score < 1 else (score - 0.5) * math.inf
-    least = -math.inf if least <= -MOST_LOGIT else min(least - NARROWLY, CERTAIN)
-    chosen = np.flatnonzero(logits >= least)
-    clipped = logits[chosen].astype(np.float64).clip(-MOST_LOGIT, MOST_LOGIT)
-    scores = 1 / (1 + np.exp(-clipped))
-    enough = scores >= score
-    return (chosen, scores) if enough.all() else (chosen[enough], scores[enough])
+    return -math.inf if least <= -MOST_LOGIT else min(least - NARROWLY, CERTAIN)
+
+
+def _sigmoid(logit: float) -> float:
+    return 1 / (1 + math.exp(-min(max(logit, -MOST_LOGIT), MOST_LOGIT)))
+
+
+def _placed(numbers: list[float], x: float, y: float) -> list[float]:
+    """Corners and points of an anchor whose centre is there."""
+    across, down, width, height, *points = numbers
+    across, down, wide, high = across + x, down + y, width / 2, height / 2
+    corners = [across - wide, down - high, across + wide, down + high]
+    return corners + [p + centre for p, centre in zip(points, (x, y) * 6, strict=True)]
 
 
 CLOSER = 3.0  # a window of so many times a face's size
@@ -103,18 +119,12 @@ def _seen_closer(face: Face, look: Callable[[Window], Faces], size: tuple[int, i
         return face
     x, y, reach = (x0 + x1) / 2, (y0 + y1) / 2, side * CLOSER / 2
     near = look((x - reach, y - reach, x + reach, y + reach))
-    shared = overlaps(np.array([face.box]), np.array([n.box for n in near]).reshape(-1, 4))[0]
-    if not len(near) or shared.max() < SAME_FACE:
+    found = max(near, key=lambda other: boxes.overlap(face.box, other.box), default=None)
+    if found is None or boxes.overlap(face.box, found.box) < SAME_FACE:
         return face
-    found = near[int(shared.argmax())]
     return replace(found, score=max(face.score, found.score))
 
 
-def _in_picture(rows: Array, view: View) -> list[Face]:
-    scores = rows[:, 0].tolist()
-    boxes = view.boxes_in_picture(rows[:, 1:5]).tolist()
-    points = view.points_in_picture(rows[:, 5:].reshape(-1, 6, 2)).tolist()
-    return [
-        Face((x0, y0, x1, y1), score, named(FACE_KEYPOINTS, [(x, y) for x, y in places]))
-        for score, (x0, y0, x1, y1), places in zip(scores, boxes, points, strict=True)
-    ]
+def _in_picture(score: float, row: Sequence[float], view: View) -> Face:
+    upper, lower, *points = view.places_in_picture(row)
+    return Face(view.within(upper, lower), score, named(FACE_KEYPOINTS, points))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy.typing as npt
 
 from dala.backends.base import Storage
+from dala.compute.recipe import Recipe
 from dala.ir.arrays import ArrayType
 from dala.ir.library import OwnBody
 from dala.ml.run.stage import Request
@@ -27,6 +28,16 @@ class Runner(ABC):
         self, inputs: Sequence[Storage], shapes: Sequence[tuple[int, ...]]
     ) -> tuple[Array, ...]:
         """All outputs for dense inputs that lie on a GPU already; only a runner on a GPU is asked."""
+        raise AssertionError(f"{type(self).__name__} computes in main memory")
+
+    def run_behind(
+        self,
+        before: Recipe,
+        source: Storage,
+        params: Sequence[float | int],
+        shapes: Sequence[tuple[int, ...]],
+    ) -> tuple[Array, ...]:
+        """All outputs for the only input, which a recipe makes of an array on the same GPU."""
         raise AssertionError(f"{type(self).__name__} computes in main memory")
 
     @abstractmethod

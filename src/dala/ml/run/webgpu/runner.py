@@ -15,8 +15,9 @@ from dala import forking
 from dala.backends.base import Storage
 from dala.backends.cpu.run.cores import machine_threads
 from dala.backends.webgpu.device import WebGpuDevice
-from dala.backends.webgpu.execute import GpuExecutable, OwnedLocation
+from dala.backends.webgpu.execute import FetchingExecutable, GpuExecutable, OwnedLocation
 from dala.backends.webgpu.shader import Shader
+from dala.compute.recipe import Recipe
 from dala.errors import ModelError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U32
@@ -31,8 +32,9 @@ from dala.ml.run.webgpu.access import Stored, form_of, stored_type
 from dala.ml.run.webgpu.compile import Compiler
 from dala.ml.run.webgpu.placing import Placing, place_values
 from dala.once import OnceByKey, once_per_process
-from dala.plan.fuse import Location, PassArray
-from dala.plan.planner import plan_whole
+from dala.plan.fuse import FusedPass, Location, PassArray
+from dala.plan.planner import plan_passes
+from dala.plan.temporaries import moved
 from dala.plan.whole import WholePass
 from dala.threads import Runners
 
@@ -52,7 +54,7 @@ class GpuRunner(Runner):
         self._held: dict[str, Stored] = {}
         self._lock = forking.rlock()
         self._bodies: OnceByKey[Shapes, GpuBody] = OnceByKey(KEPT)
-        self._executables: OnceByKey[Shapes, GpuExecutable] = OnceByKey(KEPT)
+        self._ready: OnceByKey[tuple[Recipe | None, Shapes], ReadyProgram] = OnceByKey(KEPT)
         for spec in model.graph.inputs:
             if spec.dtype not in (np.float32, np.uint8, np.int32):
                 raise ModelError(f"{name}: {spec}: a GPU takes float32, uint8 and int32")
@@ -62,29 +64,30 @@ class GpuRunner(Runner):
         arrays = [self.device.allocate(t) for t in self.body(shapes).input_types]
         for storage, array in zip(arrays, inputs, strict=True):
             self.device.upload(storage, array.reshape(storage.type.shape))
-        return self.run_stored(arrays, shapes)
+        return self._find(None, shapes).run(arrays, ())
 
     def run_stored(
         self, inputs: Sequence[Storage], shapes: Sequence[tuple[int, ...]]
     ) -> tuple[Array, ...]:
-        """In one submit with what was enqueued before it: the sampling of a picture, say."""
-        body = self.body(shapes)
-        for storage, type_ in zip(inputs, body.input_types, strict=True):
+        for storage, type_ in zip(inputs, self.body(shapes).input_types, strict=True):
             assert (storage.type.dtype, storage.type.count) == (type_.dtype, type_.count)
-        made = [self.device.allocate(t) for t in body.output_types]
-        self._executable(body).enqueue([*inputs, *made], (), held=True)
-        values = [body.program.values[v] for v in body.program.outputs]
-        return tuple(
-            array.reshape(v.shape).astype(v.dtype, copy=False)
-            for array, v in zip(self.device.fetch_all(made), values, strict=True)
-        )
+        return self._find(None, shapes).run(inputs, ())
+
+    def run_behind(
+        self,
+        before: Recipe,
+        source: Storage,
+        params: Sequence[float | int],
+        shapes: Sequence[tuple[int, ...]],
+    ) -> tuple[Array, ...]:
+        return self._find(before, shapes).run([source], params)
 
     def explain(self, shapes: Sequence[tuple[int, ...]]) -> str:
         return self.body(shapes).explain(self.device.name)
 
     def close(self) -> None:
         self._bodies.clear()
-        self._executables.clear()
+        self._ready.clear()
         with self._lock:
             self._held.clear()
 
@@ -103,20 +106,29 @@ class GpuRunner(Runner):
         compile_together(self.device, body.shaders_anywhere())
         return body, body.output_types[0]
 
-    def _executable(self, body: GpuBody) -> GpuExecutable:
-        key = tuple(t.shape for t in body.input_types)
-        return self._executables.get(key, lambda: self._compile(body))
+    def _find(self, before: Recipe | None, shapes: Sequence[tuple[int, ...]]) -> ReadyProgram:
+        key = before, tuple(shapes)
+        return self._ready.peek(key) or self._ready.get(key, lambda: self._make_ready(*key))
 
-    def _compile(self, body: GpuBody) -> GpuExecutable:
-        reads = [PassArray(Location("slot", k), t) for k, t in enumerate(body.input_types)]
-        first = len(reads)
-        writes = [
-            PassArray(Location("slot", first + k), t) for k, t in enumerate(body.output_types)
-        ]
-        work = WholePass(
-            OwnCall("network", self.name, (), body), (self.name,), tuple(reads), tuple(writes)
-        )
-        return self.device.compile(plan_whole(work, self.device.capabilities))
+    def _make_ready(self, before: Recipe | None, shapes: Shapes) -> ReadyProgram:
+        """The program for inputs of these shapes, behind what makes the only one of them."""
+        body = self.body(shapes)
+        inputs = [Location("slot", k) for k in range(len(body.input_types))]
+        passes: list[FusedPass | WholePass] = []
+        temps: list[ArrayType] = []
+        if before is not None:
+            assert isinstance(before.executable, GpuExecutable)
+            plan = before.executable.plan
+            temps += plan.temps
+            made, inputs = (
+                Location("slot", len(before.slots) - 1),
+                _new_temps(temps, body.input_types),
+            )
+            passes += [moved(work, {made: inputs[0]}) for work in plan.passes]
+        outputs = _new_temps(temps, body.output_types)
+        passes.append(body.as_pass(inputs, outputs))
+        whole = self.device.compile(plan_passes(passes, temps, self.device.capabilities))
+        return ReadyProgram(body, whole, outputs)
 
     def hold(self, array: Array, half: bool) -> Stored:
         """An array that stays on the GPU: once, however many layers and programs use it."""
@@ -136,6 +148,34 @@ class GpuRunner(Runner):
             return self._held[key]
 
 
+def _new_temps(temps: list[ArrayType], types: Sequence[ArrayType]) -> list[Location]:
+    temps += types
+    return [Location("temp", n) for n in range(len(temps) - len(types), len(temps))]
+
+
+class ReadyProgram:
+    """A program that is compiled; its outputs are read in the submit that makes them."""
+
+    def __init__(self, body: GpuBody, whole: GpuExecutable, outputs: Sequence[Location]) -> None:
+        values = [body.program.values[v] for v in body.program.outputs]
+        wide = any(v.dtype != t.dtype.numpy for v, t in zip(values, body.output_types, strict=True))
+        self._dtypes = [v.dtype for v in values] if wide else None  # of those that are widened
+        self.executable = FetchingExecutable(
+            whole,
+            [
+                (location, ArrayType(value.shape, type_.dtype))
+                for location, value, type_ in zip(outputs, values, body.output_types, strict=True)
+            ],
+        )
+
+    def run(self, slots: Sequence[Storage], params: Sequence[float | int]) -> tuple[Array, ...]:
+        """All outputs."""
+        found = self.executable.fetch(slots, params)
+        if self._dtypes is None:
+            return tuple(found)
+        return tuple([a.astype(t, copy=False) for a, t in zip(found, self._dtypes, strict=True)])
+
+
 class GpuBody(OwnBody):
     """A program that a plan can hold as one of its passes."""
 
@@ -145,6 +185,13 @@ class GpuBody(OwnBody):
         self.placing: Placing = place_values(program, half=runner.half)
         self.input_types = [self._outer_type(v) for v in program.inputs]
         self.output_types = [self._outer_type(v) for v in program.outputs]
+
+    def as_pass(self, inputs: Sequence[Location], outputs: Sequence[Location]) -> WholePass:
+        """It, on these arrays."""
+        name = self.runner.name
+        reads = tuple(map(PassArray, inputs, self.input_types))
+        writes = tuple(map(PassArray, outputs, self.output_types))
+        return WholePass(OwnCall("network", name, (), self), (name,), reads, writes)
 
     def _outer_type(self, value: int) -> ArrayType:
         type_ = self.program.values[value]
