@@ -61,7 +61,7 @@ def find_adapters() -> list[Adapter]:
 
 def _enumerate() -> list[Adapter]:
     wgpu = import_wgpu()
-    forking.leave_garbage()
+    forking.leave_drivers_alone()
     with withheld_warnings() as withheld, some_runtime_dir(), native:
         handles = wgpu.gpu.enumerate_adapters_sync()
     _unsaid[:] = [] if handles else withheld

@@ -24,6 +24,7 @@ from dala.backends.webgpu.opened import OpenGpu
 from dala.backends.webgpu.record import BoundCopy, BoundDispatch, Run, encode
 from dala.backends.webgpu.shader import Shader
 from dala.backends.webgpu.timers import TimerRing
+from dala.leaving import native
 from dala.plan.fuse import Location
 from dala.plan.planner import Plan
 
@@ -128,7 +129,7 @@ class GpuExecutable(QueuedExecutable):
         self, slots: Sequence[Storage | None], params: Params, *, timed: bool = False
     ) -> Timer | None:
         timer = self.submit(slots, params, timed=timed)
-        with mapped(self.label, device=self.device):
+        with mapped(self.label, device=self.device), native:
             self.device.wait(self.label)
         return timer
 
@@ -162,7 +163,7 @@ class GpuExecutable(QueuedExecutable):
         """
         self.device.check_process()
         temps: list[Memory] = []
-        with mapped(self.label, device=self.device), self.device.queue.lock:
+        with mapped(self.label, device=self.device), native, self.device.queue.lock:
             try:
                 self._take(temps)
                 return hand_over(self._bind(slots, temps, params))
