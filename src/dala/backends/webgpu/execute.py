@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dala.backends.base import QueuedExecutable, Storage, Timer
-from dala.backends.webgpu.faults import mapped, translated
+from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory, padded_size
 from dala.backends.webgpu.opened import OpenGpu
 from dala.backends.webgpu.pipelines import BindGroups
@@ -125,7 +125,7 @@ class GpuExecutable(QueuedExecutable):
         self, slots: Sequence[Storage | None], params: Params, *, timed: bool = False
     ) -> Timer | None:
         timer = self.submit(slots, params, timed=timed)
-        with mapped(self.label, device=self.device):
+        with mapped(self.label, device=self.device), native:
             self.device.wait(self.label)
         return timer
 
@@ -159,7 +159,7 @@ class GpuExecutable(QueuedExecutable):
         """
         self.device.check_process()
         temps: list[Memory] = []
-        with mapped(self.label, device=self.device), self.device.queue.lock:
+        with mapped(self.label, device=self.device), native, self.device.queue.lock:
             try:
                 self._take(temps)
                 return hand_over(self._bind(slots, temps, params))
@@ -234,14 +234,8 @@ class FetchingExecutable(GpuExecutable):
     def fetch(self, slots: Sequence[Storage], params: Params) -> list[Array]:
         """Run it and wait for the results."""
         self.device.check_process()
-        try:  # ``mapped``, spelled out
-            with native:
-                content = self.device.staging.content(self._begin(slots, params), self.bytes)
-        except Exception as error:
-            known = translated(error, self.label, device=self.device)
-            if known is error:
-                raise
-            raise known from error
+        with mapped(self.label, device=self.device), native:
+            content = self.device.staging.content(self._begin(slots, params), self.bytes)
         return [np.ndarray(shape, dtype, content, at) for shape, dtype, at in self._results]
 
     def _begin(self, slots: Sequence[Storage], params: Params) -> Reading:

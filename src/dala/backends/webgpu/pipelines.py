@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import Memory
 from dala.backends.webgpu.shader import Shader
+from dala.leaving import native
 from dala.once import OnceByKey
 
 KEPT = 256
@@ -63,7 +64,7 @@ class PipelineCache:
         kinds = ["storage" if w else "read-only-storage" for w in written]
         if block:
             kinds.append("uniform")
-        with mapped(label, text):
+        with mapped(label, text), native:
             groups, layout = self._layout(tuple(kinds), block)
             module = self.gpu.create_shader_module(code=text, label=label[:60])
             pipeline = self.gpu.create_compute_pipeline(
