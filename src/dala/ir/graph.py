@@ -248,6 +248,18 @@ def map_nodes(
     return tuple(done[id(root)] for root in roots)
 
 
+def map_accesses(roots: tuple[Node, ...], change: Callable[[Access], Access]) -> tuple[Node, ...]:
+    """The expressions with their loads reading elsewhere."""
+
+    def move(node: Node) -> Node:
+        if not isinstance(node.attr, Access):
+            return node
+        to = change(node.attr)
+        return node if to == node.attr else Node(node.op, node.dtype, (), to)
+
+    return map_nodes(roots, move)
+
+
 def accesses(roots: Iterable[Node]) -> Iterator[Access]:
     """Every distinct load of the graph."""
     seen: set[Access] = set()

@@ -12,7 +12,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 
 from dala.ir.dtypes import F32
-from dala.ir.graph import Access, Node, in_order, make, map_nodes
+from dala.ir.graph import Access, Node, in_order, make, map_accesses, map_nodes
 from dala.ir.rewrite import share_common
 from dala.plan.fuse import Body
 
@@ -40,7 +40,9 @@ def share_columns(body: Body, source: int, channels: int = 0) -> tuple[Body, Bod
         for dx, node in column.items():
             access = Access(source, number * max(channels, 1), dx)
             loads[id(node)] = Node("load", node.dtype, (), access)
-    buffered = share_common(_at_home([next(iter(column.values())) for column in shared]))
+    firsts = tuple(next(iter(column.values())) for column in shared)
+    # those of the pixel's own column
+    buffered = share_common(map_accesses(firsts, lambda access: access._replace(dx=0)))
     if channels:
         buffered = tuple(level for n in buffered for level in [make("level", n)] * channels)
     images = len(shared) if channels else 1
@@ -106,14 +108,3 @@ def _count_operations(functions: Sequence[int], parts: Mapping[int, Sequence[int
             seen.add(function)
             stack += parts[function]
     return sum(1 for f in seen if parts[f])
-
-
-def _at_home(values: Sequence[Node]) -> tuple[Node, ...]:
-    """The values of the pixel's own column."""
-
-    def move(node: Node) -> Node:
-        if not isinstance(node.attr, Access):
-            return node
-        return Node(node.op, node.dtype, (), node.attr._replace(dx=0))
-
-    return map_nodes(values, move)

@@ -10,8 +10,9 @@ are in those rows: a body of mip level g computes one row in 2ᵍ steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dala.backends.cpu.arithmetic.base import arithmetic_of
 from dala.backends.cpu.schedule.columns import share_columns
@@ -21,7 +22,7 @@ from dala.backends.cpu.schedule.planes import choose_planar, used_channels
 from dala.backends.cpu.schedule.repeats import buffer_repeated
 from dala.backends.cpu.schedule.sweep import Form, Ring, RowBody, Sweep
 from dala.ir.dtypes import F32
-from dala.ir.graph import PLAIN, Access, Node, accesses, in_order, make, map_nodes
+from dala.ir.graph import PLAIN, Access, Node, accesses, in_order, make, map_accesses
 from dala.ir.rewrite import normalized_level
 from dala.plan.fuse import Body, FusedPass
 
@@ -173,7 +174,14 @@ def _add_loaders(work: FusedPass, made: Made, interleaved: frozenset[int]) -> No
             elif not body.arithmetic.own_body and in_bytes and (several or source in averaged):
                 targets[source] = loader(source, "f32", number)
         if targets:
-            made.bodies[number] = body.map(_redirect(targets))
+            made.bodies[number] = body.map(
+                partial(map_accesses, change=partial(_redirect, targets))
+            )
+
+
+def _redirect(targets: dict[int, int], access: Access) -> Access:
+    """The same of what is read instead of its source."""
+    return access._replace(source=targets.get(access.source, access.source))
 
 
 def _columns_inside(work: FusedPass, source: int, step: int) -> range:
@@ -183,22 +191,6 @@ def _columns_inside(work: FusedPass, source: int, step: int) -> range:
     in_memory = source < len(work.reads)
     whole = in_memory and work.reads[source].type.shape[1] % 2 == 0
     return range(2 if whole else 1)
-
-
-def _redirect(
-    targets: dict[int, int],
-) -> Callable[[tuple[Node, ...]], tuple[Node, ...]]:
-    """Loads moved from old sources to new ones."""
-
-    def move(node: Node) -> Node:
-        if node.op != "load" or not isinstance(node.attr, Access):
-            return node
-        source, channel, dx, dy = node.attr
-        if source not in targets:
-            return node
-        return Node("load", node.dtype, (), Access(targets[source], channel, dx, dy))
-
-    return lambda roots: map_nodes(roots, move)
 
 
 def _drop_unused_channels(
@@ -215,14 +207,10 @@ def _drop_unused_channels(
     if all(len(kept[number]) == len(body.buffered) for number, body in enumerate(bodies)):
         return bodies
 
-    def renumber(node: Node) -> Node:
-        if node.op != "load" or not isinstance(node.attr, Access) or node.attr.source < inputs:
-            return node
-        source, channel, dx, dy = node.attr
-        kept_as = kept[source - inputs][channel]
-        if kept_as == channel:
-            return node
-        return Node("load", node.dtype, (), Access(source, kept_as, dx, dy))
+    def renumber(access: Access) -> Access:
+        if access.source < inputs:
+            return access
+        return access._replace(channel=kept[access.source - inputs][access.channel])
 
     slim = [
         replace(b, buffered=tuple(n for c, n in enumerate(b.buffered) if c in kept[number]))
@@ -230,7 +218,7 @@ def _drop_unused_channels(
     ]
     if all(channel == index for channels in kept for channel, index in channels.items()):
         return slim
-    return [b.map(lambda roots: map_nodes(roots, renumber)) for b in slim]
+    return [b.map(partial(map_accesses, change=renumber)) for b in slim]
 
 
 def _lead_and_depth(
