@@ -269,7 +269,8 @@ class _Shown:
         else:
             done = report.tasks - len(report.failures)
             say(f"{self._target}  {done} of {report.tasks} tasks, {report.frames} frames, "
-                f"{report.fps:.0f} fps, {report.seconds:.1f} s, workers × threads: {report.placement}")  # fmt: skip
+                f"{report.fps:.0f} fps, {report.seconds:.1f} s, "
+                f"workers × threads: {report.placement}")  # fmt: skip
         return FAILED if report.failures else 0
 
 
