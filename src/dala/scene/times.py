@@ -16,6 +16,7 @@ from dala.errors import ArgumentError, ParameterError
 
 Time: TypeAlias = "int | float | Fraction | timedelta"
 LONGEST = Fraction(10_000_000)  # seconds: sixteen weeks
+SHORT_US = 1000  # nothing in a scene is planned for its first millisecond
 FINEST = 10**15  # the largest denominator that a stranger's fraction may have
 _FRACTION = re.compile(r"(-?\d{1,15})/(\d{1,15})")
 
@@ -47,6 +48,21 @@ def exact(time: Time, who: str = "time") -> Fraction:
     return _bounded(seconds, who)
 
 
+def planned(time: Time, who: str) -> Fraction:
+    """A time at which somebody wants something to happen. So few microseconds were meant as seconds.
+
+    >>> from dala.scene.times import planned
+    >>> planned(5.0, "export: end"), planned(5_000_000, "export: end")
+    (Fraction(5, 1), Fraction(5, 1))
+    """
+    count = 0 if isinstance(time, bool) else _whole(time)
+    if 0 < abs(count) < SHORT_US:
+        raise ParameterError(
+            f"{who}: a whole number is microseconds, got {count}; {count} seconds are {float(count)}"
+        )
+    return exact(time, who)
+
+
 def seconds_of(value: object, who: str) -> Fraction:
     """A time as it stands in a file: seconds as a number, or a fraction as text (``"1001/30000"``)."""
     if isinstance(value, str):
@@ -67,6 +83,11 @@ def written(seconds: Fraction) -> int | float | str:
         return seconds.numerator
     decimal = float(seconds)
     return decimal if Fraction(repr(decimal)) == seconds else str(seconds)
+
+
+def _whole(time: object) -> int:
+    """Of what is a whole number; 0 of anything else."""
+    return time.__index__() if hasattr(time, "__index__") else 0
 
 
 def milliseconds(value: object, who: str, least: float = 0.0) -> Fraction:

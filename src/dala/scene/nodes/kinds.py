@@ -16,7 +16,7 @@ from dala.errors import ArgumentError, ParameterError, suggest
 from dala.scene.animation.easing import EASINGS, Easing, read_easing
 from dala.scene.animation.mixing import Way
 from dala.scene.nodes.looks import Border, Box, Gradient, Outline, Rgba, Shadow
-from dala.scene.times import exact, milliseconds, seconds_of, written
+from dala.scene.times import milliseconds, planned, seconds_of, written
 
 Read: TypeAlias = Callable[[Any, str], Any]
 FARTHEST = 1_000_000.0  # pixels
@@ -195,7 +195,7 @@ FLAG = Kind("true or false", _flag, {"type": "boolean"})
 
 TIME = Kind(
     "a time: whole microseconds, seconds as a float, a Fraction or a timedelta",
-    exact,
+    planned,
     {
         "anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^-?\d{1,15}/\d{1,15}$"}],
         "description": 'Seconds, or a fraction of seconds as text: "1001/30000".',

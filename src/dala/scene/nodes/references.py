@@ -11,7 +11,7 @@ from dala.errors import ArgumentError, ParameterError
 from dala.scene.animation.easing import Easing, read_easing
 from dala.scene.nodes.kinds import TIME, Kind
 from dala.scene.sources import Pause, TimeMap
-from dala.scene.times import exact, seconds_of, written
+from dala.scene.times import exact, planned, seconds_of, written
 
 MOST_KEYS = 100_000
 MOST_PAUSES = 1000
@@ -39,7 +39,7 @@ def _read_keys(value: Any, who: str) -> tuple[tuple[Fraction, Any, Easing | None
         return _checked(value, who)
     if not isinstance(value, Mapping):
         raise ArgumentError(f"{who}: expected {{time: value}}, got {value!r}")
-    keys = [(exact(time, who), _frozen(v), None) for time, v in value.items()]
+    keys = [(planned(time, who), _frozen(v), None) for time, v in value.items()]
     return _checked(keys, who)
 
 

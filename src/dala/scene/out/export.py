@@ -70,6 +70,10 @@ def export(
     ``video.Progress``; an exception raised in it ends the export. ``device`` paints it; the scene's own one
     if no other is named.
 
+    What is transparent is seen on black, unless the pixels hold alpha: those of ``.webp`` and ``.gif`` do,
+    of a ``.webm`` those with ``pixel_format="yuva420p"``, of a ``.mov`` those with ``codec="prores",
+    pixel_format="yuva444p10le"``.
+
     ``resume=True`` goes on where the same export was left: it is made in parts of ten seconds, which stay
     in a hidden folder beside the file until that is complete. Another scene, file, time or encoding begins
     anew. The scene is one that a file can hold, and nothing in it is live.

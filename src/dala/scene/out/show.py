@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dala.scene.out.stage import Composed, check_stage
-from dala.scene.times import Time, exact
+from dala.scene.times import Time, planned
 
 if TYPE_CHECKING:
     from dala.gpu.surface import Surface
@@ -37,8 +37,8 @@ def show(
     from dala import gpu
 
     check_stage(scene, "show")
-    begin = exact(start, "show: start")
-    last = None if end is None else exact(end, "show: end")
+    begin = planned(start, "show: start")
+    last = None if end is None else planned(end, "show: end")
     rate = float(scene.target_fps if fps is None else fps)
     surface = gpu.create_surface(scene.width, scene.height)
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from dala.errors import ArgumentError, ParameterError
 from dala.scene.layers import Composition
-from dala.scene.times import Time, exact
+from dala.scene.times import Time, planned
 from dala.video.span import rate_of
 
 
@@ -48,8 +48,8 @@ def span_of(
     scene: Composed, start: Time | None, end: Time | None, who: str
 ) -> tuple[Fraction, Fraction]:
     """From when until when; a scene without an end of its own needs one."""
-    first = Fraction(0) if start is None else exact(start, f"{who}: start")
-    last = scene.duration if end is None else exact(end, f"{who}: end")
+    first = Fraction(0) if start is None else planned(start, f"{who}: start")
+    last = scene.duration if end is None else planned(end, f"{who}: end")
     if last is None:
         raise ParameterError(
             f"{who}: nothing in this scene ends, so say how long: {who}(…, end=10.0)"

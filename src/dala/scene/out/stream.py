@@ -12,7 +12,7 @@ from dala.errors import ParameterError
 from dala.scene.out.broadcast import Broadcast
 from dala.scene.out.stage import Composed, check_stage, fps_of
 from dala.scene.sources.source import Report
-from dala.scene.times import Time, exact
+from dala.scene.times import Time, planned
 from dala.video.codecs import choose_encoder
 from dala.video.encoding import Encoding, Words, with_words
 
@@ -58,8 +58,8 @@ def stream(
     check_stage(scene, "stream")
     if audio not in ("mix", "none"):
         raise ParameterError(f"stream: audio is 'mix' or 'none', got {audio!r}")
-    begin = exact(start, "stream: start")
-    last = None if end is None else exact(end, "stream: end")
+    begin = planned(start, "stream: start")
+    last = None if end is None else planned(end, "stream: end")
     if begin < 0 or (last is not None and last <= begin):
         raise ParameterError(
             f"stream: expected a start from 0 up and an end after it, got {start}..{end}"
