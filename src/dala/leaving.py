@@ -30,7 +30,7 @@ TELL_S = 5.0  # of waiting for native code before the log says so
 
 _leaver = 0  # the thread that takes the interpreter down
 _serving: set[int] = set()  # threads that finish what others asked for
-_registry = locks.lock()  # whoever forks holds it: see _NobodyInside
+_registry = locks.rlock()  # whoever forks holds it: see _all_gates
 _gates: weakref.WeakSet[Any] = weakref.WeakSet()  # one for each thread that was ever inside
 _last_things: list[Callable[[], None]] = []
 
@@ -52,10 +52,16 @@ class _Native:
 
     def __enter__(self) -> None:
         gate = _own.gate
-        gate.acquire()
-        if _leaver and _is_turned_away():
-            gate.release()
-            raise _end()
+        try:
+            gate.acquire()
+            if _leaver and _is_turned_away():
+                raise _end()
+        except BaseException:  # a signal's, too, which may come behind any call
+            try:  # noqa: SIM105 (no call before it: behind that another signal may come)
+                gate.release()
+            except RuntimeError:  # it was not taken yet
+                pass
+            raise
 
     # The gate's own, called in C: at the first line of a function of ours Ctrl-C would leave it locked.
     __exit__ = property(lambda _self: _own.gate.__exit__)
@@ -140,25 +146,13 @@ def _begin_in_child() -> None:
     _gates.add(_own.gate)
 
 
-class _NobodyInside:
-    """Entered when nobody is inside ``native``, and nobody comes in before it is left."""
-
-    def __init__(self) -> None:
-        self._taken: list[Any] = []
-
-    def __enter__(self) -> None:
-        _registry.acquire()  # no thread gets a gate of its own meanwhile
-        for gate in list(_gates):
-            gate.acquire()
-            self._taken.append(gate)
-
-    def __exit__(self, *_raised: object) -> None:
-        while self._taken:
-            self._taken.pop().release()
-        _registry.release()
+def _all_gates() -> Iterator[Any]:
+    """With these nobody is inside ``native``, and nobody comes in."""
+    yield _registry  # no thread gets a gate of its own meanwhile
+    yield from list(_gates)
 
 
 # A driver's locks are as they were when the process was forked, and what the parent's threads held is let
 # go in the child: their GPU objects would wait for locks that nobody opens.
-forking.hold(_NobodyInside())
+forking.hold(_all_gates)
 forking.in_child(_begin_in_child)

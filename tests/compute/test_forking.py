@@ -185,7 +185,7 @@ GARBAGE = """
             print(f"{self.whose} in the {'parent' if os.getpid() == parent else 'child'}", flush=True)
 
     parent = os.getpid()
-    forking.leave_garbage()
+    forking.leave_drivers_alone()
     gc.disable()
     Garbage("the parent's")
     gc.enable()
@@ -225,14 +225,14 @@ INTERRUPTED = """
         raise Told
 
     class Waiting:
-        def __enter__(self):
+        def _is_owned(self):
+            return False
+
+        def acquire(self):
             os.kill(os.getpid(), signal.SIGUSR1)
 
-        def __exit__(self, *_):
-            pass
-
     signal.signal(signal.SIGUSR1, tell)
-    forking.hold(Waiting())  # behind the gates of native code
+    forking.hold(lambda: [Waiting()])  # behind the gates of native code
     child = os.fork()
     if child == 0:
         os._exit(0)
@@ -247,6 +247,53 @@ INTERRUPTED = """
     thread.join(60)
     os._exit(0)
 """
+
+
+ANYWHERE = """
+    import gc, os, sys, threading, time, warnings
+    warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+    from signals_anywhere import interrupt_everywhere
+    from dala import forking, leaving, locks
+
+    def live():
+        with leaving.native:
+            ready.set()
+        over.wait()
+
+    sys.unraisablehook = id  # says nothing
+    section, ready, over = locks.rlock(), threading.Event(), threading.Event()
+    forking.hold(lambda: [section])
+    thread = threading.Thread(target=live, daemon=True)
+    thread.start()
+    ready.wait()
+    with leaving.native:
+        pass
+    watched = [section, leaving._registry, *leaving._gates]
+    parent, states = os.getpid(), set()
+
+    def check():
+        "In the child, too, from wherever it was interrupted."
+        held = [each for each in watched if each._is_owned() or not each.acquire(blocking=False)]
+        if os.getpid() != parent:
+            os._exit(len(held))
+        assert not held, held
+        for each in watched:
+            each.release()
+        assert gc.isenabled()
+        try:
+            states.add(os.waitstatus_to_exitcode(os.wait()[1]))
+        except ChildProcessError:  # interrupted before
+            pass
+
+    print(interrupt_everywhere(os.fork, check) > 100, states)
+    over.set()
+    thread.join()
+"""
+
+
+def test_a_signal_anywhere_in_a_fork_leaves_nothing_taken() -> None:
+    code, out, errors = run_to_the_end(ANYWHERE)
+    assert (code, out) == (0, "True {0}\n"), errors
 
 
 def test_a_signal_before_a_fork_leaves_nothing_taken() -> None:

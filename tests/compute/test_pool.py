@@ -22,6 +22,7 @@ from processes import run_to_the_end
 
 import dala
 from dala import compute, media
+from dala.backends import groups, host
 from dala.backends.cpu.llvm.jit import Module
 from dala.backends.cpu.run import cores, launch, native_threads, pool, pool_code
 from dala.errors import ParameterError
@@ -325,18 +326,47 @@ def test_systems_that_have_only_conditions(monkeypatch: pytest.MonkeyPatch) -> N
 def test_shares_of_cores(
     tmp_path: Path, files: dict[str, str], membership: str, quota: float
 ) -> None:
+    write_groups(tmp_path, files, membership)
+    assert groups.find_cores(tmp_path, tmp_path / "membership") == quota
+
+
+def write_groups(folder: Path, files: dict[str, str], membership: str) -> None:
     for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / "membership").write_text(membership)
-    assert cores.find_quota(tmp_path, tmp_path / "membership") == quota
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "membership").write_text(membership)
+
+
+@pytest.mark.parametrize(
+    ("files", "membership", "memory"),
+    [
+        ({}, "0::/\n", float("inf")),
+        ({"memory.max": "max\n"}, "0::/\n", float("inf")),
+        ({"a/memory.max": "536870912\n", "memory.max": "max\n"}, "0::/a\n", 1 << 29),
+        ({"memory/x/memory.limit_in_bytes": "1073741824\n",
+          "memory/memory.limit_in_bytes": "9223372036854771712\n"}, "4:cpu:/\n2:memory:/x\n", 1 << 30),
+    ],
+)  # fmt: skip
+def test_shares_of_memory(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    files: dict[str, str],
+    membership: str,
+    memory: float,
+) -> None:
+    """What is queued, opened and kept goes by the container's memory, not by the machine's."""
+    write_groups(tmp_path, files, membership)
+    found = groups.find_memory(tmp_path, tmp_path / "membership")
+    assert found == memory
+    monkeypatch.setattr(host, "find_memory", lambda: found)
+    assert host.physical_memory._make() == min(memory, host.physical_memory())
 
 
 def test_a_container_with_half_a_core_gets_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DALA_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
     for quota, threads in ((0.5, 1), (2.0, 2), (2.5, 3), (float("inf"), 64)):
-        monkeypatch.setattr(cores, "find_quota", lambda quota=quota: quota)
+        monkeypatch.setattr(cores, "find_cores", lambda quota=quota: quota)
         assert cores.machine_threads._make() == threads
 
 

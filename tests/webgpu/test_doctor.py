@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from processes import run_to_the_end
 
 from dala.backends import auto
 from dala.backends.webgpu import adapters
@@ -75,6 +76,30 @@ def test_no_wgpu(found: list[Adapter], monkeypatch: pytest.MonkeyPatch) -> None:
     assert best_real_gpu() == (None, "wgpu is not installed (pip install 'dala-gpu[webgpu]')")
 
 
+DOES_NOT_LOAD = """
+    import os
+    os.environ["WGPU_LIB_PATH"] = os.devnull  # what wgpu-py opens: no library, as one for another system
+    import dala
+    from dala import compute
+
+    a = compute.buffer([-1.0, 2.0])
+    compute.run_kernel("relu", [a], a)
+    print(compute.read_list(a), compute.device_info()["device"])
+    print("wgpu does not load here: OSError: " in compute.device_info()["reason"])
+    try:
+        dala.use("webgpu")
+    except dala.errors.DeviceError as error:
+        print(str(error).partition(" here: ")[0])
+"""
+
+
+def test_a_wgpu_that_does_not_load_leaves_the_cpu() -> None:
+    """And every first use of dala with it; a GPU that is asked for by name is refused with the reason."""
+    code, out, errors = run_to_the_end(DOES_NOT_LOAD)
+    told = ["[0.0, 2.0] cpu", "True", "webgpu: wgpu does not load"]
+    assert (code, out.splitlines()) == (0, told), errors
+
+
 HEADLESS = Found(
     "linux",
     wgpu=True,
@@ -83,6 +108,10 @@ HEADLESS = Found(
 )
 ADVICE = {
     "no wgpu": (Found("linux", wgpu=False), ["pip install 'dala-gpu[webgpu]'"]),
+    "a wgpu that does not load": (
+        Found("linux", wgpu=True, fault="wgpu does not load here: OSError: no"),
+        ["OSError: no", "--force-reinstall wgpu"],
+    ),
     "no loader": (Found("linux", wgpu=True, loader=False), ["apt-get install libvulkan1"]),
     "no driver": (Found("linux", wgpu=True), ["apt-get install mesa-vulkan-drivers"]),
     "only lavapipe": (

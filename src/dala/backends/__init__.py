@@ -9,4 +9,5 @@ auto.py       which device "auto" means here, and why
 library.py    whole-array ops on host memory
 copying.py    copies on several threads
 borrowed.py   frames in somebody else's memory
+groups.py     what a container allows
 """

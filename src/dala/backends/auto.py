@@ -13,9 +13,9 @@ from dala.errors import DeviceError, suggest
 SPECS = ("auto", "cpu", "webgpu", "reference")
 _NUMBERED = re.compile(r"webgpu:(\d+)")
 _devices: dict[str, Device] = {}
-_lock = locks.lock()
+_lock = locks.rlock()
 # what a device needs is imported in there, and an import does not survive a fork
-forking.hold(_lock, outermost=True)
+forking.hold(lambda: [_lock], outermost=True)
 
 
 def open_device(spec: str) -> Device:

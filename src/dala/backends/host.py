@@ -14,6 +14,7 @@ import numpy.typing as npt
 from dala import forking
 from dala.backends.base import Device, Executable, Storage
 from dala.backends.borrowed import BorrowedFrame
+from dala.backends.groups import find_memory
 from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import parse_dtype
@@ -90,11 +91,11 @@ def _too_large(type_: ArrayType) -> OutOfMemoryError:
 
 @once
 def physical_memory() -> int:
-    """Bytes of main memory; without a way to tell, no limit of ours."""
+    """Bytes of main memory, or the container's part of it; without a way to tell, no limit of ours."""
     if sys.platform == "win32":
         return 1 << 62
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return int(min(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), find_memory()))
     except (ValueError, OSError):
         return 1 << 62
 

@@ -30,6 +30,7 @@ from dala.gpu.raster.code import code, half_widths
 from dala.gpu.raster.ink.code import checks_code
 from dala.gpu.raster.painter import Painter
 from dala.gpu.raster.protocol import CHECK_INK, INK_UNKNOWN, PLAIN, REPORT_BYTES
+from dala.leaving import native
 
 if TYPE_CHECKING:
     from dala.backends.webgpu.waiting import Submitted
@@ -314,7 +315,7 @@ class Canvas:
         if self._get(layout.STALE):
             return  # nothing was drawn: the same frame again
         if self.back.only_on_gpu and self.device is not None:
-            with mapped("present", device=self.device):
+            with mapped("present", device=self.device), native:
                 self.submitted = self.device.submitted()
         before, self.front = self.front, self.back
         if not self._transacting:

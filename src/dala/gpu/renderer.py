@@ -35,6 +35,7 @@ from dala.errors import DeviceLostError, SurfaceDestroyedError, SurfaceError
 from dala.gpu.canvas import KEPT_ERRORS, Canvas, Outcome
 from dala.gpu.receipt import Receipt
 from dala.gpu.report import Reporter
+from dala.leaving import native
 
 if TYPE_CHECKING:
     from dala.backends.webgpu.waiting import Submitted
@@ -285,7 +286,7 @@ class Renderer:
             oldest = self._painting.popleft()
             try:
                 if oldest.submitted is not None:
-                    with mapped("present", device=self.canvas.device):
+                    with mapped("present", device=self.canvas.device), native:
                         oldest.submitted.finish(f"{self.name}, frame {oldest.receipt.frame}")
             except SystemExit:
                 self._drop(oldest.receipt)

@@ -25,6 +25,7 @@ from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray
 from dala.errors import ShaderError, SurfaceError
 from dala.gpu.wgsl import STACK, check_wgsl, without_comments
+from dala.leaving import native
 from dala.threads import call_with_stack
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class ShaderSet:
         assert isinstance(pixels, GpuArray)
         given = {**self._uniforms, "surface": struct.pack("<4I", *info, 0), "params": params}
         gpu = self.device.gpu
-        with mapped("dispatch_compute", found.text, self.device), self.device.queue.lock:
+        with mapped("dispatch_compute", found.text, self.device), native, self.device.queue.lock:
             entries = []
             for name, (binding, _) in found.wants.items():
                 if name == "pixels":
@@ -147,7 +148,7 @@ class ShaderSet:
     def copy(self, source: Any, target: Any) -> None:
         """One frame's pixels into another's."""
         assert isinstance(source, GpuArray) and isinstance(target, GpuArray)
-        with mapped("copying a frame", device=self.device), self.device.queue.lock:
+        with mapped("copying a frame", device=self.device), native, self.device.queue.lock:
             encoder = self.device.gpu.create_command_encoder()
             size = source.type.nbytes
             encoder.copy_buffer_to_buffer(source.memory.buffer, 0, target.memory.buffer, 0, size)
@@ -163,7 +164,7 @@ class ShaderSet:
             self._compiled.move_to_end(text)
             return found
         check_wgsl(text)
-        with mapped("shader", text, self.device):
+        with mapped("shader", text, self.device), native:
             shader = call_with_stack(STACK, lambda: self._create(text))
         self._compiled[text] = shader
         while len(self._compiled) > KEPT:

@@ -23,6 +23,7 @@ _KINDS = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 _BACKENDS = ("Vulkan", "Metal", "D3D12", "OpenGL", "OpenGLES")
 _lock = forking.lock()
 _found: list[Adapter] | None = None
+_fault = ""  # of a wgpu that is installed and does not load
 _unsaid: list[LogRecord] = []  # why there may be none, until somebody wants one
 
 
@@ -51,7 +52,7 @@ def has_wgpu() -> bool:
 
 
 def find_adapters() -> list[Adapter]:
-    """All adapters, best first; empty if wgpu-py is not installed or finds none."""
+    """All adapters, best first; empty if wgpu-py is not installed, does not load or finds none."""
     global _found
     with _lock:
         if _found is None:
@@ -59,11 +60,24 @@ def find_adapters() -> list[Adapter]:
         return _found
 
 
+def fault_of_wgpu() -> str:
+    """Why a wgpu-py that is installed does not load here; empty if it does."""
+    find_adapters()
+    return _fault
+
+
 def _enumerate() -> list[Adapter]:
-    wgpu = import_wgpu()
-    forking.leave_garbage()
-    with withheld_warnings() as withheld, some_runtime_dir(), native:
-        handles = wgpu.gpu.enumerate_adapters_sync()
+    global _fault
+    try:
+        wgpu = import_wgpu()
+        forking.leave_drivers_alone()
+        with withheld_warnings() as withheld, some_runtime_dir(), native:
+            handles = wgpu.gpu.enumerate_adapters_sync()
+    except (
+        Exception
+    ) as error:  # of its library, as a system's is too old: the CPU is there all the same
+        _fault = f"wgpu does not load here: {type(error).__name__}: {error}"
+        return []
     _unsaid[:] = [] if handles else withheld
     adapters = []
     for handle in handles:
@@ -113,6 +127,8 @@ def why_none() -> str:
     """What is missing where no adapter is found, and what would help."""
     if not has_wgpu():
         return f"wgpu is not installed; {INSTALL}"
+    if _fault:
+        return _fault
     return "no GPU was found; `python -m dala doctor` says what is missing"
 
 
@@ -126,4 +142,4 @@ def best_real_gpu() -> tuple[Adapter | None, str]:
         return real[0], f"{real[0]} is the best GPU here"
     if adapters:
         return None, f"the only adapter is {adapters[0]}, slower than the CPU compiler"
-    return None, "no GPU was found"
+    return None, _fault or "no GPU was found"

@@ -19,6 +19,7 @@ from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U32
+from dala.leaving import native
 from dala.once import OnceByKey
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def compile_shader(
         }
         for number in range(count)
     ]
-    with mapped(what, text, device):
+    with mapped(what, text, device), native:
         bound = gpu.create_bind_group_layout(entries=entries)
         module = gpu.create_shader_module(code=text)
         made = gpu.create_compute_pipeline(

@@ -21,6 +21,7 @@ from dala.errors import UnsupportedError
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import DType
 from dala.ir.graph import Program, walk
+from dala.leaving import native
 from dala.plan.fuse import FusedPass
 from dala.plan.planner import Plan
 from dala.plan.whole import WholePass
@@ -71,7 +72,7 @@ class WebGpuDevice(OpenGpu):
 
     def compile(self, plan: Plan) -> GpuExecutable:
         self.check_process()
-        with mapped("compiling", device=self):
+        with mapped("compiling", device=self), native:
             steps = [step for work in plan.passes for step in self._steps(work)]
             return GpuExecutable(self, plan, steps)
 
@@ -91,25 +92,34 @@ class WebGpuDevice(OpenGpu):
     def allocate(self, type_: ArrayType, zero: bool = False) -> GpuArray:
         self.require_dtype(type_.dtype)
         self.check_process()
-        with mapped(f"an array of {type_.shape} {type_.dtype}", device=self):
+        with mapped(f"an array of {type_.shape} {type_.dtype}", device=self), native:
             return self.pool.array(type_, zero)
 
     def upload(self, storage: Storage, data: Array) -> None:
         assert isinstance(storage, GpuArray)
         self.check_process()
-        with mapped(f"writing an array of {storage.type.shape} {storage.type.dtype}", device=self):
+        with (
+            mapped(f"writing an array of {storage.type.shape} {storage.type.dtype}", device=self),
+            native,
+        ):
             self.staging.upload(storage.memory, np.ascontiguousarray(data))
 
     def fill(self, storage: Storage, write: Callable[[Array], None]) -> None:
         assert isinstance(storage, GpuArray)
         self.check_process()
-        with mapped(f"writing an array of {storage.type.shape} {storage.type.dtype}", device=self):
+        with (
+            mapped(f"writing an array of {storage.type.shape} {storage.type.dtype}", device=self),
+            native,
+        ):
             self.staging.fill(storage.memory, storage.type, write)
 
     def download(self, storage: Storage, out: Array) -> None:
         assert isinstance(storage, GpuArray)
         self.check_process()
-        with mapped(f"reading an array of {storage.type.shape} {storage.type.dtype}", device=self):
+        with (
+            mapped(f"reading an array of {storage.type.shape} {storage.type.dtype}", device=self),
+            native,
+        ):
             if out.flags.c_contiguous:
                 self.staging.download(storage.memory, out)
             else:
@@ -127,7 +137,7 @@ class WebGpuDevice(OpenGpu):
         if row % 4:
             return super().fetch_rows(storage, first, end)
         self.check_process()
-        with mapped(f"reading an array of {type_.shape} {type_.dtype}", device=self):
+        with mapped(f"reading an array of {type_.shape} {type_.dtype}", device=self), native:
             size = (end - first) * row
             reading = self.staging.begin_read_part(storage.memory.buffer, first * row, size)
             out = np.empty((end - first, *type_.shape[1:]), type_.dtype.numpy)
@@ -138,11 +148,11 @@ class WebGpuDevice(OpenGpu):
         assert isinstance(storage, GpuArray)
         self.check_process()
         what = f"reading an array of {storage.type.shape} {storage.type.dtype}"
-        with mapped(what, device=self):
+        with mapped(what, device=self), native:
             reading = self.staging.begin_read(storage.memory)
 
         def finish() -> Array:
-            with mapped(what, device=self):
+            with mapped(what, device=self), native:
                 type_ = storage.type
                 content = self.staging.content(reading, type_.nbytes)
                 return np.ndarray(type_.shape, type_.dtype.numpy, content)

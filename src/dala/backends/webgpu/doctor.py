@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dala.backends.webgpu.adapters import INSTALL, find_adapters, has_wgpu
+from dala.backends.webgpu.adapters import INSTALL, fault_of_wgpu, find_adapters, has_wgpu
 
 ICD_FOLDERS = (
     "/usr/share/vulkan/icd.d",
@@ -32,6 +32,7 @@ class Found:
     drivers: tuple[str, ...] = ()  # files that name Vulkan drivers (Linux)
     nvidia: bool = False  # an NVIDIA kernel driver is loaded
     display: bool = False  # an X or Wayland display
+    fault: str = ""  # of a wgpu-py that does not load
 
 
 def diagnose() -> Found:
@@ -49,6 +50,7 @@ def diagnose() -> Found:
         nvidia=os.path.exists("/proc/driver/nvidia/version")
         or bool(glob.glob("/dev/nvidia[0-9]*")),
         display=bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")),
+        fault=fault_of_wgpu(),
     )
 
 
@@ -56,6 +58,8 @@ def advise(found: Found) -> list[str]:
     """What is missing, each with the command that helps; empty if there is a real GPU to use."""
     if not found.wgpu:
         return [f"wgpu-py is not installed:\n    {INSTALL}"]
+    if found.fault:
+        return [f"{found.fault}\n    pip install --force-reinstall wgpu"]
     if any(not software for _, software in found.adapters):
         return []
     advice = []
@@ -103,7 +107,9 @@ def _real(drivers: Sequence[str]) -> list[str]:
 
 def describe(found: Found) -> list[tuple[str, str]]:
     """What was seen, as pairs of words."""
-    rows = [("wgpu-py", "installed" if found.wgpu else "missing")]
+    rows = [
+        ("wgpu-py", "does not load" if found.fault else "installed" if found.wgpu else "missing")
+    ]
     for number, (name, _) in enumerate(found.adapters):
         rows.append(("webgpu" if not number else f"webgpu:{number}", name))
     if found.platform.startswith("linux"):

@@ -140,7 +140,7 @@ class GpuExecutable(QueuedExecutable):
         self, slots: Sequence[Storage | None], params: Params, *, timed: bool = False
     ) -> Timer | None:
         timer = self.submit(slots, params, timed=timed)
-        with mapped(self.label, device=self.device):
+        with mapped(self.label, device=self.device), native:
             self.device.wait(self.label)
         return timer
 
@@ -174,7 +174,7 @@ class GpuExecutable(QueuedExecutable):
         """
         self.device.check_process()
         temps: list[Memory] = []
-        with mapped(self.label, device=self.device), self.device.queue.lock:
+        with mapped(self.label, device=self.device), native, self.device.queue.lock:
             try:
                 self._take(temps)
                 return hand_over(self._bind(slots, temps, params))

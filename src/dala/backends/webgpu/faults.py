@@ -4,33 +4,37 @@ One thing cannot be caught here: an error inside wgpuQueueSubmit or wgpuDevicePo
 lost in that very call) is fatal in wgpu-native and ends the process. Errors of recording are raised before
 a submit: record.py.
 
-This is also where threads go into the driver, so it is here that they are kept from being cut off in it.
+Where ``mapped`` is entered threads go into the driver, so ``native`` follows, which keeps them from being
+cut off in it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from dala.backends.base import Device
 from dala.errors import DalaError, DeviceError, DeviceLostError, OutOfMemoryError, ShaderError
-from dala.leaving import native
 
 _LINE_AND_COLUMN = re.compile(r"wgsl:(\d+):(\d+)")
 
 
-@contextmanager
-def mapped(what: str, text: str = "", device: Device | None = None) -> Iterator[None]:
-    """Run wgpu calls; ``what`` names the kernel or the array they are for, ``text`` is its WGSL."""
-    try:
-        with native:
-            yield
-    except Exception as error:
-        known = translated(error, what, text, device)
-        if known is error:
-            raise
-        raise known from error
+class mapped:
+    """Around wgpu calls; ``what`` names the kernel or the array they are for, ``text`` is its WGSL.
+
+    ``with mapped(…), native:``: not one, as only what leaves in C leaves whatever signals come.
+    """
+
+    def __init__(self, what: str, text: str = "", device: Device | None = None) -> None:
+        self._what, self._text, self._device = what, text, device
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, Exception):
+            known = translated(error, self._what, self._text, self._device)
+            if known is not error:
+                raise known from error
 
 
 def translated(

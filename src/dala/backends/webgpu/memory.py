@@ -18,6 +18,7 @@ from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.queue import Queue
 from dala.errors import OutOfMemoryError
 from dala.ir.arrays import ArrayType
+from dala.leaving import native
 
 Array = npt.NDArray[Any]
 GRAIN = 32  # bytes: four of the largest elements, so that whole groups can be read and written
@@ -89,7 +90,7 @@ class MemoryPool:
         if used is not None:
             return used, True
         what = f"an array of {type_.shape} {type_.dtype} ({size / 2**20:,.1f} MiB)"
-        with mapped(what):
+        with mapped(what), native:
             buffer = self.device.create_buffer(size=size, usage="STORAGE|COPY_SRC|COPY_DST")
         return Memory(buffer, size), False
 

@@ -20,6 +20,7 @@ from dala.backends.webgpu.waiting import Submitted, make_waiter
 from dala.backends.webgpu.wgpu_log import withheld_warnings
 from dala.errors import DeviceError
 from dala.ir.dtypes import BUFFER_DTYPES
+from dala.leaving import native
 from dala.threads import call_with_stack
 
 OPENING_STACK = 8 << 20  # bytes: drivers are used to a main thread's
@@ -37,7 +38,7 @@ class OpenGpu(Device):
         self.is_gpu = not adapter.is_software
         has = adapter.handle.features
         features = [f for f in WANTED_FEATURES if f in has]
-        with mapped(str(adapter)):
+        with mapped(str(adapter)), native:
             # on a thread of its own: a signal's exception within wgpu-py's callback would be lost there
             self.gpu = call_with_stack(OPENING_STACK, lambda: _request(adapter, features))
         self.limits: dict[str, int] = dict(self.gpu.limits)
@@ -83,7 +84,7 @@ class OpenGpu(Device):
     def finish(self) -> None:
         if self.enqueued:
             self.enqueued = False  # before: what comes meanwhile is for the next who asks
-            with mapped("enqueued runs", device=self):
+            with mapped("enqueued runs", device=self), native:
                 self.wait("enqueued runs")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.shader import Shader
+from dala.leaving import native
 from dala.once import OnceByKey
 
 KEPT = 256
@@ -27,7 +28,7 @@ class PipelineCache:
         kinds = ["storage" if b.written else "read-only-storage" for b in shader.bindings]
         if shader.uniforms.fields:
             kinds.append("uniform")
-        with mapped(shader.label, shader.text):
+        with mapped(shader.label, shader.text), native:
             groups, layout = self._layout(tuple(kinds), shader.uniforms.size)
             module = self.gpu.create_shader_module(code=shader.text, label=shader.label[:60])
             pipeline = self.gpu.create_compute_pipeline(

@@ -10,6 +10,7 @@ from dala.backends.webgpu.faults import mapped
 from dala.backends.webgpu.queue import Queue
 from dala.backends.webgpu.staging import StagingRing
 from dala.backends.webgpu.wgpu_private import nanoseconds_of_tick
+from dala.leaving import native
 
 RUNS = 1024  # remembered; older ones are overwritten
 SPACING = 256  # bytes between two results: where the GPU may put them
@@ -49,7 +50,7 @@ class TimerRing:
     def read_ms(self, run: int) -> float | None:
         """Milliseconds of a run; None once so many others came that it is forgotten."""
         marks = np.empty(2, np.uint64)
-        with mapped("reading timestamps"):
+        with mapped("reading timestamps"), native:
             with self.queue.lock:
                 if self.newest - run >= RUNS:
                     return None

@@ -23,6 +23,7 @@ from dala.gpu.tiles.painter import TilePainter
 from dala.gpu.tiles.pictures import GpuPictures
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
+from dala.leaving import native
 
 if TYPE_CHECKING:
     from dala.gpu.shaders import ShaderSet
@@ -126,7 +127,7 @@ class TileCanvas(Canvas):
         old, new, device = source.gpu(), target.gpu_to_write(), self.shaders.device
         assert isinstance(old, GpuArray) and isinstance(new, GpuArray)
         row, new_row = source.size[0] * 4, target.size[0] * 4
-        with mapped("resize", device=device), device.queue.lock:
+        with mapped("resize", device=device), native, device.queue.lock:
             encoder = device.gpu.create_command_encoder()
             encoder.clear_buffer(new.memory.buffer)
             for y in range(min(source.size[1], target.size[1])):

@@ -19,6 +19,7 @@ from dala.gpu.tiles.pictures import PictureMemory
 from dala.gpu.tiles.shader import INK, LAYERS, PLAIN, pipeline
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U32
+from dala.leaving import native
 
 if TYPE_CHECKING:
     from dala.backends.webgpu.device import WebGpuDevice
@@ -79,7 +80,7 @@ class TilePainter:
         source = front.gpu() if start == layout.COPY else None
         target = back.gpu() if start == layout.KEEP else back.gpu_to_write()
         assert isinstance(target, GpuArray)
-        with mapped("drawing", device=self.device), self.device.queue.lock:
+        with mapped("drawing", device=self.device), native, self.device.queue.lock:
             sent = self._send(*self._bins(size, depth))
             assert source is None or isinstance(source, GpuArray)
             memories = [target.memory, (source or sent[2]).memory, *[a.memory for a in sent]]
@@ -156,7 +157,7 @@ class TilePainter:
         return held.memory
 
     def _copy(self, source: GpuArray, target: GpuArray, size: int) -> None:
-        with mapped("drawing", device=self.device), self.device.queue.lock:
+        with mapped("drawing", device=self.device), native, self.device.queue.lock:
             encoder = self.device.gpu.create_command_encoder()
             encoder.copy_buffer_to_buffer(source.memory.buffer, 0, target.memory.buffer, 0, size)
             self.device.queue.submit(encoder)

@@ -20,6 +20,7 @@ from dala.errors import OutOfMemoryError
 from dala.gpu.atlas import Pictures, StoredImage
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U32
+from dala.leaving import native
 
 if TYPE_CHECKING:
     from dala.backends.webgpu.device import WebGpuDevice
@@ -60,7 +61,7 @@ class PictureMemory:
     def store(self, pixels: Array) -> Range:
         """Copy pixels to the GPU."""
         taken = self.reserve(pixels.size // 4)
-        with mapped("loading a picture", device=self.device):
+        with mapped("loading a picture", device=self.device), native:
             place = taken.begin * 4
             self.device.staging.upload(self.memory, np.ascontiguousarray(pixels), place)
         return taken
@@ -118,7 +119,7 @@ class PictureMemory:
             )
         fresh = self.device.allocate(ArrayType((wanted,), U32))
         if self._array is not None:
-            with mapped("loading a picture", device=self.device), self.device.queue.lock:
+            with mapped("loading a picture", device=self.device), native, self.device.queue.lock:
                 encoder = self.device.gpu.create_command_encoder()
                 old = self._array.memory.buffer
                 encoder.copy_buffer_to_buffer(old, 0, fresh.memory.buffer, 0, self._size * 4)

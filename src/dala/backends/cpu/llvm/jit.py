@@ -175,7 +175,7 @@ class CodeCache:
 # LLVM's global context is not for several threads at once. Whoever forks holds the lock, so a child finds
 # LLVM whole.
 _compiling = locks.rlock()
-forking.hold(_compiling)
+forking.hold(lambda: [_compiling])
 _engines: dict[weakref.ref[Module], Any] = {}  # the machine code of each module that is in use
 _dropped: SimpleQueue[weakref.ref[Module]] = (
     SimpleQueue()
@@ -212,7 +212,7 @@ def _binding() -> Any:
             binding.initialize_native_target()
             binding.initialize_native_asmprinter()
             # llvmlite's own: what is collected as garbage is freed under it alone
-            forking.hold(binding.ffi.lib._lock)
+            forking.hold(lambda: [binding.ffi.lib._lock._lock])
             return binding
 
     with leaving.native:

@@ -21,6 +21,7 @@ from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.backends.webgpu.record import BoundDispatch, encode
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
+from dala.leaving import native
 from dala.scene.layers import Adjustment, Composition, Entry, Layer
 from dala.scene.paint.changes import changed_boxes
 from dala.scene.paint.placing import Placed, place
@@ -158,7 +159,7 @@ class GpuPainter:
         height = max(bottom - top for _, top, _, bottom in boxes)
         groups = -(-width // layout.TILE), -(-height // layout.TILE), len(boxes)
         tiles = shader(self.device, "tiles")
-        with mapped("painting a scene", device=self.device), self.device.queue.lock:
+        with mapped("painting a scene", device=self.device), native, self.device.queue.lock:
             sent: list[GpuArray] = []  # its memory is nobody else's before the run is handed over
             run = self._prepare(sent)
             sent.append(self._send(head, records))
@@ -224,7 +225,7 @@ class GpuPainter:
         threads = -(-made.type.nbytes // 4)
         across, down = _spread(-(-threads // 256))
         planes = shader(self.device, "planes")
-        with mapped("painting a scene", device=self.device), self.device.queue.lock:
+        with mapped("painting a scene", device=self.device), native, self.device.queue.lock:
             words = self._send(head, records)
             memories: tuple[Memory, ...] = (
                 canvas.memory, words.memory, self.textures.memory, made.memory,
@@ -234,7 +235,7 @@ class GpuPainter:
         return made
 
     def _copy(self, source: GpuArray, target: GpuArray) -> None:
-        with mapped("painting a scene", device=self.device), self.device.queue.lock:
+        with mapped("painting a scene", device=self.device), native, self.device.queue.lock:
             encoder = self.device.gpu.create_command_encoder()
             size = -(-source.type.nbytes // 4) * 4
             encoder.copy_buffer_to_buffer(source.memory.buffer, 0, target.memory.buffer, 0, size)

@@ -23,6 +23,7 @@ from dala.errors import OutOfMemoryError
 from dala.gpu.tiles.pictures import PictureMemory, Range
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U8
+from dala.leaving import native
 from dala.scene.layers import Bytes, Planes, Rgba
 from dala.scene.paint.cpu.textures import premultiplied, reduced
 from dala.scene.paint.placing import Taps
@@ -295,11 +296,11 @@ class Textures:
         self._fill(to, type_, lambda room: copy_array(room.reshape(pixels.shape), pixels))
 
     def _fill(self, to: Range, type_: ArrayType, write: Callable[[Bytes], None]) -> None:
-        with mapped("a picture of a scene", device=self._device):
+        with mapped("a picture of a scene", device=self._device), native:
             self._device.staging.fill(self.memory, type_, write, to.begin * 4)
 
     def _copy(self, source: Memory, first: int, target: Memory, at: int, size: int) -> None:
-        with mapped("a picture of a scene", device=self._device), self._device.queue.lock:
+        with mapped("a picture of a scene", device=self._device), native, self._device.queue.lock:
             encoder = self._device.gpu.create_command_encoder()
             encoder.copy_buffer_to_buffer(source.buffer, first, target.buffer, at, size)
             self._device.queue.submit(encoder)
