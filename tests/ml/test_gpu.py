@@ -24,6 +24,7 @@ from dala.ml.layers.lower import lower_model
 from dala.ml.network import Network, open_network
 from dala.ml.onnx.read import read_model
 from dala.ml.run.webgpu import products, tiling
+from dala.ml.run.webgpu.compile import Compiler
 from dala.ml.run.webgpu.placing import place_values, real_layers
 
 TIMES = 3  # each distinct shader is compiled
@@ -378,3 +379,24 @@ def test_a_picture_on_the_gpu_is_not_brought_to_main_memory(
         assert moved == ["down", "submit"]
         assert [c.index for c in found] == [c.index for c in wanted]
         assert [c.score for c in found] == pytest.approx([c.score for c in wanted], abs=1e-5)
+
+
+@pytest.mark.webgpu
+def test_a_picture_of_another_size_compiles_no_network_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "small.onnx"
+    file.write_bytes(small_net())
+    photos = [np.full((40 + k, 60, 3), 20 * k, np.uint8) for k in range(4)]
+    with dala.use("webgpu"), ml.load_model(file, "webgpu", decode="classes") as model:
+        wanted = [model.predict_frame(photo, top=7) for photo in photos]
+        model.predict_frame(compute.from_array(photos[0]))
+        emitted: list[object] = []
+        shaders = Compiler.shaders
+        monkeypatch.setattr(
+            Compiler, "shaders", lambda self: (emitted.append(self), shaders(self))[1]
+        )
+        found = [model.predict_frame(compute.from_array(photo), top=7) for photo in photos]
+    assert not emitted
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert [c.score for c in ours] == pytest.approx([c.score for c in theirs], abs=1e-5)
