@@ -77,7 +77,7 @@ def outlive(living: Callable[[], object]) -> None:
 
 def leave_drivers_alone() -> None:
     """From now on a child leaves alone what was garbage before the fork, and C's handlers at its exit."""
-    if not _ending:
+    if not _ending and hasattr(os, "fork"):  # Windows has neither it nor a C library without a name
         _ending.append(_make_ending())
 
 

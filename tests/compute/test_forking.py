@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 
 import pytest
 from processes import run_to_the_end
+
+from dala import forking
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
@@ -301,3 +304,12 @@ def test_a_signal_before_a_fork_leaves_nothing_taken() -> None:
     code, out, errors = run_to_the_end(INTERRUPTED)
     assert (code, out) == (0, "0\ninside\n"), errors
     assert "Told" in errors
+
+
+def test_where_nothing_forks_gpus_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows, where a C library without a name is a TypeError."""
+    monkeypatch.delattr(os, "fork")
+    monkeypatch.setattr(ctypes, "CDLL", None)
+    monkeypatch.setattr(forking, "_ending", [])
+    forking.leave_drivers_alone()
+    assert not forking._ending

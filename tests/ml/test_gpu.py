@@ -17,7 +17,7 @@ from told_steps import steps_planned, steps_told
 import dala
 from dala import compute, ml
 from dala.backends.webgpu.device import WebGpuDevice
-from dala.backends.webgpu.execute import GpuExecutable
+from dala.backends.webgpu.execute import Dispatch, GpuExecutable
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.errors import DeviceError, DTypeError, ModelError, ParameterError, ShapeError
 from dala.ml.images import take_image
@@ -25,6 +25,7 @@ from dala.ml.layers.lower import lower_model
 from dala.ml.network import Network, open_network
 from dala.ml.onnx.read import read_model
 from dala.ml.run.webgpu import products, tiling
+from dala.ml.run.webgpu.compile import Compiler
 from dala.ml.run.webgpu.placing import place_values, real_layers
 from dala.ml.tensors import sample_tensor
 
@@ -411,3 +412,41 @@ def test_windows_of_a_picture_are_one_kept_run(monkeypatch: pytest.MonkeyPatch, 
         assert np.array_equal(found, [*wanted, *wanted])
         assert not np.array_equal(wanted[0], wanted[1]) and not np.array_equal(wanted[1], wanted[2])
         assert busy or not bound
+
+
+@pytest.mark.webgpu
+def test_a_picture_of_another_size_compiles_no_network_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "small.onnx"
+    file.write_bytes(small_net())
+    photos = [np.full((40 + k, 60, 3), 20 * k, np.uint8) for k in range(4)]
+    with dala.use("webgpu"), ml.load_model(file, "webgpu", decode="classes") as model:
+        wanted = [model.predict_frame(photo, top=7) for photo in photos]
+        model.predict_frame(compute.from_array(photos[0]))
+        emitted: list[object] = []
+        shaders = Compiler.shaders
+        monkeypatch.setattr(
+            Compiler, "shaders", lambda self: (emitted.append(self), shaders(self))[1]
+        )
+        found = [model.predict_frame(compute.from_array(photo), top=7) for photo in photos]
+    assert not emitted
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert [c.score for c in ours] == pytest.approx([c.score for c in theirs], abs=1e-5)
+
+
+@pytest.mark.webgpu
+def test_pictures_that_come_round_are_bound_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the frames of a film do: whatever memory the results go to meanwhile."""
+    file = tmp_path / "small.onnx"
+    file.write_bytes(small_net())
+    with dala.use("webgpu"), ml.load_model(file, "webgpu", decode="classes") as model:
+        ring = [compute.from_array(np.full((40, 60, 3), 20 * k, np.uint8)) for k in range(11)]
+        found = [[model.predict_frame(picture) for picture in ring] for _ in range(2)]
+        bound: list[object] = []
+        monkeypatch.setattr(Dispatch, "bind", lambda self, *_: bound.append(self))
+        found.append([model.predict_frame(picture) for picture in ring])
+    assert not bound
+    assert found[0] == found[1] == found[2]

@@ -27,7 +27,7 @@ from dala.backends.webgpu.opened import OpenGpu
 from dala.backends.webgpu.pipelines import BindGroups
 from dala.backends.webgpu.record import BoundCopy, BoundDispatch, Run, encode
 from dala.backends.webgpu.shader import Shader
-from dala.backends.webgpu.staging import Reading
+from dala.backends.webgpu.staging import VIEWED, Reading
 from dala.backends.webgpu.timers import TimerRing
 from dala.ir.arrays import ArrayType
 from dala.leaving import native
@@ -36,6 +36,9 @@ from dala.plan.planner import Plan
 
 KEPT_BIND_GROUPS = 16
 KEPT_BINDINGS = 8  # of all dispatches of a run
+KEPT_FETCHING = (
+    32  # the same of runs that end in main memory, by two ways in turns, for every picture
+)
 Array = npt.NDArray[Any]
 Result = TypeVar("Result")
 Params = Sequence[float | int]
@@ -108,6 +111,8 @@ Step = Dispatch | CopyPass
 
 class GpuExecutable(QueuedExecutable):
     """The steps of a plan."""
+
+    kept = KEPT_BINDINGS
 
     def __init__(self, device: OpenGpu, plan: Plan, steps: Sequence[Step]) -> None:
         self.device = device
@@ -205,7 +210,7 @@ class GpuExecutable(QueuedExecutable):
         if run is None:
             find = functools.partial(find_memory, slots, temps)
             run = Run([step.bind(find, params) for step in self.steps])
-            while len(self._bound) >= KEPT_BINDINGS:
+            while len(self._bound) >= self.kept:
                 self._bound.pop(next(iter(self._bound)))
             self._bound[key] = run
         self._bound_params = params
@@ -226,6 +231,8 @@ class FetchingExecutable(GpuExecutable):
         ]
         super().__init__(whole.device, whole.plan, [*whole.steps, *copies])
         self.bytes = starts[-1]
+        if self.bytes < VIEWED:  # what is kept holds the memory that it goes to
+            self.kept = KEPT_FETCHING
         self._results = [
             (type_.shape, type_.dtype.numpy, at)
             for (_, type_), at in zip(results, starts, strict=False)

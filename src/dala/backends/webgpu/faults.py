@@ -32,7 +32,7 @@ class mapped:
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, Exception):
-            known = self._known(error)
+            known = translated(error, self._what, self._text, self._device)
             if known is not error:
                 raise known from error
 
@@ -40,9 +40,8 @@ class mapped:
         known = error if isinstance(error, DalaError) else _translate(error, self._what, self._text)
         device = self._device
         if device is not None and device.lost and not isinstance(known, DeviceLostError):
-            known = lost_error(
-                self._what
-            )  # whatever it says: on a GPU that is gone every call fails
+            # Whatever it says: on a GPU that is gone every call fails somehow.
+            known = lost_error(self._what)
         if device is not None and isinstance(known, DeviceLostError):
             device.lost = True
         return known

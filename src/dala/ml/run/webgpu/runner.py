@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from dala import forking
 from dala.backends.base import Storage
 from dala.backends.cpu.run.cores import machine_threads
 from dala.backends.webgpu.device import WebGpuDevice
-from dala.backends.webgpu.execute import FetchingExecutable, GpuExecutable, OwnedLocation
+from dala.backends.webgpu.execute import Dispatch, FetchingExecutable, GpuExecutable, OwnedLocation
 from dala.backends.webgpu.shader import Shader
 from dala.compute.recipe import Recipe
 from dala.errors import ModelError
@@ -32,8 +33,8 @@ from dala.ml.run.webgpu.access import Stored, form_of, stored_type
 from dala.ml.run.webgpu.compile import Compiler
 from dala.ml.run.webgpu.placing import Placing, place_values
 from dala.once import OnceByKey, once_per_process
-from dala.plan.fuse import FusedPass, Location, PassArray
-from dala.plan.planner import plan_passes
+from dala.plan.fuse import Location, PassArray
+from dala.plan.planner import Plan, plan_passes
 from dala.plan.temporaries import moved
 from dala.plan.whole import WholePass
 from dala.threads import Runners
@@ -41,6 +42,7 @@ from dala.threads import Runners
 Array = npt.NDArray[Any]
 Shapes = tuple[tuple[int, ...], ...]
 NewTemp = Callable[[ArrayType], Location]
+KEPT_READY = 64  # of every kind and size of picture that comes before a network
 
 
 class GpuRunner(Runner):
@@ -54,7 +56,8 @@ class GpuRunner(Runner):
         self._held: dict[str, Stored] = {}
         self._lock = forking.rlock()
         self._bodies: OnceByKey[Shapes, GpuBody] = OnceByKey(KEPT)
-        self._ready: OnceByKey[tuple[Recipe | None, Shapes], ReadyProgram] = OnceByKey(KEPT)
+        self._behind: OnceByKey[Shapes, GpuExecutable] = OnceByKey(KEPT)  # networks behind others
+        self._ready: OnceByKey[tuple[Recipe | None, Shapes], ReadyProgram] = OnceByKey(KEPT_READY)
         for spec in model.graph.inputs:
             if spec.dtype not in (np.float32, np.uint8, np.int32):
                 raise ModelError(f"{name}: {spec}: a GPU takes float32, uint8 and int32")
@@ -87,6 +90,7 @@ class GpuRunner(Runner):
 
     def close(self) -> None:
         self._bodies.clear()
+        self._behind.clear()
         self._ready.clear()
         with self._lock:
             self._held.clear()
@@ -113,22 +117,36 @@ class GpuRunner(Runner):
     def _make_ready(self, before: Recipe | None, shapes: Shapes) -> ReadyProgram:
         """The program for inputs of these shapes, behind what makes the only one of them."""
         body = self.body(shapes)
-        inputs = [Location("slot", k) for k in range(len(body.input_types))]
-        passes: list[FusedPass | WholePass] = []
-        temps: list[ArrayType] = []
-        if before is not None:
-            assert isinstance(before.executable, GpuExecutable)
-            plan = before.executable.plan
-            temps += plan.temps
-            made, inputs = (
-                Location("slot", len(before.slots) - 1),
-                _new_temps(temps, body.input_types),
-            )
-            passes += [moved(work, {made: inputs[0]}) for work in plan.passes]
-        outputs = _new_temps(temps, body.output_types)
-        passes.append(body.as_pass(inputs, outputs))
-        whole = self.device.compile(plan_passes(passes, temps, self.device.capabilities))
-        return ReadyProgram(body, whole, outputs)
+        if before is None:
+            return ReadyProgram(body, self._compile(body, "slot"))
+        network = self._behind.get(shapes, lambda: self._compile(body, "temp"))
+        return ReadyProgram(body, self._joined(before, network))
+
+    def _compile(self, body: GpuBody, inputs_are: Literal["slot", "temp"]) -> GpuExecutable:
+        """The program alone; its outputs are temporaries."""
+        inputs = [Location(inputs_are, k) for k in range(len(body.input_types))]
+        temps: list[ArrayType] = [*body.input_types] if inputs_are == "temp" else []
+        work = body.as_pass(inputs, _new_temps(temps, body.output_types))
+        return self.device.compile(plan_passes([work], temps, self.device.capabilities))
+
+    def _joined(self, before: Recipe, network: GpuExecutable) -> GpuExecutable:
+        """What makes the first temporary of a network, and the network, whose steps are shared by all that
+        comes before it: a picture of another size is no reason to compile a network again."""
+        assert isinstance(before.executable, GpuExecutable)
+        assert not any(s.has_uniforms for s in network.steps if isinstance(s, Dispatch))
+        plan, own = before.executable.plan, network.plan
+        temps = [*own.temps]
+        moves = dict(zip(_temps_of(plan), _new_temps(temps, plan.temps), strict=True))
+        moves[Location("slot", len(before.slots) - 1)] = Location("temp", 0)
+        passes = [moved(work, moves) for work in plan.passes]
+        first = self.device.compile(plan_passes(passes, temps, self.device.capabilities))
+        both = replace(
+            first.plan,
+            passes=first.plan.passes + own.passes,
+            reasons=first.plan.reasons + own.reasons,
+            stages=first.plan.stages + own.stages,
+        )
+        return GpuExecutable(self.device, both, [*first.steps, *network.steps])
 
     def hold(self, array: Array, half: bool) -> Stored:
         """An array that stays on the GPU: once, however many layers and programs use it."""
@@ -153,18 +171,22 @@ def _new_temps(temps: list[ArrayType], types: Sequence[ArrayType]) -> list[Locat
     return [Location("temp", n) for n in range(len(temps) - len(types), len(temps))]
 
 
+def _temps_of(plan: Plan) -> list[Location]:
+    return [Location("temp", n) for n in range(len(plan.temps))]
+
+
 class ReadyProgram:
     """A program that is compiled; its outputs are read in the submit that makes them."""
 
-    def __init__(self, body: GpuBody, whole: GpuExecutable, outputs: Sequence[Location]) -> None:
+    def __init__(self, body: GpuBody, whole: GpuExecutable) -> None:
         values = [body.program.values[v] for v in body.program.outputs]
         wide = any(v.dtype != t.dtype.numpy for v, t in zip(values, body.output_types, strict=True))
         self._dtypes = [v.dtype for v in values] if wide else None  # of those that are widened
         self.executable = FetchingExecutable(
             whole,
             [
-                (location, ArrayType(value.shape, type_.dtype))
-                for location, value, type_ in zip(outputs, values, body.output_types, strict=True)
+                (made.location, ArrayType(value.shape, made.type.dtype))
+                for made, value in zip(whole.plan.passes[-1].writes, values, strict=True)
             ],
         )
 
