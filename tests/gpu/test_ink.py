@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import math
 from typing import Any
 
@@ -12,9 +13,12 @@ from drawn_ink import SIZE, Array, alpha_of
 from several_threads import use_threads
 
 from dala import gpu
-from dala.backends.cpu.llvm.jit import Module
+from dala.backends.cpu.llvm.jit import Module, detect_host
 from dala.errors import ArgumentError, ParameterError
 from dala.gpu import Surface
+from dala.gpu.raster import rows
+from dala.gpu.raster.ink.cut import LAID, PIECES_BYTES, ROWS_AT, cut_pieces, lay_edge
+from dala.gpu.raster.ink.ring import ring_edges
 from dala.gpu.raster.ink.sampled import blend_covered, sample_affine
 from dala.gpu.raster.ink.sweep import sweep_color
 from dala.gpu.raster.language import compile_functions
@@ -393,15 +397,71 @@ def call_sweep(to: int, border: int, cells: int, pixel: int, rule: int) -> int:
     return sweep_color(to, 128, 3, 29, 2, border, pixel, cells, 128, rule)
 
 
-def test_words_in_python_and_in_machine_code() -> None:
-    functions: Any = (call_sample, call_blend, call_sweep)
-    module = Module(compile_functions(functions), optimise=True)
+def call_lay(edge: int, row: int, pieces: int, number: int) -> int:
+    return lay_edge(edge, row, pieces, number)
+
+
+def call_cut(pieces: int, count: int, left: int, top: int, stride: int) -> int:
+    return cut_pieces(pieces, count, left, top, stride)
+
+
+def call_ring(out: int, table: int, x: float, y: float, ux: float, uy: float, v: float) -> int:
+    return ring_edges(out, table, 32, x, y, ux, uy, v, -v)
+
+
+@pytest.fixture(params=[16, 32, 64])
+def words(request: Any, monkeypatch: pytest.MonkeyPatch) -> Module:
+    """Compiled for machines with shorter vectors, too."""
+    host = dataclasses.replace(detect_host(), vector_bytes=request.param)
+    monkeypatch.setattr(rows, "detect_host", lambda: host)
+    rows.vector_names.cache_clear()
+    functions: Any = (call_sample, call_blend, call_sweep, call_lay, call_cut, call_ring)
+    try:
+        return Module(compile_functions(functions), optimise=True)
+    finally:
+        rows.vector_names.cache_clear()
+
+
+def test_edges_are_cut_alike_in_python_and_in_machine_code(words: Module) -> None:
+    number = ctypes.c_int64
+    lay = words.function("call_lay", *[number] * 5)
+    cut = words.function("call_cut", *[number] * 6)
+    rng = np.random.default_rng(6)
+    for reach in (3, 300, 2000, 9000):  # units: within a pixel, up to lines across many
+        edges = rng.integers(5120, 5120 + reach, (61, 4)).astype(np.int32)
+        first = edges[:, 1::2].min(1) >> 9
+        passed = np.minimum((edges[:, 1::2].max(1) + 511 >> 9) - first, LAID)
+        numbers, count = np.cumsum(passed) - passed, int(passed.sum())
+        both = np.zeros((2, PIECES_BYTES // 4), np.int32)
+        for memory, lays, cuts in zip(both, (lay, call_lay), (cut, call_cut), strict=True):
+            for edge, row, at in zip(edges, first.tolist(), numbers.tolist(), strict=True):
+                lays(edge.ctypes.data, row, memory.ctypes.data, at)
+            cuts(memory.ctypes.data, count, 4, 9, 128)
+        areas, places = both[:, : count * 4], both[:, ROWS_AT // 4 :][:, :count]
+        assert (areas[0] == areas[1]).all() and (places[0] == places[1]).all()
+        assert (places[0] < 0).any() == (reach > 1000)  # over more than three cells
+
+
+def test_rings_are_alike_in_python_and_in_machine_code(words: Module) -> None:
+    number, real = ctypes.c_int64, ctypes.c_double
+    ring = words.function("call_ring", number, number, number, *[real] * 5)
+    angles = np.arange(32) * (np.pi / 16)
+    table = np.concatenate([np.cos(angles), np.sin(angles)])
+    both = np.zeros((2, 32, 4), np.int32)
+    for edges, function in zip(both, (ring, call_ring), strict=True):
+        end = function(edges.ctypes.data, table.ctypes.data, 50.3, 60.7, 9.1, -3.3, 4.2)
+        assert end == edges.ctypes.data + 32 * 16
+    assert (both[0] == both[1]).all()
+    assert (both[0, :, :2] == np.roll(both[0, :, 2:], 1, 0)).all()  # each begins where one ended
+
+
+def test_words_in_python_and_in_machine_code(words: Module) -> None:
     number, real = ctypes.c_int64, ctypes.c_double
     rng = np.random.default_rng(4)
     pixels = rng.integers(0, 2**32, 64, np.uint64).astype(np.uint32)
-    sample = module.function("call_sample", number, number, number, real, real, real, real, number)
-    blend = module.function("call_blend", *[number] * 6)
-    sweep = module.function("call_sweep", *[number] * 6)
+    sample = words.function("call_sample", number, number, number, real, real, real, real, number)
+    blend = words.function("call_blend", *[number] * 6)
+    sweep = words.function("call_sweep", *[number] * 6)
     for how in range(8):
         start = rng.uniform(-20, 20, 2).tolist() + rng.uniform(-2, 2, 2).tolist()
         both = np.zeros((2, 64), np.uint32)

@@ -279,12 +279,13 @@ def vector_names() -> dict[str, object]:
         "V": f"<{count} x i32>",
         "H": f"<{2 * count} x i16>",
         "W": f"<{2 * count} x i32>",
-        "lanes": _literal(range(count)),
-        "spread": _literal(spread),
+        "lanes": literal(range(count)),
+        "spread": literal(spread),
     }
 
 
-def _literal(numbers: Iterable[int]) -> str:
+def literal(numbers: Iterable[int]) -> str:
+    """A constant vector of 32-bit numbers."""
     return "<" + ", ".join(f"i32 {n}" for n in numbers) + ">"
 
 

@@ -66,29 +66,30 @@ fn blend(s: u32, d: u32) -> u32 {
 
 // The pixel between four; weights in 1/256 of the way across and down.
 fn between(a: u32, b: u32, c: u32, d: u32, across: u32, down: u32) -> u32 {
-    var w = vec4u(
+    let four = vec4u(a, b, c, d);
+    let w = vec4u(
         (256u - across) * (256u - down), across * (256u - down), (256u - across) * down, across * down
     );
-    let four = vec4u(a, b, c, d);
     if ((a & b & c & d) >= 0xff000000u) {
-        var mixed = 0xff000000u;
-        for (var k = 0u; k < 24u; k += 8u) {
-            let n = ((four >> vec4u(k)) & vec4u(255u)) * w;
-            mixed |= ((n.x + n.y + n.z + n.w + 32768u) >> 16u) << k;
-        }
-        return mixed;
+        return packed((weighted(four, w) + 32768u) >> vec3u(16u), 255u);
     }
-    w *= four >> vec4u(24u);
-    let total = w.x + w.y + w.z + w.w;
-    var mixed = ((total + 32768u) >> 16u) << 24u;
+    let v = w * (four >> vec4u(24u));
+    let total = v.x + v.y + v.z + v.w;
     let least = max(total, 1u);
-    let share = share_of(least);
-    for (var k = 0u; k < 24u; k += 8u) {
-        let n = ((four >> vec4u(k)) & vec4u(255u)) * w;
-        mixed |= divided(n.x + n.y + n.z + n.w + (total >> 1u), least, share) << k;
-    }
-    return mixed;
+    let n = weighted(four, v) + (total >> 1u);
+    let q = vec3u(vec3f(n) * share_of(least));  // as ``divided``
+    return packed(q + select(vec3u(0u), vec3u(1u), n - q * least >= vec3u(least)), (total + 32768u) >> 16u);
 }
+
+// Sums of four pixels' red, green and blue: a loop over those took the GPU a tenth longer.
+fn weighted(four: vec4u, w: vec4u) -> vec3u {
+    return vec3u(
+        dot(four & vec4u(255u), w), dot((four >> vec4u(8u)) & vec4u(255u), w),
+        dot((four >> vec4u(16u)) & vec4u(255u), w)
+    );
+}
+
+fn packed(rgb: vec3u, alpha: u32) -> u32 { return rgb.x | (rgb.y << 8u) | (rgb.z << 16u) | (alpha << 24u); }
 
 // -- shapes -------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ bands and strips cut it alike, and two edges that are the same there and back le
 
 from __future__ import annotations
 
+from dala.gpu.raster.ink.cut import HALF, LAID, MOST, ROWS_AT, cut_pieces, lay_edge
 from dala.gpu.raster.ink.edges import (
     AREA_BOTTOM,
     AREA_LEFT,
@@ -19,6 +20,7 @@ from dala.gpu.raster.ink.edges import (
     EDGE_BYTES,
     measure,
 )
+from dala.gpu.raster.ink.scratch import EDGES_BYTES
 from dala.gpu.raster.ink.sweep import sweep_color, sweep_cover
 from dala.gpu.raster.layout import (
     BACK,
@@ -26,6 +28,7 @@ from dala.gpu.raster.layout import (
     BOTTOM,
     CELL_COUNT,
     CELLS,
+    EDGES,
     LEFT,
     PAINT_INK,
     REPLACE,
@@ -52,7 +55,6 @@ SPAN_KIND, SPAN_PAINT, SPAN_PIXEL = 56, 64, 72
 SPAN_BYTES = 128  # they lie before the cells
 AREA_BEFORE = 384  # and so does the rectangle of a shape's own edges
 COLOR = 0  # the kind of a paint that is one
-HALF = 0.5 + 2**-26
 ASKED_BYTES = 1 << 14
 
 
@@ -126,74 +128,47 @@ def paint_cells(
 
 def add_edges(s: int, edges: int, end: int, left: int, top: int, bottom: int, stride: int) -> None:
     """Edges into the cells of rows top … bottom − 1, as far as they are there."""
-    first, last, aside, cells = top << 9, bottom << 9, left << 9, load64(s + CELLS)
+    first, last, pieces, count = top << 9, bottom << 9, load64(s + EDGES) + EDGES_BYTES, 0
     while edges < end:
         y0, y1 = load_s32(edges + 4), load_s32(edges + 12)
-        if max(y0, y1) > first and min(y0, y1) < last:
-            x0, x1 = load_s32(edges) - aside, load_s32(edges + 8) - aside
-            way = 1
-            if y0 > y1:
-                x0, y0, x1, y1, way = x1, y1, x0, y0, -1
-            add_edge(cells, stride, x0, y0 - first, x1, y1 - first, last - first, way)
+        row, behind = max(min(y0, y1), first) >> 9, (min(max(y0, y1), last) + 511) >> 9
+        while row < behind:
+            lay_edge(edges, row, pieces, count)
+            count += min(behind - row, LAID)
+            row += LAID
+            if count >= MOST:
+                add_pieces(s, pieces, count, left, top, stride)
+                count = 0
         edges += EDGE_BYTES
+    if count > 0:
+        add_pieces(s, pieces, count, left, top, stride)
 
 
-def add_edge(
-    cells: int, stride: int, x0: int, y0: int, x1: int, y1: int, limit: int, way: int
-) -> None:
-    """One that goes down from (x0, y0), within rows 0 … limit."""
-    y, x = max(y0, 0), x0
-    row, last = y >> 9, (min(y1, limit) - 1) >> 9
-    at, slope = cells + row * stride, 0.0
-    if row < last or y1 > limit or y0 < 0:
-        slope = (x1 - x0) * 1.0 / (y1 - y0)
-        if y0 < 0:
-            x = x0 + nearest(slope * -y0)
-    while row <= last:
-        below = (row + 1) << 9
-        next_x, next_y = x1, y1
-        if below < y1:
-            next_x, next_y = x0 + nearest(slope * (below - y0)), below
-        add_piece(at, x, next_x, next_y - y, way)
-        x, y = next_x, next_y
-        row += 1
-        at += stride
+def add_pieces(s: int, pieces: int, count: int, left: int, top: int, stride: int) -> None:
+    """Edges that are laid, cut and added up."""
+    cut_pieces(pieces, count, left, top, stride)
+    cells, place = load64(s + CELLS), pieces + ROWS_AT
+    for _ in range(count):
+        p = load_s32(place)
+        if p < 0:
+            add_long(cells - 1 - p, pieces)
+        else:
+            add_areas(cells + p, pieces)
+        pieces += EDGE_BYTES
+        place += 4
 
 
-def nearest(v: float) -> int:
-    """A quotient of whole numbers up to 2²⁴, rounded, and a half always upwards: it is nearer than 2⁻²⁵ to
-    one only if it is one, and was computed to 2⁻²⁷. So those who divide whole numbers get the same."""
-    return truncate(floor(v + HALF))
+def add_areas(p: int, areas: int) -> None:
+    store32(p, load_s32(p) + load_s32(areas))
+    store32(p + 4, load_s32(p + 4) + load_s32(areas + 4))
+    store32(p + 8, load_s32(p + 8) + load_s32(areas + 8))
+    store32(p + 12, load_s32(p + 12) + load_s32(areas + 12))
 
 
-def add_piece(at: int, x0: int, x1: int, high: int, way: int) -> None:
-    """A piece of an edge within one row of cells, ``high`` from its top to its end. Whether it lies in one
-    cell or in two cannot be foretold, so two are computed without asking."""
-    x0, x1 = min(x0, x1), max(x0, x1)
-    border = (x0 | 511) + 1
-    p = at + ((x0 >> 9) << 2)
-    if x1 > border + 512:
-        add_pieces(p, x0, x1, high, way)
-    else:
-        share = nearest(high * 1.0 / max(x1 - x0, 1) * (border - x0))
-        first = way * (share if x1 > border else high)
-        second = way * high - first
-        part = first * ((x0 & 511) + min(x1 - border + 512, 512))
-        rest = second * max(x1 - border, 0)
-        store32(p, load_s32(p) + first * 1024 - part)
-        store32(p + 4, load_s32(p + 4) + part + second * 1024 - rest)
-        store32(p + 8, load_s32(p + 8) + rest)
-
-
-def add_cell(p: int, high: int, right: int) -> None:
-    """So much of a cell's height, and twice how far right within it: the rest belongs to the next one."""
-    part = high * right
-    store32(p, load_s32(p) + high * 1024 - part)
-    store32(p + 4, load_s32(p + 4) + part)
-
-
-def add_pieces(p: int, x0: int, x1: int, high: int, way: int) -> None:
-    """The same across several cells, each with its share of the height."""
+def add_long(p: int, piece: int) -> None:
+    """A piece across several cells, each with its share of the height."""
+    x0, x1 = load_s32(piece), load_s32(piece + 4)
+    high, way = load_s32(piece + 8), load_s32(piece + 12)
     rate = high * 1.0 / (x1 - x0)
     border, done = ((x0 >> 9) + 1) << 9, 0
     start = x0 & 511
@@ -204,3 +179,16 @@ def add_pieces(p: int, x0: int, x1: int, high: int, way: int) -> None:
         border += 512
         p += 4
     add_cell(p, (high - done) * way, start + x1 - (border - 512))
+
+
+def add_cell(p: int, high: int, right: int) -> None:
+    """So much of a cell's height, and twice how far right within it: the rest belongs to the next one."""
+    part = high * right
+    store32(p, load_s32(p) + high * 1024 - part)
+    store32(p + 4, load_s32(p + 4) + part)
+
+
+def nearest(v: float) -> int:
+    """A quotient of whole numbers up to 2²⁴, rounded, and a half always upwards: it is nearer than 2⁻²⁵ to
+    one only if it is one, and was computed to 2⁻²⁷. So those who divide whole numbers get the same."""
+    return truncate(floor(v + HALF))

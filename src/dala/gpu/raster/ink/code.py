@@ -40,9 +40,9 @@ def checks_code() -> Module:
 @once
 def circle_table() -> npt.NDArray[np.float64]:
     """Cosines and sines of a whole turn; then, for each fineness, how far out corners lie so that the
-    polygon's area is the circle's."""
+    polygon's area is the circle's; then its own cosines, and its own sines, where vectors find them."""
     angles = np.arange(TURN) * (2 * np.pi / TURN)
+    corners = np.stack([np.cos(angles), np.sin(angles)])
     steps = 2 * np.pi / (16 << np.arange(FINEST + 1))
-    return np.concatenate(
-        [np.stack([np.cos(angles), np.sin(angles)], 1).ravel(), np.sqrt(steps / np.sin(steps))]
-    )
+    rings = [corners[:, :: TURN >> (j + 4)].ravel() for j in range(FINEST + 1)]
+    return np.concatenate([corners.T.ravel(), np.sqrt(steps / np.sin(steps)), *rings])

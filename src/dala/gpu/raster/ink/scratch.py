@@ -5,6 +5,7 @@ Functions of the rasteriser's language (language.py).
 
 from __future__ import annotations
 
+from dala.gpu.raster.ink.cut import PIECES_BYTES
 from dala.gpu.raster.layout import (
     ARENA_AT,
     CELL_COUNT,
@@ -30,7 +31,7 @@ def cell_count(width: int) -> int:
 
 def ink_bytes(width: int) -> int:
     """How much memory a thread needs."""
-    return NOTES + cell_count(width) * 4 + EDGES_BYTES + BEHIND
+    return NOTES + cell_count(width) * 4 + EDGES_BYTES + PIECES_BYTES + BEHIND
 
 
 def begin_ink(s: int, room: int) -> None:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dala.gpu.raster.ink.cells import COLOR, fill_own
 from dala.gpu.raster.ink.edges import (
-    EDGE_BYTES,
     emit,
-    inside_unit,
     to_x,
     to_y,
 )
+from dala.gpu.raster.ink.ring import ring_edges
 from dala.gpu.raster.ink.strokes import arc_step, cap_line
 from dala.gpu.raster.layout import (
     BOTTOM,
@@ -36,12 +35,13 @@ from dala.gpu.raster.words import (
     load_u32,
     magnitude,
     square_root,
-    store32,
     store_f64,
 )
 
-TURN = 4096  # corners of the finest polygon; behind them in the table, the polygons' factors
+TURN = 4096  # corners of the finest polygon, each a cosine and a sine in the table of circles
 FINEST = 8
+FACTORS = TURN * 16  # behind them, for each fineness, how far out corners lie
+RINGS = FACTORS + (FINEST + 1) * 8  # and then all its cosines, and all its sines
 
 
 def fill_ellipse(s: int, p: int) -> None:
@@ -95,6 +95,11 @@ def corners(radius: float) -> int:
     return j
 
 
+def ring_at(j: int) -> int:
+    """Where a polygon's cosines begin, behind those of coarser ones."""
+    return ((16 << j) - 16) * 16
+
+
 def add_ellipse(
     s: int, out: int, cx: float, cy: float, ax: float, ay: float, bx: float, by: float, back: int
 ) -> int:
@@ -110,7 +115,7 @@ def add_ellipse(
         return out
     j = corners(max(square_root(ux * ux + uy * uy), square_root(vx * vx + vy * vy)))
     table = load64(s + CIRCLE)
-    factor = load_f64(table + TURN * 16 + j * 8)
+    factor = load_f64(table + FACTORS + j * 8)
     ux, uy, vx, vy = ux * factor, uy * factor, vx * factor, vy * factor
     if back:
         vx, vy = -vx, -vy
@@ -122,7 +127,7 @@ def add_ellipse(
         and x + wide + room < load64(s + WIDTH) * 1.0
         and y + high + room < load64(s + HEIGHT) * 1.0
     ):
-        return add_inside(out, table, step, x, y, ux, uy, vx, vy)
+        return ring_edges(out, table + RINGS + ring_at(j), 16 << j, x, y, ux, uy, vx, vy)
     last_x, last_y, at = x + ux, y + uy, table + step
     for _ in range(16 << j):
         cos, sin = load_f64(at), load_f64(at + 8)
@@ -131,27 +136,3 @@ def add_ellipse(
         last_x, last_y = next_x, next_y
         at = at + step if at + step < table + TURN * 16 else table
     return out
-
-
-def add_inside(
-    out: int, table: int, step: int, x: float, y: float, ux: float, uy: float, vx: float, vy: float
-) -> int:
-    """The same where nothing has to be clipped."""
-    last_x, last_y, end = inside_unit(x + ux), inside_unit(y + uy), table + TURN * 16
-    first_x, first_y, at = last_x, last_y, table + step
-    while at < end:
-        cos, sin = load_f64(at), load_f64(at + 8)
-        next_x, next_y = inside_unit(x + cos * ux + sin * vx), inside_unit(y + cos * uy + sin * vy)
-        store_edge(out, last_x, last_y, next_x, next_y)
-        out += EDGE_BYTES
-        last_x, last_y = next_x, next_y
-        at += step
-    store_edge(out, last_x, last_y, first_x, first_y)
-    return out + EDGE_BYTES
-
-
-def store_edge(out: int, x0: int, y0: int, x1: int, y1: int) -> None:
-    store32(out, x0)
-    store32(out + 4, y0)
-    store32(out + 8, x1)
-    store32(out + 12, y1)
