@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from processes import run_to_the_end
 
-from dala import fleet
-from dala.errors import FleetError
+from dala import fleet, media, scene
+from dala.errors import DalaError, FleetError
+from dala.fleet.local import LocalPool
 from dala.video.parts.folder import JOURNAL, part_key
 from dala.video.parts.journal import Journal, folder_of
 
@@ -222,3 +226,83 @@ def test_a_journal_that_does_not_say_how_is_not_resumed(kind: str, tmp_path: Pat
         pass
     with pytest.raises(FleetError, match=r"does not say all|no job of fleet's"):
         fleet.resume(tmp_path / "out.mp4")
+
+
+class _Enough(Exception):
+    pass
+
+
+def stop(progress: fleet.Progress) -> None:
+    """When something is finished."""
+    if progress.finished:
+        raise _Enough
+
+
+def leave(kind: str, clip: Path, output: Path) -> None:
+    """A job of that kind that was begun."""
+    asked: dict[str, Any] = {"workers": 1, "device": "cpu", "progress": stop}
+    with contextlib.suppress(_Enough), scene.Scene(64, 48, target_fps=25) as stage:
+        if kind == "transcode":
+            fleet.transcode(clip, output, ["invert"], segment_s=0.4, **asked)
+        elif kind == "export":
+            stage.add_shape(position=(4, 4), size=(9, 9), fill="gold")
+            fleet.export(stage, output, end=0.8, segment_s=0.4, **asked)
+        else:
+            media.save(np.full((8, 8, 3), 7, np.uint8), output.with_name("a.png"))
+            fleet.map([output.with_name("a.png"), "missing.png"], output, ["invert"], **asked)
+
+
+def places(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Of everything in a journal's line."""
+    keys = (
+        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    )
+    for key in keys:
+        yield (*before, key)
+        yield from places(value[key], (*before, key))
+
+
+def with_other(value: Any, place: tuple[Any, ...], other: Any) -> Any:
+    """The same with something else there."""
+    if not place:
+        return other
+    changed = value.copy()
+    changed[place[0]] = with_other(value[place[0]], place[1:], other)
+    return changed
+
+
+@pytest.mark.parametrize("kind", ["transcode", "export", "map"])
+def test_a_journal_that_a_stranger_has_changed_is_an_error_of_ours(
+    kind: str, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or a job like any other, which this test does not run."""
+
+    def run(_pool: object, _tasks: object) -> Iterator[Any]:
+        raise _Enough
+        yield
+
+    output = tmp_path / "out.mp4"
+    leave(kind, clip, output)
+    monkeypatch.setattr(LocalPool, "run", run)
+    journal = folder_of(output) / JOURNAL
+    head, *rest = journal.read_text().split("\n")[1:]
+    for place in places(json.loads(head)):
+        for other in (None, True, -1, "x", "\0", [], {}):
+            changed = json.dumps(with_other(json.loads(head), place, other))
+            folder_of(output).mkdir(exist_ok=True)
+            journal.write_text("\n".join(["", changed, *rest]))
+            for look in (fleet.status, fleet.resume):
+                with contextlib.suppress(DalaError, _Enough):
+                    look(output)
+
+
+@pytest.mark.parametrize("line", [b"[" * 100_000, b'{"a":' * 100_000, b'{"tasks":' + b"9" * 4000])
+def test_a_line_that_is_no_line_of_a_journal_does_not_count(line: bytes, tmp_path: Path) -> None:
+    with Journal(tmp_path / "out.mp4", ASKED, 3) as journal:
+        journal.note("part-00000", {"frames": 10})
+    path = journal.folder / JOURNAL
+    path.write_bytes(path.read_bytes() + b"\n" + line)
+    assert fleet.status(tmp_path / "out.mp4").finished == 1
+    path.write_bytes(line)
+    with pytest.raises(FleetError, match="does not begin as it should"):
+        fleet.status(tmp_path / "out.mp4")

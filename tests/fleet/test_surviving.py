@@ -225,6 +225,42 @@ tasks.ACTIONS["filter_file"] = filter_file
     assert sorted(os.listdir(tmp_path / "out")) == ["a.png", "b.png"]
 
 
+KILLED = """
+import os, signal
+from pathlib import Path
+from dala.fleet import tasks
+from dala.media.files import writing
+seen = Path(__file__).with_name("seen")
+def once(name):
+    if not (seen / name).exists():
+        (seen / name).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+plain, write = tasks.filter_file, writing._write
+def filter_file(facts, tell):
+    return plain(facts, lambda frames: once("video"))
+def _write(photo, path, *words):
+    write(photo, path, *words)
+    once("photo")
+tasks.ACTIONS["filter_file"] = filter_file
+writing._write = _write
+"""
+
+
+def test_who_is_killed_leaves_nothing_half_written(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder of the user's, where nobody else would remove it."""
+    hooked(KILLED, tmp_path / "hook", monkeypatch)
+    (tmp_path / "hook" / "seen").mkdir()
+    media.save(np.full((8, 8, 3), 7, np.uint8), tmp_path / "a.png")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".b.0123abcd.part.png").write_bytes(b"somebody's")
+    sources = [clip, tmp_path / "a.png"]
+    report = fleet.map(sources, tmp_path / "out", ["invert"], workers=1, device="cpu")
+    assert (report.lost, report.failures) == (2, ())
+    assert sorted(os.listdir(tmp_path / "out")) == [".b.0123abcd.part.png", "a.png", clip.name]
+
+
 def test_a_changed_file_is_done_anew(tmp_path: Path) -> None:
     sources = [tmp_path / "a.png", tmp_path / "missing.png"]
     media.save(np.full((8, 8, 3), 7, np.uint8), sources[0])

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dala.errors import FleetError, UnsupportedError
+from dala.errors import ArgumentError, FleetError, UnsupportedError
 from dala.video.parts.journal import is_url
 
 State = list[int | str]
@@ -21,6 +21,8 @@ State = list[int | str]
 
 def absolute(place: str | os.PathLike[str]) -> str:
     """The same for every process: an address as it is, a path from the root on."""
+    if not isinstance(place, str | os.PathLike) or "\0" in os.fspath(place):
+        raise ArgumentError(f"expected a path or an address, got {place!r}")
     return str(place) if is_url(place) else os.path.abspath(place)
 
 

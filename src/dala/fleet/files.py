@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -61,7 +61,7 @@ def map(  # the API's own name
     >>> report.tasks, report.failures
     (3, ())
     """
-    if isinstance(paths, str | bytes | os.PathLike):
+    if isinstance(paths, str | bytes | os.PathLike) or not isinstance(paths, Iterable):
         raise ArgumentError(f"paths is a list of files, got {paths!r}")
     folder = absolute(out_dir)
     device = name_of_device(device)
@@ -106,7 +106,7 @@ def plan_targets(paths: Sequence[PathLike], folder: str, names: str) -> dict[str
         known_by = PurePath(name_of(source))
         try:
             name = names.format(name=known_by.stem, ext=known_by.suffix)
-        except (KeyError, IndexError, ValueError) as error:
+        except (KeyError, IndexError, ValueError, AttributeError) as error:
             raise FleetError(
                 f"names is a pattern of {{name}} and {{ext}}, got {names!r} ({error})"
             ) from error

@@ -22,7 +22,7 @@ from typing import Any
 from dala.fleet.placement import Placement, task_environment
 from dala.fleet.running import ATTEMPTS, Event, Task
 from dala.fleet.starting import TOLD, NoWorkerError, Process, Starter, how_it_ended, patiently
-from dala.fleet.tasks import NEEDED
+from dala.fleet.tasks import NEEDED, remove_unfinished
 from dala.locks import Condition
 from dala.video.parts.journal import Record
 
@@ -173,6 +173,7 @@ def _serve(desk: _Desk, starter: Starter, device: str | None) -> None:
                 desk.dismiss(worker.process)
                 worker.end()
                 worker = None
+                remove_unfinished(task.facts)
                 desk.give_back(task, attempt + (reason != TOLD_TO_END), reason)
     except BaseException as error:  # no process to be had: the caller is told
         desk.events.put(error)

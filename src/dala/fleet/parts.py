@@ -20,7 +20,8 @@ SEGMENT_S = 10.0  # as long as x264's longest group of pictures at 25 frames per
 
 def check_length(segment_s: object) -> None:
     """Refuse what is no length of a part."""
-    if not isinstance(segment_s, int | float) or not 0 < segment_s <= 86_400:
+    is_number = isinstance(segment_s, int | float) and not isinstance(segment_s, bool)
+    if not is_number or not 0 < segment_s <= 86_400:  # type: ignore[operator]
         raise ParameterError(f"segment_s is a number of seconds above 0, got {segment_s!r}")
 
 

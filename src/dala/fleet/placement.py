@@ -79,7 +79,7 @@ def place(
         isinstance(workers, bool) or not isinstance(workers, int) or workers < 1
     ):
         raise ParameterError(f"workers is 'auto' or a whole number from 1 on, got {workers!r}")
-    if threads is not None and (isinstance(threads, bool) or threads < 1):
+    if threads is not None and (type(threads) is not int or threads < 1):
         raise ParameterError(f"threads is a whole number from 1 on, got {threads!r}")
     cores = machine_threads()
     devices = find_gpus(device) if here else ()

@@ -7,8 +7,10 @@ complete, by ``dala.video`` and ``dala.media`` themselves.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +20,7 @@ from dala.compute.default import default_name, use
 from dala.errors import DalaError, FleetError
 from dala.fleet.addresses import deliver, fetch
 from dala.media.chain import Chain
+from dala.media.files.place import STEM as PHOTO_STEM
 from dala.media.losses import report_losses
 from dala.video.parts.journal import Record, is_url, name_of
 
@@ -40,6 +43,22 @@ def reason_of(error: Exception) -> str:
     expected = isinstance(error, DalaError | OSError)
     text = str(error) if expected else f"{type(error).__name__}: {error}"
     return " ".join(text.splitlines())
+
+
+def remove_unfinished(facts: Record) -> None:
+    """What a worker had begun to write for a task when it was killed; nobody else has begun yet."""
+    target = facts.get("part") or facts["target"]
+    if is_url(target):  # which is made in a folder of the machine's for such
+        return
+    path = Path(target)
+    stem, suffix = re.escape(path.stem), re.escape(path.suffix)
+    names = rf"\.{stem}-[0-9a-f]{{16}}\.part{suffix}"
+    if len(path.stem) < PHOTO_STEM:  # else it may be another one's
+        names += rf"|\.{stem}\.[0-9a-f]{{8}}\.part{suffix}"
+    with suppress(OSError):  # it is out of the way as it is
+        for found in path.parent.iterdir():
+            if re.fullmatch(names, found.name):
+                found.unlink()
 
 
 def encode_segment(facts: Record, tell: Tell) -> Record:

@@ -141,7 +141,7 @@ def transcode(
 def _bring_here(src: str | os.PathLike[str], folder: Path) -> str:
     """The path of the source; what lies at an address is copied into the job's folder, once."""
     if not is_url(src):
-        return os.path.abspath(src)
+        return absolute(src)
     url = str(src)
     state = state_of(url)
     if state is None:

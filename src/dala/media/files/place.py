@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dala.errors import MediaFileError
 
+STEM = 32  # characters of a name that its unfinished file has, too
 _REASONS = {
     FileNotFoundError: "there is no such file",
     IsADirectoryError: "a folder, expected a picture's file",
@@ -36,7 +37,7 @@ def moved_into_place(target: Path) -> Iterator[Path]:
         else:
             folder = place.parent
         # its beginning alone: the whole name may be as long as the system allows
-        name = f".{target.stem[:32]}.{secrets.token_hex(4)}.part{target.suffix}"
+        name = f".{target.stem[:STEM]}.{secrets.token_hex(4)}.part{target.suffix}"
         unfinished = folder / name
         try:
             yield unfinished

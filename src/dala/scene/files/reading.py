@@ -157,12 +157,13 @@ class _Reader:
 
     def _canvas(self, whole: Mapping[str, Any]) -> Scene | None:
         made = None
-        fps = whole.get("fps", 60)
+        fps, rate = whole.get("fps", 60), seconds_of(60, "fps")
         with self.problems.at("/fps"):
-            rate = seconds_of(fps, "fps")
-            if not 0 < rate <= 1000:
+            said = seconds_of(fps, "fps")
+            if 0 < said <= 1000:
+                rate = said
+            else:
                 self.problems.add(f"expected frames a second up to 1000, got {fps!r}", "/fps")
-                rate = seconds_of(60, "fps")
         with self.problems.at("/background"):
             read_color(whole.get("background", "transparent"), "background")
             with self.problems.at(""):
@@ -187,8 +188,8 @@ class _Reader:
         self._count += 1
         if self._count > MOST_NODES:
             raise SceneFileError(f"a scene's file has at most {MOST_NODES} nodes", where=where)
-        if not isinstance(given, dict) or given.get("type") not in TYPES:
-            kind = given.get("type") if isinstance(given, dict) else given
+        kind = given.get("type") if isinstance(given, dict) else given
+        if not isinstance(given, dict) or not isinstance(kind, str) or kind not in TYPES:
             near = suggest(str(kind), TYPES)
             self.problems.add(
                 f"expected a node with a type of {', '.join(TYPES)}; got {kind!r}{near}", where

@@ -238,7 +238,7 @@ def read_lines(raw: bytes) -> Iterator[Record]:
     for line in raw.splitlines():
         try:
             value = json.loads(line) if line else None
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
             yield value
@@ -291,7 +291,7 @@ def _lines(value: object) -> list[str]:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
 
 
 def lock_file(file: Any) -> None:
