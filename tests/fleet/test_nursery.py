@@ -114,6 +114,25 @@ def test_a_worker_that_cannot_be_started_is_done_without(
         fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
 
 
+def test_a_thread_that_cannot_be_started_is_done_without(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a machine has no room for first: they count as processes do."""
+    begin = threading.Thread.start
+    room = iter([True])
+
+    def start(self: threading.Thread) -> None:
+        if self.name.startswith("dala-fleet") and not next(room, False):
+            raise RuntimeError("can't start new thread")
+        begin(self)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    report = fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+    assert (report.frames, report.failures, report.placement) == (60, (), "1 × 1")
+    with pytest.raises(FleetError, match=r"no worker can be started .*ulimit -u"):
+        fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+
+
 def test_what_a_module_prints_when_python_begins_is_no_reply(
     clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
