@@ -56,21 +56,29 @@ declare {V} @llvm.smin.v{L}i32({V}, {V})
 declare {V} @llvm.smax.v{L}i32({V}, {V})
 declare {D} @llvm.floor.v{L}f64({D})
 
-define internal {V} @cut_share({D} %rate, {V} %way) alwaysinline {{
+; how far along after so much of the way down, to the nearest, for edges of any length: as ``nearest``
+; (cells.py) has it
+define internal {V} @cut_along({D} %slope, {V} %way) alwaysinline {{
   %far = sitofp {V} %way to {D}
-  %part = fmul {D} %rate, %far
+  %part = fmul {D} %slope, %far
   %up = fadd {D} %part, splat (double {half})
   %whole = call {D} @llvm.floor.v{L}f64({D} %up)
   %r = fptosi {D} %whole to {V}
   ret {V} %r
 }}
 
-define internal {D} @cut_rate({V} %all, {V} %size) alwaysinline {{
-  %some = call {V} @llvm.smax.v{L}i32({V} %size, {V} splat (i32 1))
-  %a = sitofp {V} %all to {D}
-  %b = sitofp {V} %some to {D}
-  %r = fdiv {D} %a, %b
-  ret {D} %r
+; a · b / d to the nearest where a ≤ 512, b ≤ 1024, d ≤ 1536: (2ab + d) div 2d is of numbers below 2²⁴, and
+; in f32 their quotient does not reach a whole number that they do not reach
+define internal {V} @cut_share({V} %a, {V} %b, {V} %d) alwaysinline {{
+  %ab = mul {V} %a, %b
+  %twice = shl {V} %ab, splat (i32 1)
+  %n = add {V} %twice, %d
+  %d2 = shl {V} %d, splat (i32 1)
+  %nf = sitofp {V} %n to <{L} x float>
+  %df = sitofp {V} %d2 to <{L} x float>
+  %q = fdiv <{L} x float> %nf, %df
+  %r = fptosi <{L} x float> %q to {V}
+  ret {V} %r
 }}
 
 define internal {V} @cut_lanes(i64 %value) alwaysinline {{
@@ -114,11 +122,14 @@ vector:
   %leave = call {V} @llvm.smin.v{L}i32({V} %y1, {V} %below)
   %dx = sub {V} %x1, %x0
   %dy = sub {V} %y1, %y0
-  %slope = call {D} @cut_rate({V} %dx, {V} %dy)
+  %fall = call {V} @llvm.smax.v{L}i32({V} %dy, {V} splat (i32 1))
+  %across = sitofp {V} %dx to {D}
+  %along = sitofp {V} %fall to {D}
+  %slope = fdiv {D} %across, %along
   %down0 = sub {V} %enter, %y0
   %down1 = sub {V} %leave, %y0
-  %right0 = call {V} @cut_share({D} %slope, {V} %down0)
-  %right1 = call {V} @cut_share({D} %slope, {V} %down1)
+  %right0 = call {V} @cut_along({D} %slope, {V} %down0)
+  %right1 = call {V} @cut_along({D} %slope, {V} %down1)
   %high = sub {V} %leave, %enter
   ; from its left end to its right one, counted from the border of the cell it begins in
   %from = sub {V} %x0, %aside
@@ -131,9 +142,9 @@ vector:
   %far = add {V} %start, %wide
   %to1 = sub {V} splat (i32 512), %start
   %to2 = sub {V} splat (i32 1024), %start
-  %rate = call {D} @cut_rate({V} %high, {V} %wide)
-  %share1 = call {V} @cut_share({D} %rate, {V} %to1)
-  %share2 = call {V} @cut_share({D} %rate, {V} %to2)
+  %some = call {V} @llvm.smax.v{L}i32({V} %wide, {V} splat (i32 1))
+  %share1 = call {V} @cut_share({V} %high, {V} %to1, {V} %some)
+  %share2 = call {V} @cut_share({V} %high, {V} %to2, {V} %some)
   %in1 = icmp sle {V} %far, splat (i32 512)
   %in2 = icmp sle {V} %far, splat (i32 1024)
   %until1 = select <{L} x i1> %in1, {V} %high, {V} %share1
