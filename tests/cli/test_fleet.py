@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dala import cli, media, scene, video
+from dala import cli, fleet, media, scene, video
+from dala.cli.fleet import _Shown as shown
 
 
 @pytest.fixture
@@ -71,3 +72,26 @@ def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     for command in ("transcode", "export", "map", "resume", "status"):
         assert command in text
+
+
+def test_a_job_that_is_interrupted_says_how_to_go_on(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "my film.mp4"
+    words = ["fleet", "transcode", str(clip), str(target), "--invert", "--segment", "0.2"]
+    told: list[int] = []
+
+    def advance(shown: object, now: fleet.Progress) -> None:
+        plain(shown, now)
+        if now.finished:
+            told.append(now.finished)
+            raise KeyboardInterrupt
+
+    plain = shown.advance
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(shown, "advance", advance)
+        assert cli.main([*words, "--workers", "1"]) == 130
+    hint = capsys.readouterr().err.replace("\n", " ")
+    assert f"1 of 4 tasks are finished and stay so; dala fleet resume '{target}' goes on" in hint
+    assert cli.main(["fleet", "resume", str(target), "--workers", "1"]) == 0
+    assert video.probe(target).frames == 20

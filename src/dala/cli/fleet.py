@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -67,12 +68,12 @@ def transcode(
     from dala import fleet as jobs
 
     chain = chain_of(chosen_flags(context), strength)
-    with _Shown(as_json=json) as shown:
+    with _Shown(target, as_json=json) as shown:
         report = jobs.transcode(
             source, target, chain, workers=workers or "auto", engine=_engine(address),
             address=_join(address), segment_s=segment, codec=codec, crf=crf, progress=shown.advance,
         )  # fmt: skip
-    return shown.end(report, target)
+    return shown.end(report)
 
 
 @fleet.command(cls=Command)
@@ -106,13 +107,13 @@ def export(
     from dala import scene as scenes
 
     loaded = scenes.load(source, sources=sources_of(allow_sources), **parameters(set_))
-    with loaded as stage, _Shown(as_json=json) as shown:
+    with loaded as stage, _Shown(target, as_json=json) as shown:
         report = jobs.export(
             stage, target, workers=workers or "auto", engine=_engine(address),
             address=_join(address), segment_s=segment, start=start, end=end, fps=fps, codec=codec,
             crf=crf, progress=shown.advance,
         )  # fmt: skip
-    return shown.end(report, target)
+    return shown.end(report)
 
 
 @fleet.command("map", cls=FilterCommand)
@@ -141,12 +142,12 @@ def map_(
     if len(paths) < 2:
         raise UsageMistake(f"{paths[0]} shall go where? dala fleet map IN... FOLDER")
     chain = chain_of(chosen_flags(context), strength)
-    with _Shown(as_json=json) as shown:
+    with _Shown(paths[-1], as_json=json) as shown:
         report = jobs.map(
             expand(paths[:-1]), paths[-1], chain, names=names, workers=workers or "auto",
             engine=_engine(address), address=_join(address), codec=codec, crf=crf, progress=shown.advance,
         )  # fmt: skip
-    return shown.end(report, paths[-1])
+    return shown.end(report)
 
 
 @fleet.command(cls=Command)
@@ -164,11 +165,11 @@ def resume(
     """Go on with a job that was interrupted."""
     from dala import fleet as jobs
 
-    with _Shown(as_json=json) as shown:
+    with _Shown(target, as_json=json) as shown:
         report = jobs.resume(
             target, workers=workers or "auto", address=_join(address), progress=shown.advance
         )
-    return shown.end(report, target)
+    return shown.end(report)
 
 
 @fleet.command(cls=Command)
@@ -205,7 +206,8 @@ def _join(address: str | None) -> str | None:
 class _Shown:
     """One bar for all workers; in a pipe none; with --json a line for every step."""
 
-    def __init__(self, *, as_json: bool) -> None:
+    def __init__(self, target: str, *, as_json: bool) -> None:
+        self._target = target
         self._as_json = as_json
         self._bar: Callable[[Progress], None] | None = None
         self._last = (-1, -1)
@@ -222,19 +224,25 @@ class _Shown:
             TextColumn("{task.fields[facts]}"),
         )
         self._progress = Bar(*columns, console=console, transient=True)
-        self._task = self._progress.add_task("", total=None, facts="")
+        self._task = self._progress.add_task("", total=None, facts="reads, starts workers")
         if console.is_terminal and not self._as_json:
             self._progress.start()
         return self
 
-    def __exit__(self, *_raised: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_raised: object) -> None:
+        from dala.cli.screen import say_note
+
         if self._progress.live.is_started:  # else it would write an empty line
             self._progress.stop()
+        if kind is KeyboardInterrupt and self._last[0] > 0:
+            left = f"{self._last[0]} of {self._total} tasks are finished and stay so"
+            say_note(f"{left}; dala fleet resume {shlex.quote(self._target)} goes on")
 
     def advance(self, now: Progress) -> None:
         """What an engine has told."""
-        if self._as_json and (now.finished, now.failed) != self._last:
-            self._last = (now.finished, now.failed)
+        before, self._last = self._last, (now.finished, now.failed)
+        self._total = now.total
+        if self._as_json and before != self._last:
             _line({"finished": now.finished, "total": now.total, "failed": now.failed,
                    "frames": now.frames, "fps": round(now.fps, 2), "lost": now.lost})  # fmt: skip
         left = "" if now.seconds_left is None else f"  {_clock(now.seconds_left)} left"
@@ -244,7 +252,7 @@ class _Shown:
             total=now.total_frames, facts=f"{now.fps:.0f} fps{left}{failed}",
         )  # fmt: skip
 
-    def end(self, report: Report, target: str) -> int:
+    def end(self, report: Report) -> int:
         """What became of it; the exit code."""
         from dala.cli.screen import complain, say, say_note
 
@@ -255,13 +263,14 @@ class _Shown:
             for note in report.notes:
                 say_note(note)
         if self._as_json:
-            _line({"output": str(Path(target)), "tasks": report.tasks, "resumed": report.resumed,
+            _line({"output": str(Path(self._target)), "tasks": report.tasks, "resumed": report.resumed,
                    "frames": report.frames, "seconds": round(report.seconds, 3), "notes": report.notes,
                    "failures": [asdict(failure) for failure in report.failures]})  # fmt: skip
         else:
             done = report.tasks - len(report.failures)
-            say(f"{target}  {done} of {report.tasks} tasks, {report.frames} frames, {report.fps:.0f} fps, "
-                f"{report.seconds:.1f} s, workers × threads: {report.placement}")  # fmt: skip
+            say(f"{self._target}  {done} of {report.tasks} tasks, {report.frames} frames, "
+                f"{report.fps:.0f} fps, {report.seconds:.1f} s, "
+                f"workers × threads: {report.placement}")  # fmt: skip
         return FAILED if report.failures else 0
 
 

@@ -142,14 +142,18 @@ def _beginning(threads: int) -> Callable[[str, Record], Record]:
         import os
 
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        from dala import __version__ as there
+        from dala._version import __version__ as there
 
         if there != wanted:  # its parts might be others
             return {"failed": f"a machine of the cluster has dala {there}, this one {wanted}"}
-        from dala.fleet import cluster, placement
+        from dala.fleet.placement import adopt
 
-        placement.adopt(threads)
-        return cluster.run_remotely(action, facts)
+        adopt(threads)
+        here = importlib.import_module(
+            "dala.fleet.cluster"
+        )  # by name: else it would be loaded first
+        answer: Record = here.run_remotely(action, facts)
+        return answer
 
     return begin
 
