@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -78,6 +79,63 @@ def test_who_has_ended_gets_no_signal(monkeypatch: pytest.MonkeyPatch) -> None:
         worker.stdout.close()
 
 
+@pytest.mark.skipif(not hasattr(signal, "pidfd_send_signal"), reason="Linux 5.3 has handles")
+def test_a_handle_is_not_inherited() -> None:
+    with starter_of(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        worker: Any = starter.start(errors)
+        assert not os.get_inheritable(worker._handle)
+        end(worker)
+
+
+def test_a_handle_that_takes_no_signals_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a container that allows to open one, and no more."""
+    refused = """
+        import errno, signal
+        def pidfd_send_signal(*words):
+            raise OSError(errno.ENOSYS, "there is no such call")
+        signal.pidfd_send_signal = pidfd_send_signal
+        """
+    hooked(textwrap.dedent(refused), tmp_path / "hook", monkeypatch)
+    with starter_of(task_environment(1)) as starter, tempfile.TemporaryFile() as errors:
+        worker: Any = starter.start(errors)
+        assert worker._handle is None
+        end(worker)
+
+
+def end(worker: Any) -> None:
+    """By its number or its handle."""
+    worker.kill()
+    assert worker.wait(60) == -signal.SIGKILL
+    worker.stdin.close()
+    worker.stdout.close()
+
+
+MANY_OPEN = """
+    import os, resource
+    from tempfile import TemporaryFile
+    from dala.fleet.local import starter_of
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 1200), most))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1050)]
+    with starter_of({}) as starter, TemporaryFile() as errors:
+        worker = starter.start(errors)
+        worker.stdin.close()
+        print(worker.wait(60))
+    """
+
+
+def test_a_driver_may_have_many_files_open() -> None:
+    """Then its sockets have numbers that ``select`` does not take."""
+    resource = pytest.importorskip("resource")
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if most != resource.RLIM_INFINITY and most < 1200:
+        pytest.skip("here it may not")
+    code, out, errors = run_to_the_end(MANY_OPEN)
+    assert (code, out.split()) == (0, ["0"]), out + errors
+
+
 FORKS = """
 import errno, os
 plain, calls = os.fork, iter({calls})
@@ -110,6 +168,25 @@ def test_a_worker_that_cannot_be_started_is_done_without(
     report = fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
     assert (report.frames, report.failures, report.placement) == (60, (), "1 × 1")
     hooked(FORKS.format(calls=[], then=False), tmp_path / "none", monkeypatch)
+    with pytest.raises(FleetError, match=r"no worker can be started .*ulimit -u"):
+        fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+
+
+def test_a_thread_that_cannot_be_started_is_done_without(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a machine has no room for first: they count as processes do."""
+    begin = threading.Thread.start
+    room = iter([True])
+
+    def start(self: threading.Thread) -> None:
+        if self.name.startswith("dala-fleet") and not next(room, False):
+            raise RuntimeError("can't start new thread")
+        begin(self)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    report = fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
+    assert (report.frames, report.failures, report.placement) == (60, (), "1 × 1")
     with pytest.raises(FleetError, match=r"no worker can be started .*ulimit -u"):
         fleet.transcode(clip, tmp_path / "out.mp4", ["invert"], **ASKED)
 

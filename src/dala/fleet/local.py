@@ -58,7 +58,7 @@ class LocalPool:
         ]
         try:
             for thread in threads:
-                thread.start()
+                desk.begin(thread)
             yield from desk.events_of(len(tasks))
         finally:
             desk.close()
@@ -124,14 +124,24 @@ class _Desk:
             self._changed.notify()
         self.events.put(Event("lost", task.key, reason=reason))
 
+    def begin(self, thread: threading.Thread) -> None:
+        """That of a worker; a machine without room for one has none for its worker either."""
+        try:
+            thread.start()
+        except RuntimeError as error:
+            self._have_one_less(NoWorkerError(str(error)))
+
     def do_without(self, task: Task, attempt: int, error: NoWorkerError) -> None:
         """One worker less, of whom this task was to be done; an error only if it was the last."""
+        self._have_one_less(error)
+        self.give_back(task, attempt, str(error))
+
+    def _have_one_less(self, error: NoWorkerError) -> None:
         with self._changed:
             left = self.serving > 1
             self.serving -= left
         if not left:
             raise error
-        self.give_back(task, attempt, str(error))
 
     def hire(self, worker: Process) -> bool:
         """Whether it may begin; after ``close`` none may."""

@@ -193,6 +193,8 @@ def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
 def _hear_of_worker(hears: socket.socket) -> tuple[int, int | None]:
     """Its number and its handle; OSError if there is none."""
     said, handles, _, _ = socket.recv_fds(hears, _NUMBER.size, 1)
+    for handle in handles:  # what the driver starts besides shall not have it
+        os.set_inheritable(handle, False)
     if not said:
         raise ConnectionResetError(errno.ECONNRESET, "who forks workers has ended")
     number = _number_in(said)
@@ -224,8 +226,11 @@ class _Forks:
 
     def serve(self) -> bool:
         """Whether this process is a worker now; else it is the nursery, which is not needed any more."""
+        poll = select.poll()  # the driver's end has any number that was free there
+        for end in (self._driver.fileno(), self._awake):
+            poll.register(end, select.POLLIN)
         while True:
-            ready, _, _ = select.select([self._driver.fileno(), self._awake], [], [])
+            ready = {end for end, _ in poll.poll()}
             if self._awake in ready:
                 self._tell()
             if self._driver.fileno() in ready:
@@ -305,8 +310,13 @@ def _open_handle(number: int) -> int | None:
     """Of a child that nobody has waited for; None where the system has no handles."""
     if not hasattr(signal, "pidfd_send_signal"):
         return None
-    with suppress(OSError):  # an older Linux, or a container that does not allow it
-        return os.pidfd_open(number)
+    handle = None
+    with suppress(OSError):  # an older Linux, or a container that does not allow both
+        handle = os.pidfd_open(number)
+        signal.pidfd_send_signal(handle, 0)
+        return handle
+    if handle is not None:
+        os.close(handle)
     return None
 
 

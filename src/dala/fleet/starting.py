@@ -27,6 +27,12 @@ TOLD = 128 + signal.SIGTERM  # exit code of a worker that was told to end
 class NoWorkerError(FleetError):
     """This one worker cannot be started; others may be at work."""
 
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"no worker can be started ({why}); with fewer workers a job needs fewer processes and open "
+            "files, see also: ulimit -u, ulimit -n"
+        )
+
 
 class Process(Protocol):
     """A worker's process, as far as a pool needs it; ``subprocess.Popen`` is one."""
@@ -77,10 +83,7 @@ def patiently(start: Callable[[], Started], pauses: Sequence[float] = PAUSES_S) 
         return start()
     except OSError as error:
         if not pauses or error.errno not in _PASSING:
-            raise NoWorkerError(
-                f"no worker can be started ({error.strerror or error}); with fewer workers a job needs "
-                "fewer processes and open files, see also: ulimit -u, ulimit -n"
-            ) from error
+            raise NoWorkerError(error.strerror or str(error)) from error
     time.sleep(pauses[0])
     return patiently(start, pauses[1:])
 
