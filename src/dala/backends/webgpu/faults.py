@@ -32,7 +32,7 @@ class mapped:
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, Exception):
-            known = translated(error, self._what, self._text, self._device)
+            known = self._known(error)
             if known is not error:
                 raise known from error
 
