@@ -15,7 +15,7 @@ SOURCE = ROOT / "src" / "dala"
 FOLDERS = [
     "", "backends/cpu/arithmetic/", "backends/cpu/schedule/", "backends/cpu/emit/", "backends/cpu/llvm/",
 ]  # fmt: skip
-MOST = 84  # files; a call that needs more has lost its way
+MOST = 85  # files; a call that needs more has lost its way
 
 CALL = """
 import json, sys

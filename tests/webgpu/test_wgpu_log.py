@@ -84,15 +84,17 @@ for _ in range(2):
     assert heard.splitlines() == ["a trifle", "DeviceError", "DeviceError", "later"]
 
 
-def test_a_search_that_fails_is_told_with_what_came_before() -> None:
+def test_a_search_that_fails_leaves_the_cpu_and_is_told_to_who_wants_a_gpu() -> None:
     after = """
+assert dala.devices() == ['cpu', 'reference']
 try:
-    dala.devices()
-except RuntimeError as error:
+    dala.use("webgpu")
+except dala.errors.DeviceError as error:
     print(error, file=sys.stderr)
 """
     heard = stderr(inside="raise RuntimeError('no driver')", after=after)
-    assert heard.splitlines() == ["a trifle", "no driver", "later"]
+    told = "webgpu: wgpu does not work here: RuntimeError: no driver"
+    assert heard.splitlines() == ["a trifle", told, "later"]
 
 
 def test_who_configures_logging_hears_everything() -> None:

@@ -56,9 +56,13 @@ def remove_unfinished(facts: Record) -> None:
     if len(path.stem) < PHOTO_STEM:  # else it may be another one's
         names += rf"|\.{stem}\.[0-9a-f]{{8}}\.part{suffix}"
     with suppress(OSError):  # it is out of the way as it is
-        for found in path.parent.iterdir():
-            if re.fullmatch(names, found.name):
-                found.unlink()
+        _unlink_all(path.parent, names)
+
+
+def _unlink_all(folder: Path, names: str) -> None:
+    for found in folder.iterdir():
+        if re.fullmatch(names, found.name):
+            found.unlink()
 
 
 def encode_segment(facts: Record, tell: Tell) -> Record:

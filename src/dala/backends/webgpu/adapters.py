@@ -23,7 +23,7 @@ _KINDS = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 _BACKENDS = ("Vulkan", "Metal", "D3D12", "OpenGL", "OpenGLES")
 _lock = forking.lock()
 _found: list[Adapter] | None = None
-_fault = ""  # of a wgpu that is installed and does not load
+_fault = ""  # of a wgpu that is installed and does not work
 _unsaid: list[LogRecord] = []  # why there may be none, until somebody wants one
 
 
@@ -52,7 +52,7 @@ def has_wgpu() -> bool:
 
 
 def find_adapters() -> list[Adapter]:
-    """All adapters, best first; empty if wgpu-py is not installed, does not load or finds none."""
+    """All adapters, best first; empty if wgpu-py is not installed, does not work or finds none."""
     global _found
     with _lock:
         if _found is None:
@@ -61,7 +61,7 @@ def find_adapters() -> list[Adapter]:
 
 
 def fault_of_wgpu() -> str:
-    """Why a wgpu-py that is installed does not load here; empty if it does."""
+    """Why a wgpu-py that is installed does not work here; empty if it does."""
     find_adapters()
     return _fault
 
@@ -73,10 +73,9 @@ def _enumerate() -> list[Adapter]:
         forking.leave_drivers_alone()
         with withheld_warnings() as withheld, some_runtime_dir(), native:
             handles = wgpu.gpu.enumerate_adapters_sync()
-    except (
-        Exception
-    ) as error:  # of its library, as a system's is too old: the CPU is there all the same
-        _fault = f"wgpu does not load here: {type(error).__name__}: {error}"
+    except Exception as error:  # of its library, as a system's is too old, or of a driver
+        # The CPU is there all the same and goes on; who asks for a GPU is told.
+        _fault = f"wgpu does not work here: {type(error).__name__}: {error}"
         return []
     _unsaid[:] = [] if handles else withheld
     adapters = []

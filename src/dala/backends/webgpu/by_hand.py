@@ -18,6 +18,7 @@ from dala.backends.webgpu.memory import GpuArray
 from dala.backends.webgpu.pipelines import CompiledShader as HandShader
 from dala.ir.arrays import ArrayType
 from dala.ir.dtypes import U32
+from dala.leaving import native
 
 if TYPE_CHECKING:
     from dala.backends.webgpu.device import WebGpuDevice
@@ -37,7 +38,7 @@ def hand_shader(
 ) -> HandShader:
     """The shader of that key, compiled when it is first asked for; ``make`` gives its text and how many
     arrays it is bound to, of which it writes some. ``what`` is what errors say it is for."""  # fmt: skip
-    with mapped(what, device=device):
+    with mapped(what, device=device), native:
         return device.pipelines.get_by_hand(key, what, make, written)
 
 

@@ -6,6 +6,7 @@ transcoding.py   a video through a scene                        show.py     a sc
 parts.py         parts that stay: an export goes on
 stage.py         what is needed of a scene or a canvas          waiting.py  what waits for an output
 stream.py        a scene → a server, live                       broadcast.py   its threads
+lateness.py      how late a broadcast's frames are
 
 times ─ evaluate (sources decode ahead) ─ queue ─ paint as YUV ─ queue ─ encode ─ mux ─ file
 """

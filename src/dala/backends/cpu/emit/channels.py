@@ -9,7 +9,7 @@ extrema.py has them for bytes: alpha would be a quarter of the work, for nothing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from dala.backends.cpu.emit.body_context import Alike, BodyContext
 from dala.backends.cpu.emit.lanes import LANE, LaneWriter, Sources
@@ -57,19 +57,70 @@ def roll_channels(body: BodyContext, writer: LaneWriter) -> dict[int, Node]:
 
 
 def _find_alike(body: BodyContext) -> Alike | None:
-    """The large functions that several channels have, if all that is computed is the same of each."""
-    roots = [root for root in body.body.roots if any(a.args for a in root.args)]
+    """The largest functions that several channels have, if nobody else needs what is inside of them."""
+    varying = _varying(body.body.nodes)
+    together = _whole_channels(body, varying) or _parts_of_channels(body, varying)
+    if together is None:
+        return None
+    results = {id(root) for roots in together.roots for root in roots}
+    outside = walk(body.body.roots, results)
+    return None if any(id(n) in together.operations for n in outside) else together
+
+
+def _whole_channels(body: BodyContext, varying: set[int]) -> Alike | None:
+    """All that is computed, if it is the same of each channel: the usual case, and soon found."""
+    roots = [root for root in body.body.roots if root.args]
     if not 2 <= len(roots) <= MOST_CHANNELS or any(root.dtype != F32 for root in roots):
         return None
-    channels = [[root] for root in sorted(roots, key=_first_channel)]
-    alike = _match(body, channels, _varying(body.body.nodes))
-    if alike is None or alike.size < LARGE:
+    alike = _match(body, [[root] for root in sorted(roots, key=_first_channel)], varying)
+    if alike is None or not all(_is_buffered(body, source) for source, _ in alike.steps):
         return None
-    if not all(_is_buffered(body, source) for source, _ in alike.steps):
+    return alike if alike.size >= LARGE else None
+
+
+def _parts_of_channels(body: BodyContext, varying: set[int]) -> Alike | None:
+    """The same for what is inside of expressions that differ."""
+    nodes = body.body.nodes
+    sizes = _sizes(body, nodes)
+    if max(sizes.values()) < LARGE:
         return None
-    # nobody else needs what is inside of them
-    outside = walk(body.body.roots, {id(root) for root in roots})
-    return None if any(id(n) in alike.operations for n in outside) else alike
+    groups = _same_shapes(nodes)
+    found: list[Alike] = []
+    inside: set[int] = set()
+    for node in reversed(nodes):
+        group = groups[id(node)]
+        if id(node) in inside or sizes[id(node)] < LARGE or node.dtype != F32:
+            continue
+        if not 2 <= len(group) <= MOST_CHANNELS:
+            continue
+        channels = sorted(group, key=_first_channel)
+        alike = _match(body, [[root] for root in channels], varying)
+        if alike is not None and alike.size >= LARGE:
+            found.append(alike)
+            inside |= alike.operations
+    if not found or len({len(alike.roots) for alike in found}) > 1:
+        return None
+    together: Alike | None = found[0]
+    if len(found) > 1:  # one loop, so that they share what they have in common
+        parts = zip(*(alike.roots for alike in found), strict=True)
+        together = _match(body, [[r for roots in part for r in roots] for part in parts], varying)
+    return together if together and together.size >= LARGE * len(found) else None
+
+
+def _sizes(body: BodyContext, nodes: Sequence[Node]) -> dict[int, int]:
+    """At most how many operations each node needs; 0 if also what no loop over channels can read."""
+    sizes: dict[int, int] = {}
+    for node in nodes:
+        size = 1
+        if isinstance(node.attr, Access):
+            size = int(_is_buffered(body, node.attr.source))
+        elif node.op in ("coord", "gather"):
+            size = 0
+        elif node.args:
+            parts = [sizes[id(a)] for a in node.args]
+            size = min(sum(parts) + 1, LARGE) if all(parts) else 0
+        sizes[id(node)] = size
+    return sizes
 
 
 def _is_buffered(body: BodyContext, source: int) -> bool:
@@ -89,6 +140,23 @@ def _first_channel(node: Node) -> int:
             seen.add(id(node))
             rest += reversed(node.args)
     return 0
+
+
+def _same_shapes(nodes: Sequence[Node]) -> dict[int, list[Node]]:
+    """For each node those that are the same but for the planes they read."""
+    number: dict[int, int] = {}
+    known: dict[tuple[Hashable, ...], int] = {}
+    groups: list[list[Node]] = []
+    for node in nodes:
+        attr: Hashable = None
+        if not node.args:  # equal constants are one node
+            attr = node.attr._replace(channel=0) if isinstance(node.attr, Access) else id(node)
+        key = (node.op, node.dtype.name, attr, *[number[id(a)] for a in node.args])
+        own = number[id(node)] = known.setdefault(key, len(groups))
+        if own == len(groups):
+            groups.append([])
+        groups[own].append(node)
+    return {key: groups[own] for key, own in number.items()}
 
 
 def _varying(nodes: Sequence[Node]) -> set[int]:
