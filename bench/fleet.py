@@ -243,9 +243,12 @@ class Scaled:
 
     def row(self, name: str, first: Scaled) -> str:
         count, faster = self.ran.processes, self.ran.fps / first.ran.fps
-        of_given = faster / (self.given.all / first.given.all)
-        shares = f"{faster / count:.2f} of {count}-fold, {of_given:.2f} of what the cores gave"
-        return f"{name:>9} {count:3} had {faster:.2f} times the speed of one, {shares}"
+        given = self.given.all / first.given.all
+        shares = (
+            f"{faster / count:.2f} of {count}-fold, {faster / given:.2f} of what the cores gave"
+        )
+        then = f"{given:.2f} times what one gave beside the one"
+        return f"{name:>9} {count:3} had {faster:.2f} times the speed of one, {shares} ({then})"
 
 
 def bench_scaling(folder: Path, seconds: int, counts: Sequence[int]) -> None:
