@@ -90,6 +90,24 @@ def test_time_begins_with_the_first_picture(
     assert (stats.frames, stats.left_out, stats.late, stats.worst_ms) == (10, 0, 0, 0.0)
 
 
+def test_who_gets_a_turn_some_milliseconds_late_is_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread of Python's keeps the interpreter for 5 ms; what comes later than that is counted."""
+    now, hinders = [100.0], [0.005] * 9 + [0.009]
+
+    def wait(self: Any, due: float) -> None:
+        now[0] = max(now[0], due) + hinders.pop(0)
+
+    monkeypatch.setattr(broadcast, "machine", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(broadcast.Broadcast, "_wait_until", wait)
+    with moving_scene() as stage:
+        live = scene.stream(stage, tmp_path / "live.m3u8", end=0.4, preset="ultrafast")
+    stats = live.stats
+    assert (stats.frames, stats.left_out, stats.late) == (10, 0, 1)
+    assert stats.worst_ms == pytest.approx(9.0 - 1000 * broadcast.LEAD_S)
+
+
 @pytest.mark.parametrize("keep", [False, True])
 def test_a_list_of_hls_is_live_or_keeps_all(keep: bool, tmp_path: Path) -> None:
     with moving_scene() as stage:

@@ -42,6 +42,7 @@ from dala.video.writer import TICKS
 
 PAUSES_S = (0.5, 1.0, 2.0, 5.0)  # before a server is called again
 POLL_S = 0.05
+LEAD_S = 0.006  # a frame is begun so long before its time: Python gives a thread its turn after 5 ms only
 JOIN_S = 15.0
 Array = npt.NDArray[Any]
 
@@ -202,12 +203,12 @@ class Broadcast(Closing):
 
     def _paint_all(self) -> None:
         last = self._frame(0, None)  # what painting compiles is there before time runs
-        began = machine.monotonic()
+        began = machine.monotonic() + LEAD_S
         number = heard = 0
         while not self._stop.is_set() and (self._count is None or number < self._count):
             due = began + float(number / self._fps)
-            self._wait_until(due)
-            behind = machine.monotonic() - due
+            self._wait_until(due - LEAD_S)
+            behind = max(0.0, machine.monotonic() - due)
             missed = int(behind * float(self._fps))
             if self._count is not None:
                 missed = min(missed, self._count - number - 1)
