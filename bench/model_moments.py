@@ -19,17 +19,18 @@ import numpy as np
 
 from dala import ml
 from dala.backends.webgpu.device import WebGpuDevice
-from dala.backends.webgpu.execute import GpuExecutable
-from dala.backends.webgpu.record import NativeRecorder
+from dala.backends.webgpu.record import NativeRecorder, Run
 from dala.backends.webgpu.waiting import _Asked
 from dala.ml import model as ml_model
+from dala.ml.network import Network
 from dala.ml.run.webgpu.runner import GpuRunner
+from network_layers import compile_alone
 
 RUNS, SOFTWARE_RUNS = 300, 9
 clock = time.perf_counter_ns
 NOTED = (  # what is called once or more often by a prediction
-    (ml_model, "sample_tensor", "sampling"),
-    (GpuRunner, "run_stored", "network"),
+    (ml_model, "sample_tensor", "looking up how to sample"),
+    (Network, "run_on", "sampling and network"),
     (NativeRecorder, "share", "recording"),
     (NativeRecorder, "submit_shared", "complete and submit"),
     (_Asked, "finish", "wait"),
@@ -95,15 +96,18 @@ def _print_dispatches(model: ml.Model, device: WebGpuDevice, runs: int) -> None:
     runner = model.network._runner
     assert isinstance(runner, GpuRunner) and model.network._shapes is not None
     body = runner.body(model.network._shapes)
-    executable: GpuExecutable = runner._executable(body)
+    executable = compile_alone(body)
     arrays = [device.allocate(t) for t in (*body.input_types, *body.output_types)]
     recorder = device.queue.recorder
+
+    def submit(run: Run) -> tuple[int, int]:
+        return _timed(lambda: recorder.share(run)), _timed(recorder.submit_shared)
+
     taken = []
     for _ in range(runs):
-        with executable._made_ready(arrays, ()) as run:
-            taken.append((_timed(lambda: recorder.share(run)), _timed(recorder.submit_shared)))
+        taken.append(executable._make_ready(arrays, (), submit))
         device.wait("dispatches")
-    count, (recording, submitting) = len(run), np.median(np.array(taken), axis=0)
+    count, (recording, submitting) = len(executable.steps), np.median(np.array(taken), axis=0)
     print(
         f"    {count} dispatches: recorded in {recording / count:.0f} ns each, completed and submitted in "
         f"{submitting / count:.0f}"

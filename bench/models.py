@@ -34,7 +34,7 @@ from dala.ml.network import Network, open_network
 from dala.ml.run import stage
 from dala.ml.run.cpu import import_onnxruntime
 from model_moments import print_moments
-from network_layers import print_layers, print_tilings
+from network_layers import compile_alone, print_layers, print_tilings
 
 PHOTO = Path(__file__).parent.parent / "examples/assets/astronaut.jpg"
 FREE = {"deeplab": (1, 513, 513, 3), "ssdlite": (1, 300, 300, 3), "posenet": (1, 257, 257, 3)}
@@ -106,7 +106,7 @@ def gpu_ms(network: Network, inputs: Sequence[np.ndarray[Any, Any]], runs: int) 
     device, runner = network.device, network._runner
     assert isinstance(device, WebGpuDevice)
     body = runner.body([a.shape for a in inputs])  # type: ignore[union-attr]
-    executable = runner._executable(body)  # type: ignore[union-attr]
+    executable = compile_alone(body)
     arrays = [device.allocate(t) for t in (*body.input_types, *body.output_types)]
     for storage, array in zip(arrays, inputs, strict=False):
         device.upload(storage, array)

@@ -20,12 +20,14 @@ from dala.backends.webgpu.device import WebGpuDevice
 from dala.backends.webgpu.execute import Dispatch, GpuExecutable
 from dala.backends.webgpu.memory import GpuArray, Memory
 from dala.errors import DeviceError, DTypeError, ModelError, ParameterError, ShapeError
+from dala.ml.images import take_image
 from dala.ml.layers.lower import lower_model
 from dala.ml.network import Network, open_network
 from dala.ml.onnx.read import read_model
 from dala.ml.run.webgpu import products, tiling
 from dala.ml.run.webgpu.compile import Compiler
 from dala.ml.run.webgpu.placing import place_values, real_layers
+from dala.ml.tensors import sample_tensor
 
 TIMES = 3  # each distinct shader is compiled
 IMAGE = np.random.default_rng(3).integers(0, 256, (1, 16, 16, 3)).astype("u1")
@@ -379,6 +381,37 @@ def test_a_picture_on_the_gpu_is_not_brought_to_main_memory(
         assert moved == ["down", "submit"]
         assert [c.index for c in found] == [c.index for c in wanted]
         assert [c.score for c in found] == pytest.approx([c.score for c in wanted], abs=1e-5)
+
+
+@pytest.mark.webgpu
+@pytest.mark.parametrize("busy", [False, True])
+def test_windows_of_a_picture_are_one_kept_run(monkeypatch: pytest.MonkeyPatch, busy: bool) -> None:
+    """Other numbers, the same dispatches: of pictures that nobody is at work on nothing is bound anew."""
+    form = ml.InputForm(16, 16, "letterbox", dtype="u8", fill=9.0)
+    photo = np.random.default_rng(3).integers(0, 256, (40, 60, 3), np.uint8)
+    windows = [None, (3.0, 5.0, 40.0, 30.0), (10.0, 0.0, 60.0, 40.0)]
+    monkeypatch.setattr("dala.ml.tensors.is_busy", lambda _: busy)
+    with dala.use("webgpu") as gpu, open_network(small_net(), device="webgpu") as network:
+        assert isinstance(gpu, WebGpuDevice)
+        picture = take_image(compute.from_array(photo), who="a test")
+
+        def look(window: Any) -> np.ndarray:
+            (found,) = network.run_on(sample_tensor(picture, form, window)[0], form.shape)
+            return found
+
+        tensors = [np.asarray(sample_tensor(picture, form, window)[0]) for window in windows]
+        wanted = [network.run(tensor.reshape(form.shape))[0] for tensor in tensors]
+        for _ in range(2):  # landings alternate
+            look(None)
+        bound: list[object] = []
+        bind = gpu.gpu.create_bind_group
+        monkeypatch.setattr(
+            gpu.gpu, "create_bind_group", lambda **how: (bound.append(how), bind(**how))[1]
+        )
+        found = [look(window) for window in (*windows, *windows)]
+        assert np.array_equal(found, [*wanted, *wanted])
+        assert not np.array_equal(wanted[0], wanted[1]) and not np.array_equal(wanted[1], wanted[2])
+        assert busy or not bound
 
 
 @pytest.mark.webgpu

@@ -118,6 +118,28 @@ def test_staging_is_used_again(gpu: WebGpuDevice) -> None:
         del gpu.gpu.create_buffer
 
 
+def test_what_was_read_is_unmapped_behind_the_next_submit(
+    own: WebGpuDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two buffers by turns: while the GPU is at work for one the other one is put back."""
+    done: list[str] = []
+    for owner, name in ((own.queue, "submit_run"), (own.staging, "_release")):
+        call = getattr(owner, name)
+        monkeypatch.setattr(
+            owner, name, lambda *a, call=call, name=name: (done.append(name), call(*a))[1]
+        )
+    type_ = ArrayType((19,), U8)
+    arrays = [own.allocate(type_) for _ in range(5)]
+    for number, array in enumerate(arrays):
+        own.upload(array, np.full(19, number, np.uint8))
+    found = [own.fetch(array) for array in arrays]
+    assert done == ["submit_run", *["submit_run", "_release"] * 4]
+    landings = own.staging._readbacks[arrays[0].memory.bytes]
+    assert len(landings) == 1 and len(own.staging._read) == 1
+    for number, array in enumerate(found):
+        assert array.tolist() == [number] * 19 and array.flags.writeable
+
+
 def test_memory_is_used_again_and_zeros_are_zeros(gpu: WebGpuDevice) -> None:
     shape = (123, 457)
     first = compute.from_array(pixels(shape))

@@ -15,7 +15,7 @@ from processes import run_to_the_end
 from dala.backends.webgpu import memory, queue, record, replay
 from dala.backends.webgpu.adapters import find_adapters
 from dala.backends.webgpu.device import WebGpuDevice
-from dala.backends.webgpu.record import NativeRecorder, PublicRecorder
+from dala.backends.webgpu.record import NativeRecorder, PublicRecorder, Run
 from dala.backends.webgpu.replay import ENCODER, PASS, RUNS
 from dala.compute import Buffer, Pipeline
 from dala.compute.engine import Engine, engine_for
@@ -105,6 +105,39 @@ def test_dispatches_and_copies_are_one_run(own: WebGpuDevice, submits: list[int]
     for _ in range(3):
         p.enqueue()
     assert submits == [1, 2] and a.read().tolist() == [27.0]
+
+
+@pytest.mark.parametrize("in_parts", [True, False])
+def test_a_long_run_begins_while_its_rest_is_recorded(
+    own: WebGpuDevice, submits: list[int], in_parts: bool
+) -> None:
+    a = numbers(own, [1.0, 3.0])
+    p = doubling(a)
+    p.enqueue()
+    own.wait()
+    submits.clear()
+    own.queue.in_parts = in_parts
+    executable = p._prepared().executable
+    for length in (record.LONG - 1, record.LONG, 40):
+        a.write(np.array([1, 3], np.float32))
+        executable._make_ready(
+            [a.storage()], (), lambda run, n=length: own.queue.submit_run(Run(run * n))
+        )
+        assert submits == [1] * (2 if in_parts and length >= record.LONG else 1)
+        assert a.read().tolist() == [2.0**length, 3 * 2.0**length]
+        submits.clear()
+
+
+def test_what_waits_goes_before_the_first_part(own: WebGpuDevice, submits: list[int]) -> None:
+    a = numbers(own, [1.0])
+    p = doubling(a)
+    for _ in range(2):
+        p.enqueue()
+    own.queue.in_parts = True
+    p._prepared().executable._make_ready(
+        [a.storage()], (), lambda run: own.queue.submit_run(Run(run * 20))
+    )
+    assert submits == [1, 2, 1] and a.read().tolist() == [2.0**22]
 
 
 def test_what_an_interrupt_left_complete_is_submitted_first(own: WebGpuDevice) -> None:

@@ -106,7 +106,7 @@ def _form(info: ModelInfo, **how: Any) -> InputForm:
 def _classify(info: ModelInfo, labels: Sequence[str]) -> Task:
     def read(outputs: Outputs, view: View, *, top: int) -> Classes:
         found = top_k(outputs[0].reshape(-1)[1:], top)  # the first one is the background
-        return Classes([Class(k, name_of(names, k), SHARES[level]) for level, k in found])
+        return Classes([Class(k, name_of(names, k), SHARES[int(level)]) for level, k in found])
 
     names = labels[1:]
     return Task(_form(info), read, {"top": 5}, names)

@@ -155,7 +155,7 @@ class Sampled:
         engine = owner_of(self.source)
         type_ = _type_of(self._form, self._form.dtype)
         output = Buffer(engine, type_, engine.device.allocate(type_))
-        arrays = (self.source, *_between(self._form), output)
+        arrays: list[Buffer | Scratch] = [self.source, *_between(self._form), output]
         engine.enqueue(Prepared(self.known.recipe, arrays, self.known.numbers), held=True)
         return output
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -36,20 +37,18 @@ class View:
         result: Array = (points - origin) * scale
         return result
 
-    def place_in_picture(self, x: float, y: float) -> tuple[float, float]:
-        """The same of one place."""
-        return (x - self.left) * self.across, (y - self.top) * self.down
+    def places_in_picture(self, numbers: Sequence[float]) -> list[tuple[float, float]]:
+        """The same of x and y by turns."""
+        left, top, across, down = self.left, self.top, self.across, self.down
+        pairs = zip(numbers[::2], numbers[1::2], strict=True)
+        return [((x - left) * across, (y - top) * down) for x, y in pairs]
 
-    def box_in_picture(self, x0: float, y0: float, x1: float, y1: float) -> Box:
-        """A box in the input, as one within the picture."""
+    def within(self, upper: tuple[float, float], lower: tuple[float, float]) -> Box:
+        """A box of the picture by two corners, cut off at its border."""
         width, height = float(self.picture_width), float(self.picture_height)
-        (left, top), (right, bottom) = self.place_in_picture(x0, y0), self.place_in_picture(x1, y1)
-        return (
-            min(max(left, 0.0), width),
-            min(max(top, 0.0), height),
-            min(max(right, 0.0), width),
-            min(max(bottom, 0.0), height),
-        )
+        (x0, y0), (x1, y1) = upper, lower
+        x0, y0, x1, y1 = max(x0, 0.0), max(y0, 0.0), max(x1, 0.0), max(y1, 0.0)
+        return min(x0, width), min(y0, height), min(x1, width), min(y1, height)
 
     def boxes_in_picture(self, boxes: Array) -> Array:
         """(N, 4) boxes in the input, as boxes within the picture."""

@@ -44,7 +44,9 @@ class OpenGpu(Device):
         self.limits: dict[str, int] = dict(self.gpu.limits)
         self.dtypes = tuple(d for d in BUFFER_DTYPES if NEEDS.get(d, "") in ("", *features))
         self.waiter = make_waiter(self.gpu)
-        self.queue = Queue(self.gpu, make_recorder(self.gpu), self.waiter)
+        recorder = make_recorder(self.gpu)
+        # a software adapter makes whoever submits wait until what was submitted before is done
+        self.queue = Queue(self.gpu, recorder, self.waiter, in_parts=self.is_gpu)
         self.pool = MemoryPool(self.gpu, self.limits, str(adapter), self.queue)
         self.staging = StagingRing(self.gpu, self.queue, self.waiter)
         self.pipelines = PipelineCache(self.gpu)

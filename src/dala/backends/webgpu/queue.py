@@ -29,9 +29,12 @@ LATE_S = 1e-3  # that a run waits for others; twice that at most
 class Queue:
     """What goes to a GPU, in order. Hold ``lock`` around things that belong together."""
 
-    def __init__(self, gpu: Any, recorder: Recorder, waiter: Waiter) -> None:
+    def __init__(
+        self, gpu: Any, recorder: Recorder, waiter: Waiter, *, in_parts: bool = False
+    ) -> None:
         self.lock = forking.rlock()
         self.recorder = recorder
+        self.in_parts = in_parts  # whether the GPU begins with a run while the rest comes
         self._gpu_queue = gpu.queue
         self._waiter = waiter
         self._together = 1  # so many recorded runs are submitted at once
@@ -62,7 +65,7 @@ class Queue:
     def submit_run(self, run: Run) -> None:
         """Submit a run behind those so far: the caller waits for it."""
         with self.lock:
-            deque(map(self._submit_part, run.parts), maxlen=0)
+            deque(map(self._submit_part, run.parts if self.in_parts else (run,)), maxlen=0)
 
     def _submit_part(self, run: Run) -> None:
         self.record(run)

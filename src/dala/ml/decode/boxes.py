@@ -64,7 +64,7 @@ def merge_weighted(
     weighted by score, and so do the numbers behind them; and so on with the rest. (A small net's boxes
     tremble from frame to frame; their mean does so less than the best of them.)"""
     rest = sorted(found, key=operator.itemgetter(0), reverse=True)
-    merged = []
+    merged: list[tuple[float, list[float]]] = []
     while rest and len(merged) < limit:
         best, others = rest[0], rest[1:]
         same, rest = [best], []  # an empty box does not even overlap itself

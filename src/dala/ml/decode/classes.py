@@ -40,8 +40,10 @@ def _first(keys: Array, k: int) -> Array:
     if k < keys.size:
         near = (keys <= np.partition(keys, k - 1)[k - 1]).nonzero()[0]
         if near.size >= k:  # else one of them is NaN
-            return near[keys[near].argsort(kind="stable")[:k]]
-    return keys.argsort(kind="stable")[:k]
+            chosen: Array = near[keys[near].argsort(kind="stable")[:k]]
+            return chosen
+    order: Array = keys.argsort(kind="stable")
+    return order[:k]
 
 
 def read_classes(probabilities: Array, names: Sequence[str], *, top: int = 5) -> Classes:

@@ -126,5 +126,5 @@ def _seen_closer(face: Face, look: Callable[[Window], Faces], size: tuple[int, i
 
 
 def _in_picture(score: float, row: Sequence[float], view: View) -> Face:
-    places = [view.place_in_picture(x, y) for x, y in zip(row[4::2], row[5::2], strict=True)]
-    return Face(view.box_in_picture(*row[:4]), score, named(FACE_KEYPOINTS, places))
+    upper, lower, *points = view.places_in_picture(row)
+    return Face(view.within(upper, lower), score, named(FACE_KEYPOINTS, points))
