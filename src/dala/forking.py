@@ -127,6 +127,7 @@ def _let_go() -> None:
         if taken[-1]._is_owned():
             taken[-1].release()
         taken.pop()
+    _taken.pop(get_ident(), None)
 
 
 def _collect_again() -> None:

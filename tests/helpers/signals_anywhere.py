@@ -23,9 +23,15 @@ class Interrupted(BaseException):
     """What the handlers raise."""
 
 
-_PyErr_SetInterrupt = ctypes.pythonapi["PyErr_SetInterrupt"]
-_PyErr_SetInterrupt.argtypes, _PyErr_SetInterrupt.restype = [ctypes.py_object] * 3, None
-_interrupt: Any = _PyErr_SetInterrupt  # as a trace function: it takes no notice of what it is given
+def _as_trace_function(name: str) -> Any:
+    """A function of Python's C API. It takes no notice of what it is given."""
+    function = ctypes.pythonapi[name]
+    function.argtypes, function.restype = [ctypes.py_object] * 3, None
+    return function
+
+
+_interrupt = _as_trace_function("PyErr_SetInterrupt")
+_pass = _as_trace_function("Py_GetVersion")
 
 
 class _Second:
@@ -89,8 +95,18 @@ class _Arrival:
         if event == "opcode":
             self.left -= 1
             if self.left == -1:
-                return _interrupt
-        return self._look
+                self._interrupt_behind(frame)
+        return frame.f_trace or self._look
+
+    def _interrupt_behind(self, last: FrameType) -> None:
+        """From now on nothing of Python's is called here, or the handler would be."""
+        sys.settrace(_pass)
+        last.f_trace = _interrupt
+        outer = last.f_back
+        while outer is not None:
+            if outer.f_trace is not None:
+                outer.f_trace = _interrupt
+            outer = outer.f_back
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         sys.settrace(None)
