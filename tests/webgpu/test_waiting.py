@@ -398,3 +398,9 @@ def test_without_those_parts_wgpu_waits_itself(monkeypatch: pytest.MonkeyPatch) 
     fresh.upload(array, np.array([1, 2, 3], np.float32))
     StagingRing(fresh.gpu, fresh.queue, public).download(array.memory, out)
     assert out.tolist() == [1, 2, 3]
+
+
+def test_who_has_no_number_yet_is_nobody() -> None:
+    """A signal's exception came before it had one: it goes without a word."""
+    asked = waiting._Asked.__new__(waiting._Asked)
+    asked.__del__()

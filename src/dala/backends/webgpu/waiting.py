@@ -217,6 +217,8 @@ _waits: dict[int, _Wait] = {}
 class _Asked(Submitted):
     """The same, for one who can ask."""
 
+    number = 0  # nobody's: should an exception of a signal's handler come before it has its own
+
     def __init__(self, waiter: AskingWaiter) -> None:
         self._waiter, self._wait, self.number = waiter, _Wait(), next(_numbers)
         _waits[self.number] = self._wait
